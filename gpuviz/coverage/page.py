@@ -36,6 +36,7 @@ BEYOND = {
     "histogram": "atomic instructions, and giving each block a copy of the result",
     "fragments": "tensor cores: which lane holds which element, and how ldmatrix loads it",
     "caches": "what L1 and L2 keep of a naive product, and why tiles still win",
+    "latency": "what a multiprocessor waits for, cycle by cycle, and Little's law",
     "swizzle": "layouts of shared memory with and without conflicts, as CuTe and TMA write them",
 }
 """Lessons that lead on from the documents, and where to."""

@@ -46,3 +46,9 @@ def sample(device: Device, blocks: int, resident: int, requests: float, steps: f
     found = [p for p in positions if p < blocks][: max(1, room // each)]
     shares = tuple(tuple(blocks_of(device, p, blocks)[:each]) for p in found)
     return Sample(shares, each, most, blocks)
+
+
+def looked_at(device: Device, blocks: int) -> tuple[int, ...]:
+    """All blocks of the multiprocessors that are looked at, where these are few."""
+    every = (blocks_of(device, p * device.multiprocessors // 100, blocks) for p in _SPREAD)
+    return tuple(sorted({block for some in every for block in some if block < blocks}))

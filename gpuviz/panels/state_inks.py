@@ -99,11 +99,15 @@ class StateKey(Panel):
         """A box, a word and a share each."""
         size, inks = stage.text(14), colors(stage)
         lines = max(int(area.height / (size * 1.5)), 1)
-        for x, row, state, said in self._placed(stage, area.width, lines):
+        for x, row, state, name, part in self._placed(stage, area.width, lines):
             y = area.y + size * (0.8 + 1.6 * row)
             box = np.array([[area.x + x, y - size * 0.4, size * 0.8, size * 0.8]], np.float32)
             yield Boxes(box, inks[state], stroke=stage.palette.border, radius=2)
-            yield label(area.x + x + size * 1.15, y, said, stage.palette.muted, size)
+            x += area.x + size * 1.15
+            yield label(x, y, name, stage.palette.muted, size)
+            if not stage.asks:
+                wide = text_width(f"{name} ", size)
+                yield label(x + wide, y, part, stage.palette.muted, size)
 
     def _shown(self) -> list[State]:
         found = [s for s in State if s != State.ABSENT and self.shares[s] >= 0.0005]
@@ -111,19 +115,18 @@ class StateKey(Panel):
 
     def _placed(
         self, stage: Stage, width: float, lines: int
-    ) -> list[tuple[float, int, State, str]]:
-        """Where each stands that has room: x, line, state, words."""
+    ) -> list[tuple[float, int, State, str, str]]:
+        """Where each stands that has room: x, line, state, word, share."""
         size, x, row = stage.text(14), 0.0, 0
         found = []
         for state in self._shown():
-            said = tr(NAMES[state])
-            if not stage.asks:
-                said += f" {self.shares[state]:.0%}".replace(" 0%", " <1%")
-            wide = text_width(said, size) + size * 1.15
+            name, part = tr(NAMES[state]), f"{self.shares[state]:.0%}"
+            part = "<1%" if part == "0%" else part
+            wide = text_width(f"{name} {part}", size) + size * 1.15
             if x + wide > width:
                 x, row = 0.0, row + 1
             if row >= lines:
                 break
-            found.append((x, row, state, said))
+            found.append((x, row, state, name, part))
             x += wide + size * 1.1
         return found

@@ -16,6 +16,7 @@ if TYPE_CHECKING:  # what shows a run needs none of what makes one
     import numpy.typing as npt
 
     from gpuviz.compile import Resources
+    from gpuviz.machine.timeline import Timeline
     from gpuviz.memory.counting import Counts
     from gpuviz.memory.counts import Count
     from gpuviz.runners.measurement import Measurement
@@ -76,7 +77,8 @@ class Run:
     and the most that one of its blocks counted, times all blocks. `size` is how big the launch is,
     as its lesson says it; `companion` the same kernel at real size, where this launch is small;
     `companion_of` the run that this one is such a companion of. `inputs` are the buffers before the
-    launch, where they were kept.
+    launch, where they were kept. `timeline` is a modelled multiprocessor over time, where the
+    lesson shows one and the device is modelled.
     """
 
     trace: Trace
@@ -100,6 +102,7 @@ class Run:
     companion: Companion | None = None
     companion_of: str = ""
     inputs: Mapping[str, npt.NDArray[Any]] = field(default_factory=dict)
+    timeline: Timeline | None = None
 
     @property
     def told_size(self) -> str:

@@ -6,9 +6,10 @@ from dataclasses import replace
 
 from gpuviz.arch import Architecture
 from gpuviz.errors import UnavailableError
-from gpuviz.machine.device import Device
-from gpuviz.machine.prediction import Launched
+from gpuviz.machine.device import Device, device_of
+from gpuviz.machine.prediction import Launched, predict
 from gpuviz.machine.sample import sample
+from gpuviz.machine.timeline import Timeline, timeline_of
 from gpuviz.memory.counts import Count
 from gpuviz.occupancy import occupancy
 from gpuviz.ptx.options import Options
@@ -21,8 +22,11 @@ from gpuviz.sass.level import sass_level
 _RECORD = 4_000_000  # rows; the sample is small, and nothing of it may be cut
 
 
-def launched(job: Job, arch: Architecture, device: Device, options: Options) -> Launched:
-    """A launch as the model of time wants it.
+def launched(
+    job: Job, arch: Architecture, device: Device, options: Options, first: Run | None = None
+) -> Launched:
+    """A launch as the model of time wants it; `first` is a run of it, some blocks recorded with
+    their paths, which does where it has those that are looked at.
 
     Raises
     ------
@@ -33,7 +37,8 @@ def launched(job: Job, arch: Architecture, device: Device, options: Options) -> 
     level = sass_level(job.program, module, job.entry, arch.sm)
     if level.listing is None or level.plan is None or job.resources is None:
         raise UnavailableError(f"no time is predicted for {job.entry}: {level.reason}")
-    first = _run(job, arch, options, (0,))
+    first = first or _run(job, arch, options, (0,))
+    known = set(first.trace.recorded)
     launch, totals = first.trace.launch, first.counts.totals
     shared = job.resources.static_shared_bytes + job.dynamic_shared
     fits = occupancy(arch, launch.threads_per_block, job.resources.registers, shared)
@@ -42,10 +47,11 @@ def launched(job: Job, arch: Architecture, device: Device, options: Options) -> 
         device,
         launch.blocks,
         fits.blocks,
-        len(first.trace.requests),
+        len(first.trace.requests) / max(len(known), 1),
         first.trace.warp_instructions / max(warps, 1),
     )
-    run = first if looked_at.recorded == (0,) else _run(job, arch, options, looked_at.recorded)
+    enough = first.trace.path is not None and known >= set(looked_at.recorded)
+    run = first if enough else _run(job, arch, options, looked_at.recorded)
     return Launched(
         run.trace,
         module,
@@ -58,6 +64,22 @@ def launched(job: Job, arch: Architecture, device: Device, options: Options) -> 
         2 * first.counts.distinct_load_pairs,
         min(totals[Count.GLOBAL_STORE_SECTORS], sum(b.size for b in launch.buffers) // 32),
     )
+
+
+def timeline(job: Job, arch: Architecture, options: Options, first: Run) -> Timeline | None:
+    """A multiprocessor over time, what the launch reads being in L2; None where none is modelled.
+    `first` is a run of the launch (see `launched`).
+
+    Raises
+    ------
+    Cancelled, KernelFault : from the emulation
+    """
+    try:
+        device = device_of(arch)
+        known = launched(job, arch, device, options, first)
+    except UnavailableError:
+        return None
+    return timeline_of(predict(known, device, cold=False))
 
 
 def _run(job: Job, arch: Architecture, options: Options, record: tuple[int, ...]) -> Run:

@@ -64,6 +64,7 @@ _COURSE = {
         "block-shape": "Block shapes",
         "thread-coarsening": "Several cells a thread",
         "occupancy": "Occupancy",
+        "latency": "Latency and what hides it",
         "ilp-tlp": "ILP against TLP",
         "roofline": "Roofline",
         "reduction": "Reduction",

@@ -116,6 +116,8 @@ class Plan:
     left out there, and any other is an error. `options` are the compiler's, and folders of headers
     (`-IFOLDER`) of a user's own kernel. `blocks` "classes" counts it from classes of its blocks,
     where these provably do the same (see `ptx.options.Options`); it leaves no arrays behind then.
+    `timeline` says whether the story shows a multiprocessor over time (`Run.timeline`), with what
+    the launch reads in L2.
     """
 
     role: str
@@ -136,6 +138,7 @@ class Plan:
     otherwise: Plan | None = None
     optional: bool = False
     options: tuple[str, ...] = ()
+    timeline: bool = False
 
     @property
     def told_size(self) -> str:

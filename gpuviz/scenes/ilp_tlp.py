@@ -26,7 +26,15 @@ from gpuviz.scenes.base import (
     Values,
     offered,
 )
-from gpuviz.scenes.latency import ELEMENTS, LOADS, WARPS, Latency, Variant, cycles_of, rates_of
+from gpuviz.scenes.latency_hiding import (
+    ELEMENTS,
+    LOADS,
+    WARPS,
+    Latency,
+    Variant,
+    cycles_of,
+    rates_of,
+)
 from gpuviz.scenes.latency_plots import Shown, as_compiled, as_measured, warps_needed
 from gpuviz.scenes.occupancy_fit import G80, name_of, percent
 from gpuviz.scenes.values import number

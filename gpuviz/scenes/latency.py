@@ -1,95 +1,448 @@
-"""How many warps hide a latency: the lecture slides' arithmetic, and what a GPU measured."""
+"""Latency: a chase of pointers waits; more warps and more chains have more under way."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from math import ceil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
-from gpuviz.arch import Architecture
-from gpuviz.arrays import F64
+from gpuviz.arch import architecture
+from gpuviz.arrays import Bool
+from gpuviz.draw.axis import logarithmic
+from gpuviz.language import grouped, tr, trn
+from gpuviz.machine.device import H200
+from gpuviz.machine.sample import looked_at
+from gpuviz.machine.timeline import Timeline
+from gpuviz.machine.warp_states import State
+from gpuviz.panels.figures import Counted, Figure, Sourced
+from gpuviz.panels.layout import Node, at_least, columns, first, rows, share, spare
+from gpuviz.panels.picture import Picture, longest
+from gpuviz.panels.plot import Curve, Named, Plot, Points
+from gpuviz.panels.script import Act, Script
+from gpuviz.panels.table import Column, Table
+from gpuviz.panels.warp_timeline import WarpTimeline
 from gpuviz.runners.base import Run
+from gpuviz.scenes.base import Lesson, Parameter, Plan, Preset, Story, Values, offered
+from gpuviz.scenes.measured import time_column, time_of
+from gpuviz.scenes.values import number
+
+_KERNEL, _MULTIPROCESSORS, _WIDEST = "chase.cu", 132, 16  # warps of a block at the most
+WARPS, CHAINS = (1, 2, 4, 8, 16, 32, 64), (1, 2, 4, 8)
+_LINE = 128  # bytes that a warp asks for at a time
+_ONE, _WARPS, _CHAINS, _LAW, _END = 3.5, 1.1, 1.3, 3.0, 1.5  # seconds
+_HOPS = 5.5  # in view
+_FULL = 0.9  # of what more warps would bring, if nothing were in their way
+
+PARAMETERS = (
+    Parameter(
+        "warps",
+        "warps with several chains",
+        4,
+        choices=offered(*WARPS[:-1]),
+        hint="on a multiprocessor, where each thread follows 1, 2, 4 and 8 chains",
+    ),
+    Parameter(
+        "chains",
+        "chains of a thread",
+        1,
+        compiled=True,
+        choices=offered(1, 2, 4),
+        hint="where one warp after another is added",
+    ),
+    Parameter("most", "warps at the most", 64, choices=offered(8, 16, 32, 64), small=8),
+    Parameter("hops", "elements of a chain", 32, 8, 64, small=12),
+)
+
+PRESETS = (
+    Preset("One chain each", {"warps": 4, "chains": 1}),
+    Preset("Four chains each", {"warps": 4, "chains": 4}),
+    Preset("Chains of a single warp", {"warps": 1, "chains": 1}),
+)
 
 
-def cycles_of(arch: Architecture) -> float:
-    """Cycles in which a multiprocessor serves one instruction of one warp: 4 on a G80."""
-    return arch.warp / arch.float_lanes
+def plan(values: Values) -> tuple[Plan, ...]:
+    """1 to 64 warps on each multiprocessor; then some warps with 1 to 8 chains."""
+    hops, chains, warps = (number(values, name) for name in ("hops", "chains", "warps"))
+    every = [*((n, chains) for n in _added(values)), *((warps, n) for n in CHAINS)]
+    return tuple(_plan(*shape, hops) for shape in dict.fromkeys(every))
 
 
-@dataclass(frozen=True)
-class Latency:
-    """Warps that take turns while loads are under way.
-
-    Attributes
-    ----------
-    warps : resident ones
-    independent : instructions a warp has to execute between a load and the use of what it loads
-    cycles : that one of them takes
-    wait : cycles from a load to its data
-    """
-
-    warps: int
-    independent: int
-    cycles: float
-    wait: int
-
-    @property
-    def turn(self) -> float:
-        """Cycles for which one warp keeps the lanes busy before it has to wait."""
-        return self.independent * self.cycles
-
-    @property
-    def needed(self) -> int:
-        """Warps with which the lanes never wait."""
-        return ceil(self.wait / self.turn - 1e-9)
-
-    @property
-    def period(self) -> float:
-        """Cycles from a warp's turn to its next one."""
-        return max(float(self.wait), self.warps * self.turn)
-
-    @property
-    def busy(self) -> float:
-        """Fraction of the time in which the lanes compute."""
-        return self.warps * self.turn / self.period
-
-    def starts(self, periods: int) -> F64:
-        """(periods, warps) cycle at which each warp's turns start: one after another, in order."""
-        first = np.arange(self.warps) * self.turn
-        return np.asarray(np.arange(periods)[:, None] * self.period + first)
+def _added(values: Values) -> tuple[int, ...]:
+    """1, 2, 4 ... warps."""
+    return tuple(n for n in WARPS if n <= number(values, "most"))
 
 
-LOADS = (1, 2, 4, 8)
-WARPS = (1, 2, 4, 8, 16, 32)  # of the blocks of the sweep
-ELEMENTS = 256  # that each thread loads: the sweep lasts long enough to be timed
-_FLOAT = 4
+def _role(warps: int, chains: int) -> str:
+    """`16 × 1`: warps, and chains of each."""
+    return f"{warps} × {chains}"
+
+
+def _plan(warps: int, chains: int, hops: int) -> Plan:
+    """So many warps on each multiprocessor of an H200."""
+    blocks = _MULTIPROCESSORS * max(1, warps // _WIDEST)
+    threads = 32 * min(warps, _WIDEST)
+    far = blocks * threads * chains
+    return Plan(
+        _role(warps, chains),
+        _KERNEL,
+        "chase",
+        (blocks, 1, 1),
+        (threads, 1, 1),
+        (f"i32[{far * hops}]={far}", f"i32[{blocks * threads}]=zeros", f"i32={hops}"),
+        (("CHAINS", str(chains)),),
+        size=trn(
+            "{n} block of {each} threads, {hops} elements a chain",
+            "{n} blocks of {each} threads, {hops} elements a chain",
+            blocks,
+            each=threads,
+            hops=hops,
+        ),
+        record=looked_at(H200, blocks),
+        path=True,
+        outputs=False,
+        timeline=True,
+    )
 
 
 @dataclass(frozen=True, eq=False)
-class Variant:
-    """A kernel with so many loads at once: registers, blocks that fit, and what that hides."""
+class Chase:
+    """A launch: `warps` on each multiprocessor, each with `chains`; as modelled over time."""
 
-    loads: int
-    registers: int
-    blocks: int
-    latency: Latency
+    warps: int
+    chains: int
+    run: Run
+    timeline: Timeline
+
+    @cached_property
+    def _loads(self) -> Bool:
+        events = self.timeline.events
+        return np.asarray((events.hit + events.missed) > 0)
+
+    @cached_property
+    def latency(self) -> float:
+        """Cycles from a request to its answer, on average."""
+        events = self.timeline.events
+        return float((events.result - events.at)[self._loads].mean())
+
+    @cached_property
+    def rate(self) -> float:
+        """Bytes a cycle that come to the multiprocessor, while all warps are at it."""
+        events = self.timeline.events
+        came = events.result[self._loads]
+        return float(_LINE * len(came) / (came.max() - events.at[self._loads].min()))
 
     @property
-    def under_way(self) -> int:
-        """Bytes that all resident warps together have asked for and wait for."""
-        return self.latency.warps * self.loads * 32 * _FLOAT
+    def under_way(self) -> float:
+        """Bytes that have been asked for and have not come, on average: Little's law."""
+        return self.latency * self.rate
+
+    @property
+    def waits(self) -> float:
+        """The part of its time in which a warp waits for an answer."""
+        taken = self.timeline.spans.time_in(0.0, self.timeline.cycles)
+        far = taken[[State.L1, State.L2, State.MEMORY]].sum()
+        return float(far / max(taken.sum(), 1.0))
 
 
-def rates_of(run: Run) -> F64 | None:
-    """(6, 4) gigabytes a second that each block of the sweep loaded, by warps and loads at once.
+@dataclass(frozen=True, eq=False)
+class Shown:
+    """All that the pictures select from; `span` cycles of each launch are in view."""
 
-    None when no GPU noted when its blocks started and ended.
-    """
-    placement = run.measurement.placement if run.measurement is not None else None
-    if placement is None or len(placement.block) != len(WARPS) * len(LOADS):
-        return None
-    lasted = np.empty(len(placement.block))
-    lasted[placement.block] = np.maximum(placement.end_ns - placement.start_ns, 1)
-    moved = np.repeat(WARPS, len(LOADS)) * 32 * _FLOAT * ELEMENTS
-    return np.asarray((moved / lasted).reshape(len(WARPS), len(LOADS)))
+    more: tuple[Chase, ...]
+    deeper: tuple[Chase, ...]
+    span: float
+
+    @property
+    def one(self) -> Chase:
+        """The least."""
+        return self.more[0]
+
+    def full(self, chase: Chase) -> bool:
+        """Whether what it gets is less than what it asks for would bring."""
+        alone = self.one.rate / self.one.warps / self.one.chains
+        return chase.rate < _FULL * alone * chase.warps * chase.chains
+
+
+def tell(values: Values, runs: Mapping[str, Run]) -> Story:
+    """One warp; more warps; more chains; Little's law."""
+    warps, chains = number(values, "warps"), number(values, "chains")
+    more = tuple(_chase(runs[_role(n, chains)], n, chains) for n in _added(values))
+    deeper = tuple(_chase(runs[_role(warps, n)], warps, n) for n in CHAINS)
+    added = [(n, chains) for n in _added(values)]
+    script = Script(_role(*added[0]))
+    acts = _acts(script, runs, added, [(warps, n) for n in CHAINS])
+    known = [one for one in (*more, *deeper) if one]
+    if len(known) < len(more) + len(deeper):
+        return _unmodelled(script, [(n, runs[_role(n, c)]) for n, c in added])
+    begun = known[: len(more)], known[len(more) :]
+    shown = Shown(tuple(begun[0]), tuple(begun[1]), _HOPS * known[0].latency)
+    every = tuple(_said(shown, one) for one in known)
+    others, law = longest(every), acts[-1]
+
+    def at(t: float) -> Picture:
+        if t >= law.start:
+            return _law(shown, min((t - law.start) / _LAW, 1.0))
+        number = next(i for i, act in enumerate(acts) if t < act.end)
+        chase = known[number]
+        now = acts[number].share(t) * 1.15 * shown.span
+        title = _title(shown, chase, number >= len(more))
+        return Picture(title, every[number], _timeline(shown, chase, now), others)
+
+    return Story.of(script, at, _expected(shown))
+
+
+def _chase(run: Run, warps: int, chains: int) -> Chase | None:
+    return None if run.timeline is None else Chase(warps, chains, run, run.timeline)
+
+
+def _acts(
+    script: Script,
+    runs: Mapping[str, Run],
+    added: Sequence[tuple[int, int]],
+    deeper: Sequence[tuple[int, int]],
+) -> list[Act]:
+    """An act a launch, then the law."""
+    source = runs[script.role].trace.source.splitlines()
+    line = next((n for n, text in enumerate(source, 1) if "+= next" in text), 0)
+    acts = []
+    for n, c in added:
+        label = trn("{n} warp", "{n} warps", n)
+        said = tr("each waits for its answers")
+        seconds = _ONE if n == 1 else _WARPS
+        acts.append(script.act(seconds, "load", label, said, line, _role(n, c)))
+    for n, c in deeper:
+        label = trn("{n} chain", "{n} chains", c)
+        said = tr("they do not wait for each other")
+        acts.append(script.act(_CHAINS, "load", label, said, line, _role(n, c)))
+    said = tr("under way = latency × rate")
+    acts.append(script.act(_LAW + _END, "result", tr("Little's law"), said, line))
+    return acts
+
+
+def _percent(part: float) -> str:
+    return f"{100 * part:.0f} %"
+
+
+def _title(shown: Shown, chase: Chase, deeper: bool) -> str:
+    """What this launch shows."""
+    if chase is shown.one:
+        return tr(
+            "A warp that follows {chains} waits {percent} of its time",
+            chains=trn("{n} chain", "{n} chains", chase.chains),
+            percent=_percent(chase.waits),
+        )
+    if shown.full(chase) and chase.rate > 0.8 * max(one.rate for one in shown.more):
+        return tr("More under way bring no more: L2 sends what it can, and all wait longer")
+    warps = trn("{n} warp", "{n} warps", chase.warps)
+    rate = f"{chase.rate:.3g}"
+    if deeper and chase.chains > 1:
+        return tr(
+            "{warps}, {chains} chains a thread: {rate} bytes a cycle without another warp",
+            chains=chase.chains,
+            warps=warps,
+            rate=rate,
+        )
+    return tr("{warps}: while one waits, others ask; {rate} bytes a cycle", warps=warps, rate=rate)
+
+
+def _said(shown: Shown, chase: Chase) -> str:
+    """Its numbers."""
+    return tr(
+        "Each answer takes {latency} cycles; {n} lines are under way, {rate} bytes come a cycle.",
+        latency=f"{chase.latency:.0f}",
+        n=_lines(chase),
+        rate=f"{chase.rate:.3g}",
+    )
+
+
+def _lines(chase: Chase) -> str:
+    """Lines under way."""
+    many = chase.under_way / _LINE
+    return f"{many:.0f}" if many >= 100 else f"{many:.1f}"
+
+
+def _timeline(shown: Shown, chase: Chase, now: float) -> Node:
+    """The first hops of the launch, on one multiprocessor."""
+    record = chase.timeline
+    end = min(shown.span, record.cycles)
+    panel = WarpTimeline(record, 0.0, end, now=now if now < end else None)
+    low = replace(panel, busy=False)
+    figures = Counted(
+        (
+            Figure(tr("{n} bytes under way", n=grouped(round(chase.under_way))), "accent", True),
+            Figure(tr("latency {n} cycles", n=f"{chase.latency:.0f}")),
+            Figure(tr("{n} bytes a cycle", n=f"{chase.rate:.3g}"), "good"),
+        )
+    )
+    source = spare(_source(chase))
+    return first(*(rows(share(1, one), figures, source, gap=0.4) for one in (panel, low)))
+
+
+def _source(chase: Chase, sized: bool = True) -> Sourced:
+    """What was modelled."""
+    where = tr(
+        "one multiprocessor of an {device}, the data in L2", device=chase.timeline.device.name
+    )
+    size = f"{chase.run.told_size}; {where}" if sized else where
+    return Sourced((size, where), tr("model"), "accent")
+
+
+def _law(shown: Shown, grown: float) -> Picture:
+    """All launches: bytes a cycle over bytes under way, and times beside."""
+    every = (*shown.more, *shown.deeper)
+    table = _table(every)
+    plot = _plot(shown, grown)
+    body = first(
+        at_least(columns(share(4, plot), share(3, table), gap=1.6), width=52),
+        at_least(rows(share(1, plot), table), height=32),
+        plot,
+    )
+    roof = max(one.rate for one in every)
+    enough = roof * shown.one.latency
+    said = tr(
+        "{rate} bytes a cycle, {latency} cycles each: {n} bytes under way, as {lines} lines are, "
+        "fill what L2 gives a multiprocessor.",
+        rate=f"{roof:.3g}",
+        latency=f"{shown.one.latency:.0f}",
+        n=grouped(round(enough)),
+        lines=f"{enough / _LINE:.0f}",
+    )
+    title = tr("Little's law: bytes under way = latency × bytes a cycle")
+    return Picture(title, said, rows(share(1, body), spare(_source(shown.one, False))))
+
+
+def _plot(shown: Shown, grown: float) -> Plot:
+    """The slope of one latency, and the roof."""
+    every = (*shown.more, *shown.deeper)
+    roof = max(one.rate for one in every)
+    most = max(one.under_way for one in every)
+    x = logarithmic((tr("bytes under way"),), 64.0, 2.0 ** np.ceil(np.log2(most * 1.3)), 4.0)
+    low = 2.0 ** np.floor(np.log2(64.0 / shown.one.latency))
+    y = logarithmic((tr("bytes a cycle"),), float(low), 2.0 ** np.ceil(np.log2(roof * 1.3)), 4.0)
+    knee = roof * shown.one.latency
+    slope = Curve((64.0, knee), (64.0 / shown.one.latency, roof), "muted", 2, dash=True)
+    flat = Curve((knee, x.high), (roof, roof), "muted", 2, dash=True)
+
+    def points(these: tuple[Chase, ...], hollow: bool) -> Points:
+        return Points(
+            [one.under_way for one in these],
+            [one.rate for one in these],
+            "good" if hollow else "accent",
+            7 if hollow else 5,
+            grown,
+            hollow,
+            tip=lambda i: _tip(these[i]),
+            answers=True,
+        )
+
+    names = tuple(
+        Named(one.under_way, one.rate, said, "accent", answers=True)
+        for one, said in (
+            (shown.more[0], trn("{n} warp", "{n} warps", 1)),
+            (shown.more[3], trn("{n} warp", "{n} warps", shown.more[3].warps)),
+        )
+    )
+    return Plot(
+        x,
+        y,
+        (slope, flat, points(shown.more, False), points(shown.deeper, True), *names),
+        caption=tr("discs: more warps · rings: more chains"),
+    )
+
+
+def _tip(one: Chase) -> str:
+    """A launch in words."""
+    warps = trn("{n} warp", "{n} warps", one.warps)
+    chains = trn("{n} chain", "{n} chains", one.chains)
+    return f"{warps}, {chains}: " + tr("{n} bytes a cycle", n=f"{one.rate:.3g}")
+
+
+def _table(every: tuple[Chase, ...]) -> Table:
+    """Under way, latency, rate; times modelled and measured."""
+    model = tr("model")
+    return Table(
+        (
+            Column((tr("warps"),), tuple(str(one.warps) for one in every), given=True),
+            Column((tr("chains"),), tuple(str(one.chains) for one in every), given=True),
+            Column(
+                (tr("lines under way"), tr("lines")),
+                tuple(_lines(one) for one in every),
+                badge=model,
+            ),
+            Column((tr("latency"),), tuple(f"{one.latency:.0f}" for one in every)),
+            Column(
+                (tr("bytes a cycle"), tr("B/cycle")),
+                tuple(f"{one.rate:.2f}" for one in every),
+                bold=True,
+            ),
+            Column(
+                (tr("time"),),
+                tuple(f"{_microseconds(one):.1f} µs" for one in every),
+                badge=model,
+                optional=1,
+            ),
+            *time_column([time_of(one.run) for one in every], named=True),
+        )
+    )
+
+
+def _microseconds(one: Chase) -> float:
+    """What the launch takes as modelled."""
+    record = one.timeline
+    return record.cycles * record.scale / record.device.clock_ghz / 1e3 + record.device.launch_us
+
+
+def _expected(shown: Shown) -> str:
+    one = shown.one
+    return tr(
+        "by arithmetic: {n} bytes under way / {latency} cycles = {rate} bytes a cycle",
+        n=grouped(round(one.under_way)),
+        latency=f"{one.latency:.0f}",
+        rate=f"{one.rate:.3g}",
+    )
+
+
+def _unmodelled(script: Script, every: Sequence[tuple[int, Run]]) -> Story:
+    """Where no time is modelled: what can be under way, and what a GPU measured."""
+    arch = architecture(every[0][1].arch)
+    table = Table(
+        (
+            Column((tr("warps"),), tuple(str(n) for n, _ in every), given=True),
+            Column(
+                (tr("bytes under way, at most"), tr("bytes")),
+                tuple(grouped(_bytes(run)) for _, run in every),
+                badge=tr("model"),
+            ),
+            *time_column([time_of(run) for _, run in every], always=True),
+        )
+    )
+    picture = Picture(
+        tr("More warps can have more under way"),
+        tr(
+            "No time is modelled of {arch}: with 9.0 the warps are shown over time.", arch=str(arch)
+        ),
+        rows(table),
+    )
+    return Story.of(script, lambda t: picture)
+
+
+def _bytes(run: Run) -> int:
+    """What all threads of a multiprocessor can have asked for at a time."""
+    launch = run.trace.launch
+    steps = launch.buffers[0].count // max(int(dict(launch.scalars).get("hops", 1)), 1)
+    return 4 * steps // _MULTIPROCESSORS
+
+
+LESSON = Lesson(
+    "latency",
+    "Latency and what hides it",
+    "Putting it together",
+    "How much has to be under way at a time for answers that take long to come often.",
+    PARAMETERS,
+    PRESETS,
+    plan,
+    tell,
+    words=("latency", "ilp", "tlp", "warp", "cache"),
+)

@@ -17,7 +17,7 @@ from gpuviz.panels.panel import Ink
 from gpuviz.panels.picture import Picture
 from gpuviz.panels.plot import Corner, Curve, Element, Note, Plot, Points
 from gpuviz.panels.table import Column, Table
-from gpuviz.scenes.latency import LOADS, WARPS, Latency, Variant
+from gpuviz.scenes.latency_hiding import LOADS, WARPS, Latency, Variant
 from gpuviz.scenes.occupancy_fit import name_of, percent
 
 

@@ -152,7 +152,12 @@ def _run(
         run = _emulated(plan, job, arch, level, options)
         size = sum(array.nbytes for array in run.outputs.values())
         unread = plan.companion_of or (not plan.outputs and size >= _LARGE) or not run.whole
-        return replace(run, outputs={}, inputs={}) if unread else run
+        run = replace(run, outputs={}, inputs={}) if unread else run
+        if not plan.timeline:
+            return run
+        from gpuviz.runners import predicted  # few lessons need the model of time
+
+        return replace(run, timeline=predicted.timeline(job, architecture(arch), options, run))
 
     if any("=@" in argument for argument in plan.arguments):
         return made()  # its files may have changed

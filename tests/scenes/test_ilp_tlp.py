@@ -10,7 +10,7 @@ from gpuviz.occupancy import occupancy
 from gpuviz.runners.measurement import DeviceFacts, Measurement, Placement
 from gpuviz.scenes.check import check_values
 from gpuviz.scenes.ilp_tlp import LESSON, plan, tell
-from gpuviz.scenes.latency import ELEMENTS, LOADS, WARPS, Latency, cycles_of, rates_of
+from gpuviz.scenes.latency_hiding import ELEMENTS, LOADS, WARPS, Latency, cycles_of, rates_of
 from gpuviz.scenes.perform import Performance
 from tests.scenes import pictures
 from tests.scenes.performed import performed
