@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from math import floor
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -185,3 +186,39 @@ def test_cube_maps_and_levels_are_named() -> None:
         emulated.run(Job(made, "cube", *shape), architecture("sm_90"))
     found = emulated.run(Job(made, "level", *shape), architecture("sm_90"))
     assert "levels of mipmaps (lines 5) are not emulated" in found.trace.notes[-1]
+
+
+READ = """
+__device__ float at(int i) { return 1.5f + i / 1024.0f; }
+extern "C" __global__ void plain(cudaTextureObject_t t, float* out)
+{ int i = threadIdx.x; out[i] = tex1D<float>(t, at(i)); }
+extern "C" __global__ void two(cudaTextureObject_t t, float* out)
+{ int i = 4 * (blockIdx.x * 1024 + threadIdx.x);
+  out[i / 4] = tex2D<float>(t, 1.5f + (i % 128) / 128.0f, 1.5f + (i / 128) / 128.0f); }
+extern "C" __global__ void four(cudaTextureObject_t t, float4* out)
+{ int i = blockIdx.x * 1024 + threadIdx.x;
+  out[i] = tex2D<float4>(t, (i % 64) / 64.0f * 1.7f - 0.3f, (i / 64) / 64.0f); }
+"""
+IMAGES = {
+    "plain": ("plain", "f32[4] linear=[0,0,1,1]", 1024, 1),
+    "bytes": ("plain", "u8[4] linear float=[0,3,178,255]", 1024, 1),
+    "two": ("two", "f32[4,4] linear=[0,0,0,0,0,1,0,0,0,0,0,0,0,0,0,0]", 4096, 1),
+    "four": ("four", "u8*4[32,16] wrap linear normalized float=rand", 16384, 4),
+}
+
+
+@pytest.fixture(scope="module")
+def readings() -> Program:
+    return compile_cuda(READ, arch="sm_90")
+
+
+@pytest.mark.parametrize("name", IMAGES)
+def test_linear_filtering_gives_the_bits_that_an_h200_gives(readings: Program, name: str) -> None:
+    entry, image, count, step = IMAGES[name]
+    arguments = parse(f"image {image}"), parse(f"f32[{count}]=zeros")
+    job = Job(readings, entry, (max(count // step // 1024, 1), 1, 1), (1024, 1, 1), arguments)
+    found = emulated.run(job, architecture("sm_90"), options=Options(record=())).outputs["out"]
+    wanted = np.load(Path(__file__).parent.parent / "data" / "h200_textures.npz")[name]
+    if name == "four":
+        found = found[::4]
+    assert np.array_equal(found.reshape(-1), wanted.reshape(-1))

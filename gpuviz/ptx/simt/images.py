@@ -1,8 +1,11 @@
 """What textures and surfaces give, by the formulas of the CUDA programming guide.
 
 "Texture Fetching", an appendix of the guide: filtering, addressing, the 8 bits of a weight's
-fraction; "Texture and Surface Memory": read modes, boundary modes. A weight is rounded to the
-nearest of its 256ths: the guide says how many bits there are, not how they are rounded.
+fraction; "Texture and Surface Memory": read modes, boundary modes. How these bits are rounded was
+read from an H200 (tests/data/h200_textures.npz, equal in every bit): a fraction to the nearest of
+its 256ths, upwards from the middle; of two, their product likewise, the other corners being what is
+left; a mean of bytes to the nearest of 65,535 parts. With three, the third multiplies these: that
+was not read.
 """
 
 from __future__ import annotations
@@ -13,9 +16,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpuviz.arguments import DTYPES, ImageSpec
-from gpuviz.arrays import F32, I64, Array, Bool
+from gpuviz.arrays import F32, F64, I64, Array, Bool
 
-_FRACTIONS = np.float32(256)  # of a weight
+_FRACTIONS = 256  # of a weight
+_PARTS = 65535.0  # of a mean of bytes
 _FAR = np.float32(2**30)  # beyond any size; what is further is as far
 
 
@@ -52,15 +56,14 @@ class Image:
         axes = [self._along(axis, value, linear) for axis, value in enumerate(coordinates)]
         if not linear:
             return self._at([low for low, _, _ in axes], layer)
+        index = ([axis[corner >> n & 1] for n, axis in enumerate(axes)] for corner in range(8))
+        corners = zip(_weights([share for _, _, share in axes]), index, strict=False)
+        if self.spec.dtype == "u8":
+            parts = (w[:, None] * np.rint(self._at(at, layer) * _PARTS) for w, at in corners)
+            return (np.floor(sum(parts) + 0.5) / _PARTS).astype(np.float32)
         made: Array = np.zeros((len(layer), self.spec.channels), np.float32)
-        for corner in range(1 << len(axes)):
-            weight: F32 = np.ones(len(layer), np.float32)
-            index = []
-            for axis, (low, high, share) in enumerate(axes):
-                upper = bool(corner >> axis & 1)
-                index.append(high if upper else low)
-                weight = weight * (share if upper else np.float32(1) - share)
-            made = made + weight[:, None] * self._at(index, layer)
+        for weight, at in corners:
+            made = made + weight.astype(np.float32)[:, None] * self._at(at, layer)
         return made
 
     def gathered(self, coordinates: Sequence[F32], layer: I64, channel: int) -> Array:
@@ -79,8 +82,8 @@ class Image:
         found = [np.where(inside, value, -1).astype(np.int64) for value in index]
         return self._at(found, np.zeros_like(found[0]))
 
-    def _along(self, axis: int, value: F32, linear: bool) -> tuple[I64, I64, F32]:
-        """The texels before and after a coordinate, and the weight of the second; -1: outside."""
+    def _along(self, axis: int, value: F32, linear: bool) -> tuple[I64, I64, I64]:
+        """The texels before and after a coordinate (-1: outside), and 256ths of the second."""
         size, mode = self.spec.shape[axis], self.spec.addressing
         x = np.clip(np.where(np.isnan(value), np.float32(0), value), -_FAR, _FAR)
         if "normalized" in self.spec.modes:
@@ -94,7 +97,7 @@ class Image:
             mode = "clamp"
         x = np.clip(x - np.float32(0.5) if linear else x, -_FAR, _FAR).astype(np.float32)
         low = np.floor(x)
-        share = np.rint((x - low) * _FRACTIONS) / _FRACTIONS
+        share = np.floor((x - low) * _FRACTIONS + np.float32(0.5)).astype(np.int64)
         first = low.astype(np.int64)
         return self._inside(first, size, mode), self._inside(first + 1, size, mode), share
 
@@ -129,3 +132,16 @@ class Image:
             return found.astype(np.float32)
         most = np.float32(np.iinfo(found.dtype).max)
         return np.asarray(np.maximum(found.astype(np.float32) / most, np.float32(-1)))
+
+
+def _weights(shares: Sequence[I64]) -> list[F64]:
+    """(N,) of each corner, by the 256ths of the upper texel on each axis."""
+    x, *others = shares
+    made: list[Array] = [_FRACTIONS - x, x]
+    if others:
+        y = others[0]
+        both = (2 * x * y + _FRACTIONS) // (2 * _FRACTIONS)
+        made = [_FRACTIONS - x - y + both, x - both, y - both, both]
+    for z in others[1:]:
+        made = [w * part / _FRACTIONS for part in (_FRACTIONS - z, z) for w in made]
+    return [w / _FRACTIONS for w in made]
