@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from gpuviz.ptx.compiled.graph import Copy, Graph, Op, parts_of, targets, written
 from gpuviz.ptx.compiled.writing import NotTaken
-from gpuviz.ptx.decode.atomics import _form, _is_used
+from gpuviz.ptx.decode.atomics import _form, stays_atomic
 from gpuviz.ptx.decode.locate import describe, space_named
 from gpuviz.ptx.decode.memory import unused_bytes
 from gpuviz.ptx.decode.outline import param_accesses
@@ -146,7 +146,7 @@ class Accesses:
         if name in ("atom", "red"):
             form = next((m for m in mods if m in _OPERATIONS), "")
             target = at.operands[0] if name == "atom" else None
-            used = _is_used(target, _Site(op))  # type: ignore[arg-type]
+            used = stays_atomic(target, op.at, op.place.code.function)
             how = "atomic" if used else "reduction"
             items: Operand = at.operands[2 if name == "atom" else 1]
             if isinstance(items, Vec) or type_bytes(kind) > 8:
@@ -220,14 +220,6 @@ class Accesses:
             found[space] = any(a.claims for a in own)
             found[space + " readers"] = any(a.leaves_read for a in own)
         return found
-
-
-class _Site:
-    """As much of a site as `_is_used` asks for."""
-
-    def __init__(self, op: Op) -> None:
-        self.code = op.place.code
-        self.instruction = op.at
 
 
 def regions(graph: Graph) -> dict[int, frozenset[int]]:
