@@ -47,6 +47,8 @@ def _operations(instruction: Instruction) -> float:
         shape = next((m for mod in opcode.mods if (m := _SHAPE.match(mod))), None)
         ours = opcode.name == "mma" or {"mma", "mma_async"} & set(opcode.mods)
         threads = _TOGETHER[opcode.name]
+        if "m8n8k4" in opcode.mods and "f64" not in opcode.mods:
+            threads //= 4  # four products at once
         return 2 * math.prod(map(int, shape.groups())) / threads if shape and ours else 0.0
     kind = _FLOAT.match(opcode.mods[-1]) if opcode.mods else None
     if kind is None:

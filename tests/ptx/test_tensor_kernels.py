@@ -101,9 +101,12 @@ def test_every_type_multiplies(form: str) -> None:
 
 def test_a_shape_that_is_not_executed_is_named() -> None:
     text = compiled(kernel("m16n8k8.row.col.f16.f16.f16.f16"), "sm_80").text
-    module = parse(text.replace("m16n8k8", "m8n8k4"))
+    module = parse(text.replace("m16n8k8", "m8n8k8"))
     arrays = [np.zeros(128, np.uint32)] * 4
-    with pytest.raises(UnsupportedError, match=r"shape of matrices .*m8n8k4"):
+    with pytest.raises(UnsupportedError, match=r"shape of matrices .*m8n8k8"):
+        emulate(module, "k", (1, 1, 1), (32, 1, 1), arrays)
+    module = parse(text.replace("mma.sync", "mma.sp.sync"))
+    with pytest.raises(UnsupportedError, match=r"a sparse matrix is not supported .*mma\.sp"):
         emulate(module, "k", (1, 1, 1), (32, 1, 1), arrays)
 
 

@@ -4,7 +4,7 @@ One formula gives the figures of all shapes: a lane is in group g = lane / 4 wit
 in it; a register holds E consecutive elements. Rows of A and of the sum, and columns of B, go with
 g; the other direction goes with t, E elements a lane, and begins anew with every further register.
 Source: PTX ISA, "Warp Level Matrix Multiply-Accumulate Instructions", the figures of each shape but
-m8n8k4 with f16 (which pairs of quads hold; not here).
+m8n8k4 with f16 (see `quad_pairs`).
 """
 
 from __future__ import annotations
