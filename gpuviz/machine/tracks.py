@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -27,32 +28,66 @@ class Busy:
 
 def tracks(timeline: Timeline, begin: float, end: float, columns: int) -> tuple[Busy, ...]:
     """The resources between two cycles, in equal columns."""
-    e, edges = timeline.events, np.linspace(begin, end, columns + 1)
+    edges, curves = np.linspace(begin, end, columns + 1), _curves(timeline)
     wide = (end - begin) / columns
-    issued = np.histogram(e.at + 0.5, edges)[0] / (PARTS * wide)
-    hit, missed = (
-        np.histogram(e.end, edges, weights=sectors)[0] / (SECTORS * wide)
-        for sectors in (e.hit, e.missed)
-    )
+
+    def share(name: str, most: float = 1.0) -> F64:
+        return np.asarray(curves[name].between(edges) / (most * wide), np.float64)
+
+    hit, missed = share("hit", SECTORS), share("missed", SECTORS)
     whole = np.maximum(hit + missed, 1.0)
     return (
-        Busy("issue", np.minimum(issued, 1.0)),
-        Busy("lsu", _worked(e.begin, e.end, edges)),
+        Busy("issue", np.minimum(share("issue", PARTS), 1.0)),
+        Busy("lsu", np.clip(share("lsu"), 0.0, 1.0)),
         Busy("l1", hit / whole, missed / whole),
-        Busy("l2", _worked(e.l2_end - e.l2_busy, e.l2_end, edges)),
-        Busy("dram", _worked(e.dram_end - e.dram_busy, e.dram_end, edges)),
+        Busy("l2", np.clip(share("l2"), 0.0, 1.0)),
+        Busy("dram", np.clip(share("dram"), 0.0, 1.0)),
     )
 
 
-def _worked(begin: F32, end: F32, edges: F64) -> F64:
-    """The part of each column in which something works that does one thing after another."""
+@dataclass(frozen=True, eq=False)
+class _Curve:
+    """An amount that has come by each of some cycles, in order; evenly between where it `flows`."""
+
+    at: F64
+    amount: F64
+    flows: bool
+
+    def between(self, edges: F64) -> F64:
+        """What comes from each edge to the next."""
+        if not len(self.at):
+            return np.zeros(len(edges) - 1)
+        if self.flows:
+            return np.diff(np.interp(edges, self.at, self.amount))
+        come = np.concatenate([[0.0], self.amount])
+        return np.diff(come[np.searchsorted(self.at, edges, side="left")])
+
+
+@lru_cache(maxsize=4)
+def _curves(timeline: Timeline) -> dict[str, _Curve]:
+    """What is worked and moved, added up once for all zooms."""
+    e = timeline.events
+    order = np.argsort(e.end, kind="stable")
+    ended = e.end[order].astype(np.float64)
+    found = {
+        name: _Curve(ended, np.cumsum(sectors[order], dtype=np.float64), False)
+        for name, sectors in (("hit", e.hit), ("missed", e.missed))
+    }
+    issued = np.arange(1, len(e) + 1, dtype=np.float64)
+    return found | {
+        "issue": _Curve(e.at.astype(np.float64), issued, False),
+        "lsu": _work(e.begin, e.end),
+        "l2": _work(e.l2_end - e.l2_busy, e.l2_end),
+        "dram": _work(e.dram_end - e.dram_busy, e.dram_end),
+    }
+
+
+def _work(begin: F32, end: F32) -> _Curve:
+    """The cycles worked by something that does one thing after another."""
     some = np.flatnonzero(end > begin)
-    if not len(some):
-        return np.zeros(len(edges) - 1)
     order = some[np.argsort(end[some], kind="stable")]
     low, high = begin[order].astype(np.float64), end[order].astype(np.float64)
     done = np.cumsum(high - low)
     at = np.stack([low, high], axis=1).ravel()
     amount = np.stack([done - (high - low), done], axis=1).ravel()
-    found = np.diff(np.interp(edges, np.maximum.accumulate(at), amount))
-    return np.asarray(np.clip(found / np.diff(edges), 0.0, 1.0), np.float64)
+    return _Curve(np.maximum.accumulate(at), amount, True)

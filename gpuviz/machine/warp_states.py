@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum
+from itertools import pairwise
 
 import numpy as np
 
@@ -72,7 +73,12 @@ class Spans:
 
     def within(self, begin: float, end: float) -> I64:
         """The rows that have a part between two cycles."""
-        return np.flatnonzero((self.start < end) & (self.end > begin))
+        found = [np.zeros(0, np.int64)]
+        for a, b in pairwise(self.first.tolist()):
+            low = a + int(np.searchsorted(self.end[a:b], begin, side="right"))
+            high = a + int(np.searchsorted(self.start[a:b], end, side="left"))
+            found.append(np.arange(low, high))
+        return np.concatenate(found)
 
     def time_in(self, begin: float, end: float) -> F64:
         """(states,) cycles that all places together spend in each state between two cycles."""

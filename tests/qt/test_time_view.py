@@ -214,3 +214,16 @@ def test_its_tab_is_the_last_one(make: Callable) -> None:  # type: ignore[type-a
     window.source.tabs.setCurrentIndex(TIME)
     assert window.source.stack.currentWidget() is window.source.time
     assert window.source.time.focus is window.source.view()
+
+
+def test_a_key_leads_to_it_and_panels_are_told(
+    make: Callable,  # type: ignore[type-arg]
+) -> None:
+    window = make()
+    window.actions_["pane.time"].trigger()
+    assert window.source.tabs.currentIndex() == TIME
+    key = next(iter(window.director.showing.runs))
+    window.source.time.told.emit(key, subject())
+    labels = [row.label for row in window.counts.model.sheet.rows]
+    assert "Time and caches" in labels and "duration, ns" in labels
+    assert "modelled: 3.2 µs, 2.2 of them for the launch itself" in window.timing.note.text()

@@ -183,6 +183,11 @@ class Source(QWidget):
         """The next tab, and the first after the last."""
         self.tabs.setCurrentIndex((self.tabs.currentIndex() + 1) % self.tabs.count())
 
+    def time_view(self) -> QWidget:
+        """What takes the focus in the tab of the time, which comes to the front."""
+        self.tabs.setCurrentIndex(TIME)
+        return self.view()
+
     def view(self) -> QWidget:
         """What takes the focus in the tab in front."""
         tab = self.tabs.currentIndex()

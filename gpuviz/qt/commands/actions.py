@@ -133,6 +133,7 @@ COMMANDS = (
     Command("pane.counts", later("Go to counts"), "View", ("Ctrl+6",)),
     Command("pane.timing", later("Go to times"), "View", ("Ctrl+7",)),
     Command("pane.lecture", later("Go to the lecture"), "View", ("Ctrl+8",)),
+    Command("pane.time", later("Go to where the time goes"), "View", ("Ctrl+9",)),
     Command("show.lessons", later("Show lessons"), "View", ("Ctrl+Shift+1",), checkable=True),
     Command("show.source", later("Show source"), "View", ("Ctrl+Shift+4",), checkable=True),
     Command(

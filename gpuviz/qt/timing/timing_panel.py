@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QFocusEvent, QPainter, QPaintEvent
@@ -27,6 +27,9 @@ from gpuviz.runners.measurement import Measurement
 from gpuviz.runners.throughput import Work, work_of
 from gpuviz.scenes.showing import Showing
 
+if TYPE_CHECKING:
+    from gpuviz.views.time_view import Subject
+
 COLUMNS = 2
 REFRESH_MS = 100  # more often nobody can read
 
@@ -41,6 +44,7 @@ class TimingPanel(QWidget):
         self._series: dict[str, Series] = {}
         self._work: dict[str, Work] = {}
         self._missing: dict[str, str] = {}
+        self._modelled: dict[str, str] = {}
         self._ring = Ring()
         self.setAccessibleName(tr("Time per launch"))
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
@@ -87,7 +91,7 @@ class TimingPanel(QWidget):
 
     def show_runs(self, showing: Showing) -> None:
         """Other launches: nothing is known of their times yet."""
-        self._series, self._missing = {}, {}
+        self._series, self._missing, self._modelled = {}, {}, {}
         self.update_runs(showing)
         self.show()
 
@@ -98,6 +102,15 @@ class TimingPanel(QWidget):
         self._series = {
             key: replace(one, work=self._work.get(key)) for key, one in self._series.items()
         }
+        self._refresh()
+
+    def show_explained(self, key: str, subject: Subject) -> None:
+        """Say what is predicted of a launch, beside what was measured."""
+        from gpuviz.panels.limit_words import time_words
+
+        name = self._showing.title(key) if self._showing is not None else ""
+        said = tr("modelled: {time}", time=time_words(subject.explained))
+        self._modelled[key] = f"{name} {said}".strip()
         self._refresh()
 
     def shut(self) -> None:
@@ -178,7 +191,7 @@ class TimingPanel(QWidget):
         refused = self.refused.text().splitlines()
         missing = dict.fromkeys(why for why in self._missing.values() if why not in refused)
         captions = dict.fromkeys(s.caption for s in ordered.values())
-        _say(self.note, "\n".join([*captions, *notes, *missing]))
+        _say(self.note, "\n".join([*captions, *notes, *missing, *self._modelled.values()]))
         _say(
             self.launch_size,
             sizes_said({t: ordered[k].size for t, k in zip(titles, ordered, strict=True)}),

@@ -165,11 +165,13 @@ class Features(QObject):
             OperandFinder(self),
         )
         panes.source.time.asked.connect(self._show_request)
-        panes.source.time.told.connect(self.counts.show_explained)
+        for panel in (self.counts, self.timing):
+            panes.source.time.told.connect(panel.show_explained)
         panes.status.follow_activity(panes.source.time.work)
         panes.source.lines.lesson_asked.connect(self._open_lesson)
         pane_commands.add("counts", panes.side, lambda: self.counts.table)
         pane_commands.add("timing", panes.side, lambda: self.timing)
+        pane_commands.add("time", panes.code, panes.source.time_view)
         actions.bind("counts.copy", self.counts.copy)
         self.counts.asked.connect(panes.source.point_at)
         core.director.performed.connect(self._show_runs)
