@@ -32,9 +32,9 @@ class Longest:
     count: float
 
     def a_byte(self, width: float, scale: float) -> float:
-        """Pixels of a byte, with room for the gaps of any of the strips."""
-        wide = max((min(self.count, _FEW) - 1) * _APART, (self.count - 1) * _CLOSE) * scale
-        return (width - min(wide, _GAPS * width)) / self.size
+        """Pixels of a byte, with room for gaps."""
+        gap = (_APART if self.count <= _FEW else _CLOSE) * scale
+        return (width - min((self.count - 1) * gap, _GAPS * width)) / self.size
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,6 +66,7 @@ def place(strip: Strip, area: Rect, scale: float, longest: Longest | None = None
     gaps = _gaps(strip, area.width, scale)
     if longest is not None:
         wide = _shared_widths(strip, area, folded, scale, longest)
+        gaps = gaps * min(1.0, max(area.width - wide.sum(), 0.0) / max(gaps.sum(), 1e-9))
     else:
         wide = (_folded_widths if folded else _flat_widths)(strip, area, gaps, scale)
     left = area.x + np.concatenate([[0.0], np.cumsum(wide[:-1] + gaps)])

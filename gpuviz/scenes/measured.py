@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gpuviz.language import grouped, tr
 from gpuviz.memory.counts import Count
@@ -90,14 +90,17 @@ def time_figures(time: Timed | None) -> tuple[Figure, ...]:
 
 
 def rate_figures(run: Run) -> tuple[Figure, ...]:
-    """The launch's time, and how many bytes a second its threads got or gave."""
+    """How many bytes a second the launch's threads got or gave, and its time, which is left out
+    first: a rate can be compared with that of a larger launch.
+    """
     time = time_of(run)
     if time is None:
         return ()
     totals = run.counts.totals
     asked = totals[Count.GLOBAL_LOAD_BYTES] + totals[Count.GLOBAL_STORE_BYTES]
     rate = tr("useful: {rate}", rate=f"{grouped(asked / time.microseconds / 1000)} GB/s")
-    return (*time_figures(time), Figure(rate))
+    (whole,) = time_figures(time)
+    return Figure(rate, whole.ink, badge=whole.badge), replace(whole, badge="")
 
 
 def time_column(
