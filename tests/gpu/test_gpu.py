@@ -37,6 +37,30 @@ TILE = """extern "C" __global__ void turn(const float* in, float* out, int n) {
   out[(blockIdx.x * 32 + threadIdx.y) * n + blockIdx.y * 32 + threadIdx.x]
       = s[threadIdx.x][threadIdx.y];
 }"""
+HERE = "int i = blockIdx.x * blockDim.x + threadIdx.x; "
+PASSED = {
+    "struct P { int n; float scale; const float* in; float* out; };"
+    f'extern "C" __global__ void k(P p) {{ {HERE} if (i < p.n) p.out[i] = p.scale * p.in[i]; }}': (
+        "{24; n@0 i32=4096; scale@4 f32=0.5; in@8 f32[4096]=rand; out@16 f32[4096]=zeros}",
+    ),
+    f'extern "C" __global__ void k(const float* in, int* b, float* out) {{ {HERE}'
+    "out[i] = in[i - 3] + in[i + 3] + b[i]; }": (
+        "f32[4102]+3=rand",
+        "i32[4096]=arange",
+        "f32[4096]=zeros",
+    ),
+    'extern "C" __constant__ float w[8]; extern "C" __device__ int bias;'
+    f'extern "C" __global__ void k(float* out) {{ {HERE} out[i] = w[i & 7] + bias; }}': (
+        "f32[4096]=zeros",
+        "w:=f32*8=[1,2,3,4,5,6,7,8]",
+        "bias:=i32=40",
+    ),
+    f'extern "C" __global__ void k(cudaTextureObject_t t, float4* out) {{ {HERE}'
+    "out[i] = tex2D<float4>(t, (i % 64) / 64.0f * 1.7f - 0.3f, (i / 64) / 64.0f); }": (
+        "image u8*4[32,16] wrap linear normalized float=rand",
+        "f32[16384]=zeros",
+    ),
+}
 FAULTS = {
     "illegal address": "x[(1ull << 44) + threadIdx.x] = 1;",
     "not aligned": "*(int*)((char*)x + 1) = 1;",
@@ -110,6 +134,7 @@ def test_facts(gpu: Gpu) -> None:
             ("f32[4096]=rand", "f32[4096]=rand", "f32[4096]=zeros", "i32=4000"),
         ),
         (TILE, (4, 4, 1), (32, 32, 1), ("f32[16384]=rand", "f32[16384]=zeros", "i32=128")),
+        *((source, (32, 1, 1), (128, 1, 1), given) for source, given in PASSED.items()),
     ],
 )
 def test_results_and_counters_are_as_predicted(

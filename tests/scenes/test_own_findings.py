@@ -90,7 +90,7 @@ def test_a_misaligned_access_ends_the_run_and_what_it_did_is_shown() -> None:
 
 def test_a_run_goes_on_after_shared_accesses_outside() -> None:
     picture, run, _ = went_to("one_too_far", 0)
-    assert picture.title.startswith("Outside of the block's shared memory, line ")
+    assert picture.title.startswith("Outside of shared memory, line ")
     (found,) = run.trace.findings
     assert found.count == 2 and found.thread == (63, 0, 0) and run.whole
     part, given = run.outputs["out"], run.inputs["in"]

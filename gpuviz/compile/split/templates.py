@@ -50,17 +50,17 @@ def settings(
 ) -> list[dict[str, str]]:
     """The first ways in which a function template is called: parameters and their texts.
 
-    `at` says what names stand for at a place. A type that is not said is float.
+    `at` says what names stand for at a place. A type that is not said is float; types alone make
+    no other way.
     """
-    found: list[dict[str, str]] = []
+    found: dict[tuple[str | None, ...], dict[str, str]] = {}
+    values = [one.name for one in open_ if not one.is_type]
     for given in _called(roots, name) if open_ else ():
-        scope = at(given[0]) if given else Scope()
-        made = _setting(open_, given, scope)
-        if made not in found:
-            found.append(made)
+        made = _setting(open_, given, at(given[0]) if given else Scope())
+        found.setdefault(tuple(map(made.get, values)), made)
         if len(found) == _MOST:
             break
-    return found or [_setting(open_, (), Scope())]
+    return list(found.values()) or [_setting(open_, (), Scope())]
 
 
 def _called(roots: Iterable[Node], name: str) -> Iterator[list[Node]]:
