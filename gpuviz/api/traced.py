@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from gpuviz.integrations.asked import Asked
 
 Result = TypeVar("Result")
+Made = TypeVar("Made")
 # Libraries whose launches can be watched, by what is imported where they are in use.
 WATCHED = {
     "triton": "triton_kernels",
@@ -80,24 +81,31 @@ class Traced(Sequence["Run"]):
         """A launch; what cannot be emulated is left out, but where only the emulator can run it."""
         from gpuviz.api.tracing import of_asked
 
-        result, done = None, False
-        try:
-            made = asked()
-            if launch is not None:
-                result, done = launch(), True
-            keep = not self._why_not(kernel)
-            wishes = self._wishes if keep else replace(self._wishes, record=(), checks=())
-            run = of_asked(made, wishes)
-        except Error as error:
-            if launch is None:
-                raise
-            self._left[kernel, str(error)] += 1
-            return result if done else launch()
+        made = self._tried(kernel, asked, launch is None)
+        result = launch() if launch is not None else None
+        keep = not self._why_not(kernel)
+        wishes = self._wishes if keep else replace(self._wishes, record=(), checks=())
+        if made is None:
+            return result
+        run = self._tried(kernel, lambda: of_asked(made, wishes), launch is None)
+        if run is None:
+            return result
         if launch is None:
             made.restore(run.arrays)
         if keep:
             self._runs.append(run)
         return result
+
+    def _tried(self, kernel: str, do: Callable[[], Made], needed: bool) -> Made | None:
+        """What is made of a launch. On a GPU nothing that fails here may fail the program."""
+        try:
+            return do()
+        except Exception as error:
+            if needed:
+                raise
+            told = str(error) if isinstance(error, Error) else f"{type(error).__name__}: {error}"
+            self._left[kernel, told] += 1
+            return None
 
     @overload
     def __getitem__(self, index: int) -> Run: ...

@@ -28,8 +28,9 @@ def is_array(value: object) -> bool:
     """Whether it is passed as a pointer to its elements."""
     if isinstance(value, np.ndarray):
         return value.ndim > 0
+    # In this order: torch's tensors that need gradients raise when asked for the other.
     return not isinstance(value, np.generic) and (
-        hasattr(value, "__cuda_array_interface__") or hasattr(value, "__dlpack__")
+        hasattr(value, "__dlpack__") or hasattr(value, "__cuda_array_interface__")
     )
 
 

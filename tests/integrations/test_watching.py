@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import gpuviz
+from gpuviz.api import tracing
 from gpuviz.errors import KernelFault
 
 numba_programs = pytest.importorskip("tests.integrations.numba_programs", exc_type=ImportError)
@@ -87,6 +88,17 @@ def test_on_a_gpu_each_launch_is_made_once(made_up_gpu: list[str]) -> None:
         numba_programs.add[1, 256](x, x, out, (1.0, 2.0))
     assert len(made_up_gpu) == 4 and len(runs) == 0
     assert runs.left_out.rows[0][2].endswith("arrays and numbers can be traced")
+
+
+def test_what_fails_here_never_fails_the_program(
+    made_up_gpu: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    x = np.ones(256, "f4")
+    monkeypatch.setattr(tracing, "of_asked", lambda *_: 1 // 0)
+    with gpuviz.trace() as runs:
+        numba_programs.add[1, 256](x, x, x, 1.0)
+    assert len(made_up_gpu) == 1 and not runs
+    assert runs.left_out.rows[0][2].startswith("ZeroDivisionError")
 
 
 def test_a_launch_that_is_filtered_out_costs_little(made_up_gpu: list[str]) -> None:
