@@ -38,6 +38,7 @@ BEYOND = {
     "caches": "what L1 and L2 keep of a naive product, and why tiles still win",
     "latency": "what a multiprocessor waits for, cycle by cycle, and Little's law",
     "swizzle": "layouts of shared memory with and without conflicts, as CuTe and TMA write them",
+    "pipeline": "asynchronous copies through a ring of stages, and the races of stages too early",
 }
 """Lessons that lead on from the documents, and where to."""
 

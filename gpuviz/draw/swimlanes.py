@@ -33,17 +33,23 @@ class Bar:
     marked: bool = False
 
 
-def height_of(stage: Stage, rows: int) -> float:
-    """A comfortable height; it can do with much less."""
-    return stage.text(14) * _ROW * rows
+def height_of(stage: Stage, rows: int, tall: float = 1.0) -> float:
+    """A comfortable height, or so many times as much; it can do with much less."""
+    return stage.text(14) * _ROW * tall * rows
 
 
 def swimlanes(
-    stage: Stage, area: Rect, names: Sequence[str], bars: Sequence[Bar], t: float, tip: Tip
+    stage: Stage,
+    area: Rect,
+    names: Sequence[str],
+    bars: Sequence[Bar],
+    t: float,
+    tip: Tip,
+    tall: float = 1.0,
 ) -> tuple[Mark, ...]:
     """The rows at time t: bars over, under way, and to come."""
     size, rows = stage.text(14), len(names)
-    high = min(area.height / rows, size * _ROW)
+    high = min(area.height / rows, size * _ROW * tall)
     named = high >= size * 1.1
     side = max(text_width(name, size) for name in names) + size * 0.7 if named else 0.0
     line = Rect(area.x + side, area.y, area.width - side, high * rows)

@@ -34,18 +34,23 @@ class Bar:
 
 @dataclass(frozen=True, eq=False)
 class Swimlanes(Panel):
-    """The rows at a time, in the unit of the bars; `title` are wordings of what they show."""
+    """The rows at a time, in the unit of the bars; `title` are wordings of what they show.
+
+    Rows may be `tall` times as high as is comfortable where there is room.
+    """
 
     title: tuple[str, ...]
     names: tuple[str, ...]
     bars: tuple[Bar, ...]
     now: float
     tip: Tip
+    tall: float = 1.0
 
     def need(self, stage: Stage, width: float) -> Need:
         """Comfortable rows; where there are many they may be narrower."""
-        title, rows = stage.text(14) * _CAPTION, lanes.height_of(stage, len(self.names))
-        least = min(rows, max(stage.text(14) * _FEW, rows * _LOW))
+        title, rows = stage.text(14) * _CAPTION, lanes.height_of(stage, len(self.names), self.tall)
+        low = rows / self.tall
+        least = min(low, max(stage.text(14) * _FEW, low * _LOW))
         return Need(title + rows, title + least)
 
     def draw(self, stage: Stage, area: Rect) -> Iterator[Mark]:
@@ -65,4 +70,4 @@ class Swimlanes(Panel):
             )
             for one in self.bars
         ]
-        yield from lanes.swimlanes(stage, rest, self.names, bars, self.now, self.tip)
+        yield from lanes.swimlanes(stage, rest, self.names, bars, self.now, self.tip, self.tall)

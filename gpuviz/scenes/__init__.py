@@ -73,6 +73,7 @@ _COURSE = {
     "Modern matrix products": {
         "fragments": "Fragments of tensor cores",
         "swizzle": "Layouts and swizzles",
+        "pipeline": "Pipelines of copies",
     },
 }
 

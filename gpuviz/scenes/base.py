@@ -118,6 +118,7 @@ class Plan:
     where these provably do the same (see `ptx.options.Options`); it leaves no arrays behind then.
     `timeline` says whether the story shows a multiprocessor over time (`Run.timeline`), with what
     the launch reads in L2.
+    `checks` are what the story tells of, looked for whatever else is (see `gpuviz.checks`).
     """
 
     role: str
@@ -139,6 +140,7 @@ class Plan:
     optional: bool = False
     options: tuple[str, ...] = ()
     timeline: bool = False
+    checks: tuple[str, ...] = ()
 
     @property
     def told_size(self) -> str:

@@ -97,7 +97,7 @@ def perform(
             record=plan.record,
             blocks=plan.blocks,
             path=plan.path,
-            checks=() if plan.companion_of else checks,
+            checks=() if plan.companion_of else tuple(dict.fromkeys((*plan.checks, *checks))),
             thorough=False,
             seconds=budget,
             progress=part,
