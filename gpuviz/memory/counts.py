@@ -98,11 +98,11 @@ class Count(StrEnum):
     LOCAL_STORE_LINES = "local_store_lines", hardware.LOCAL_LINES
     LOCAL_STORE_SECTORS_IDEAL = "local_store_sectors_ideal"
     LOCAL_STORE_BYTES = "local_store_bytes"
-    SHARED_LOAD_REQUESTS = "shared_load_requests", hardware.ISSUED
-    SHARED_LOAD_WAVEFRONTS = "shared_load_wavefronts", hardware.WAVEFRONTS
+    SHARED_LOAD_REQUESTS = "shared_load_requests", hardware.SHARED_LOADS
+    SHARED_LOAD_WAVEFRONTS = "shared_load_wavefronts", hardware.SHARED_LOAD_WAVEFRONTS
     SHARED_LOAD_WAVEFRONTS_IDEAL = "shared_load_wavefronts_ideal"
-    SHARED_STORE_REQUESTS = "shared_store_requests", hardware.ISSUED
-    SHARED_STORE_WAVEFRONTS = "shared_store_wavefronts", hardware.WAVEFRONTS
+    SHARED_STORE_REQUESTS = "shared_store_requests", hardware.SHARED_STORES
+    SHARED_STORE_WAVEFRONTS = "shared_store_wavefronts", hardware.SHARED_STORE_WAVEFRONTS
     SHARED_STORE_WAVEFRONTS_IDEAL = "shared_store_wavefronts_ideal"
     SHARED_ATOMIC_REQUESTS = "shared_atomic_requests", hardware.SHARED_ATOMICS
     SHARED_ATOMIC_WAVEFRONTS = "shared_atomic_wavefronts", hardware.SHARED_ATOMIC_WAVEFRONTS

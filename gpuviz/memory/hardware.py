@@ -35,6 +35,8 @@ class Hardware:
     metric : what should equal the prediction
     live : the same, read in one pass with everything else that has such a metric; "" for none
     noisy : the same with arbitration between warps, read beside it under a name with `RAW`
+    besides : what is added to `metric`, and to `live`, where the chip has it: matrices are loaded
+        and stored by instructions that these do not count
     panel : `metric` is read besides the live ones while a lesson is explored
     lost_past_l1 : copies that bypass L1 are missing, so a launch that has some gets no reading
     cause : why it may differ all the same
@@ -43,6 +45,7 @@ class Hardware:
     metric: str
     live: str = ""
     noisy: str = ""
+    besides: str = ""
     panel: bool = False
     lost_past_l1: bool = False
     cause: str = _UNKNOWN
@@ -83,6 +86,14 @@ WAVEFRONTS = Hardware(
     live="smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_{space}_op_{op}",
     noisy="l1tex__data_pipe_lsu_wavefronts_mem_{space}_op_{op}",
     cause=_ARBITRATION,
+)
+SHARED_LOADS = replace(ISSUED, besides="smsp__inst_executed_op_ldsm")
+SHARED_STORES = replace(ISSUED, besides="smsp__inst_executed_op_shared_stsm")
+SHARED_LOAD_WAVEFRONTS = replace(
+    WAVEFRONTS, besides="smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ldsm"
+)
+SHARED_STORE_WAVEFRONTS = replace(
+    WAVEFRONTS, besides="smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_stsm"
 )
 SHARED_ATOMICS = replace(ISSUED, panel=False, cause=_RETRIES)
 SHARED_ATOMIC_WAVEFRONTS = replace(WAVEFRONTS, cause=_RETRIES)

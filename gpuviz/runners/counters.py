@@ -21,13 +21,16 @@ ON_GPU: Mapping[Count, Hardware] = {count: count.on_gpu for count in Count if co
 """What is predicted, and counted by a GPU."""
 
 
-def _forms(metrics: Mapping[Count, str], ending: str = "") -> dict[str, Forms]:
+def _forms(
+    metrics: Mapping[Count, str], ending: str = "", besides: bool = True
+) -> dict[str, Forms]:
     """Those of the metrics that there are, by the names they are read under."""
-    return {
-        count.value + ending: (named(metric, *count.kind),)
-        for count, metric in metrics.items()
-        if metric
-    }
+    found: dict[str, Forms] = {}
+    for count, metric in metrics.items():
+        if metric:
+            one, more = named(metric, *count.kind), ON_GPU[count].besides
+            found[count.value + ending] = (f"{one}+{more}", one) if besides and more else (one,)
+    return found
 
 
 NOT_COMPARED: Mapping[str, Forms] = {
@@ -50,7 +53,7 @@ NOT_COMPARED: Mapping[str, Forms] = {
 
 FORMS: Mapping[str, Forms] = {
     **_forms({count: counter.metric for count, counter in ON_GPU.items()}),
-    **_forms({count: counter.noisy for count, counter in ON_GPU.items()}, RAW),
+    **_forms({count: counter.noisy for count, counter in ON_GPU.items()}, RAW, False),
     "constant_load_replays": ("sm__idc_divergent_instruction_replays",),
     **NOT_COMPARED,
 }
