@@ -18,7 +18,7 @@ from gpuviz.ptx.decode.locate import describe, space_named
 from gpuviz.ptx.decode.memory import unused_bytes
 from gpuviz.ptx.decode.outline import param_accesses
 from gpuviz.ptx.simt.program import Program
-from gpuviz.ptx.text.ir import Addr, Operand, Reg, Sym, Vec
+from gpuviz.ptx.text.ir import Addr, Imm, Operand, Reg, Sym, Vec
 from gpuviz.ptx.text.stream import type_bytes
 from gpuviz.traces import MATRICES, MemoryInstruction
 from gpuviz.traces import Op as Kind
@@ -28,7 +28,8 @@ _COMMUTING = ("add", "and", "or", "xor", "min", "max", "inc", "dec")
 _OPERATIONS = (*_COMMUTING, "exch", "cas")
 _MATRICES = ("ldmatrix", "stmatrix")
 _STORING = ("st", "red", "stmatrix")
-_ACCESSING = (*_STORING, *_MATRICES, "ld", "ldu", "atom")
+_ACCESSING = (*_STORING, *_MATRICES, "ld", "ldu", "atom", "cp")
+_WAITS = ("commit_group", "wait_group", "wait_all")
 
 
 @dataclass(eq=False)
@@ -58,6 +59,16 @@ class Access:
     def width(self) -> int:
         """Bytes of a lane."""
         return self.unit * self.count
+
+    @property
+    def copies_into(self) -> bool:
+        """The side of a copy that writes."""
+        return self.how == "copy" and self.space == "shared"
+
+    @property
+    def loads(self) -> bool:
+        """Whether it leaves cells as they are."""
+        return self.how == "load" or (self.how == "copy" and self.space == "global")
 
     @property
     def watched(self) -> bool:
@@ -92,7 +103,7 @@ class Access:
     @property
     def address(self) -> Addr:
         """The address operand."""
-        first = self.op.at.opcode.name in _STORING
+        first = self.op.at.opcode.name in _STORING or self.copies_into
         found = self.op.at.operands[0 if first else 1]
         assert isinstance(found, Addr)
         return found
@@ -135,6 +146,9 @@ class Accesses:
         if name not in _ACCESSING:
             return
         mods = at.opcode.mods
+        if name == "cp":
+            self._add_copy(op, block)
+            return
         space = space_named(mods)
         stores = name in _STORING
         address, value = at.operands[0 if stores else 1], at.operands[1 if stores else 0]
@@ -168,6 +182,25 @@ class Accesses:
             self.of[op].append(access)
             self._block[access] = block
 
+    def _add_copy(self, op: Op, block: int) -> None:
+        """cp.async: what it reads, then what it writes."""
+        mods, operands = op.at.opcode.mods, op.at.operands
+        if mods[0] != "async" or "bulk" in mods or "mbarrier" in mods:
+            raise NotTaken(op.at.opcode.text)
+        if mods[1] in _WAITS:
+            return
+        source, size = operands[1], operands[2]
+        if len(operands) != 3 or not isinstance(size, Imm) or size.value not in (4, 8, 16):
+            raise NotTaken("a copy of so many bytes")
+        unit = min(size.value, 8)
+        self.of[op] = []
+        for space in ("global", "shared"):
+            origin = self._origins.operand(source, op) if space == "global" else ""
+            access = Access(len(self.all), op, space, unit, size.value // unit, "copy", origin)
+            self.all.append(access)
+            self.of[op].append(access)
+            self._block[access] = block
+
     def _ask_global(self) -> None:
         """Blocks have no order at all: by origin, over the whole kernel."""
         everything = [a for a in self.all if a.space == "global"]
@@ -190,7 +223,7 @@ class Accesses:
     @property
     def written(self) -> set[str]:
         """The buffers that may be written; "" when one is not known."""
-        return {a.origin for a in self.all if a.space == "global" and a.how != "load"}
+        return {a.origin for a in self.all if a.space == "global" and not a.loads}
 
     def _ask_shared(self) -> None:
         """By region: what may run between two barriers."""
@@ -198,8 +231,8 @@ class Accesses:
             self._ask([a for a in self.all if a.space == "shared" and self._block[a] in region])
 
     def _ask(self, group: list[Access]) -> None:
-        writers = [a for a in group if a.how != "load"]
-        readers = [a for a in group if a.how == "load"]
+        writers = [a for a in group if not a.loads]
+        readers = [a for a in group if a.loads]
         if not writers:
             return
         forms = {(a.form, a.op.at.opcode.mods[-1]) for a in writers}

@@ -101,11 +101,8 @@ def _refuse(program: Program) -> None:
     """What is left to the NumPy engine at sight."""
     for function in reachable(program.module, program.kernel):
         for at in function.body:
-            name, mods = at.opcode.name, at.opcode.mods
-            if polls(at) and space_named(mods) != "shared":
+            if polls(at) and space_named(at.opcode.mods) != "shared":
                 raise NotTaken(f"{at.opcode.text}, by which blocks may wait for each other")
-            if name == "cp":
-                raise NotTaken("an asynchronous copy")
 
 
 def _spins(program: Program) -> bool:

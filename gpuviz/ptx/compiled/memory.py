@@ -67,6 +67,23 @@ def store(e: Emitter, op: Op) -> None:
         request.store(names)
 
 
+def copy(e: Emitter, op: Op) -> None:
+    """cp.async, done at once; the waits have nothing to wait for."""
+    if op not in e.kernel.accesses.of:
+        return
+    outside, inside = e.kernel.accesses.of[op]
+    w, guard, on = e.w, e.predicate(op), e.lanes_on
+    if guard is not None:
+        held = w.mask(guard)
+        on = held if on == "-1" else w.let(f"and i32 {held}, {on}")
+    source, target = (w.spread(_address(e, x)) for x in (outside, inside))
+    values = _Request(e, outside, source, on).load()
+    given = f"<32 x i64> {target.name}", f"<32 x i64> {source.name}", f"i32 {on}"
+    able = ask(w, "copied", "ptr %c", f"i32 {inside.number}", *given)
+    _ask(e, inside, target, able)
+    _Request(e, inside, target, able).scatter([w.wide(value) for value in values])
+
+
 def _address(e: Emitter, access: Access) -> Value:
     """The address in its space, 64 bits."""
     w, address, op = e.w, access.address, access.op
@@ -315,4 +332,4 @@ def _stepped(w: Writer, form: str, kind: str, old: Value, b: Value, c: Value) ->
     return floats.canonical(w, found) if found.loose else found
 
 
-TABLE = {"ld": load, "ldu": load, "st": store, "atom": atomic, "red": atomic}
+TABLE = {"ld": load, "ldu": load, "st": store, "atom": atomic, "red": atomic, "cp": copy}

@@ -77,6 +77,7 @@ PROBES = 4  # entries that a pattern may be in
 ROW = 8 + 8 * 32  # bytes of a request that is told as it is: instruction, lanes, addresses
 PERIODS = {"global": 128, "shared": 256, "const": 16, "param": 16, "local": 4}
 SECTOR = 32
+SOURCE = 1 << 31  # beside the number of a copy: the row tells where it comes from
 
 
 def slots(warps: int) -> int:

@@ -11,6 +11,7 @@ from gpuviz.observe import Access, Listeners, Many, Place
 from gpuviz.ptx.compiled.accesses import Access as Made
 from gpuviz.ptx.compiled.kernel import Kernel
 from gpuviz.ptx.compiled.launch import Executed
+from gpuviz.ptx.compiled.memory_map import SOURCE
 from gpuviz.ptx.compiled.terms import ALL
 from gpuviz.ptx.compiled.worker import Group
 from gpuviz.traces import LANES
@@ -24,14 +25,17 @@ def tell_rows(
     told: Listeners, kernel: Kernel, numbers: Array, masks: Array, addresses: U64
 ) -> None:
     """Requests as they were made, one row each."""
-    for number in np.unique(numbers).tolist():
+    for number in np.unique(numbers[numbers < SOURCE]).tolist():
         if kernel.accesses.all[number].space == "param":
             continue
         rows = np.flatnonzero(numbers == number)
         own = masks[rows]
         active = None if (own == np.uint32(ALL)).all() else lanes_of(own)
         made = kernel.accesses.all[number].instruction
-        access = Access(made, addresses[rows].astype(np.uint64, copy=False), active)
+        address = addresses[rows].astype(np.uint64, copy=False)
+        into = made.op == "copy" and made.space == "shared"
+        source = addresses[numbers == number | SOURCE] if into else None
+        access = Access(made, address, active, source=source)
         for hear in told.access:
             hear(access)
 

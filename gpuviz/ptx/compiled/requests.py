@@ -21,6 +21,7 @@ from gpuviz.ptx.compiled.memory_map import (
     PROBES,
     ROW,
     SECTOR,
+    SOURCE,
     WORKER,
 )
 from gpuviz.ptx.compiled.routines import ask, asked, field, routine
@@ -166,6 +167,27 @@ def tell(w: Code, c: Term, k: Term, a: Term, m: Term) -> None:
     c.at(WORKER["rows_used"]).store(used + 1)
     with w.when((used + 1).least(field(c, "rows_most"))):
         w.line(f"call void {field(c, 'flush', 'ptr').name}({c.typed})")
+
+
+@routine("tell_copy", "void", "ptr", "i32", WIDE, WIDE, "i32")
+def tell_copy(w: Code, c: Term, k: Term, a: Term, source: Term, m: Term) -> None:
+    """Hand on a copy, where it goes and then where it comes from, never parted."""
+    with w.when((field(c, "rows_used") + 2).least(field(c, "rows_most"))):
+        w.line(f"call void {field(c, 'flush', 'ptr').name}({c.typed})")
+    ask(w, "tell", c, k, a, m)
+    ask(w, "tell", c, k | SOURCE, source, m)
+
+
+@routine("copied", "i32", "ptr", "i32", WIDE, WIDE, "i32")
+def copied(w: Code, c: Term, k: Term, a: Term, source: Term, m: Term) -> None:
+    """Check where copies go and hand them on: the lanes that may go on."""
+    with w.when(m.eq(0)):
+        w.give(0)
+    with w.when(asked(w, "allowed", c, _access(c, k), a, m).eq(0)):
+        ask(w, "stop", c, w.term(FAULT, "i32"), k)
+        w.give(0)
+    ask(w, "tell_copy", c, k, a, source, m)
+    w.give(m)
 
 
 @routine("mark", "void", "ptr", WIDE, "i32")

@@ -221,7 +221,7 @@ class Worker:
         known = access.origin in bounds
         low, high = bounds.get(access.origin, (0, 0))
         found = _within(low, high, width) | {"known": int(known)}
-        if access.how == "load":
+        if access.loads:
             end = GLOBAL + len(program.memory.cells.bytes)
             low, high = bounds.get(access.origin, (GLOBAL, end))
             group = self.group(access)
