@@ -22,6 +22,7 @@ from gpuviz.runners.job import triple
 _ARCH = "sm_90"  # counted for, where nobody says and there is no GPU
 _PLAIN = Building()
 # What CuPy puts before the texts that it writes.
+_FOLDERS = ("", *(f"cupy/_cccl/{name}" for name in ("libcudacxx", "thrust", "cub")))
 _HEADERS = "#include <cupy/complex.cuh>\n#include <cupy/carray.cuh>\n#include <cupy/atomics.cuh>\n"
 
 
@@ -61,8 +62,9 @@ def _writes(kernel: Any) -> Callable[[Call], written.Written] | None:
 def _of_written(made: written.Written, call: Call) -> Asked:
     from cupy._core import _kernel
 
-    include = f"-I{Path(_kernel.__file__).parent / 'include'}"
-    program = _program(f"{_HEADERS}{made.text}", call.arch, (include, *made.options))
+    own = Path(_kernel.__file__).parent / "include"
+    folders = [f"-I{own / folder}" for folder in _FOLDERS if (own / folder).is_dir()]
+    program = _program(f"{_HEADERS}{made.text}", call.arch, (*folders, *made.options))
     entry = entry_name(program.kernels, made.name)
     return launch_of(program, entry, made.sizes, made.made, call.building.shared, made.notes)
 
