@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from gpuviz import language, translation
+from gpuviz.arguments import parse
 from gpuviz.cli import main
 from gpuviz.errors import FormatError, InputError
 from gpuviz.language import Catalogue, best, choose, languages, plural_rule, tr, trn
@@ -165,3 +166,19 @@ def test_the_course_is_listed_in_spanish(capsys: pytest.CaptureFixture[str]) -> 
     finally:
         choose(language.ENGLISH)
     assert "Memoria global" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("f32=many", "Argumento 'f32=many': el valor 'many' no es un número."),
+        ("i32[0]=zeros", "Argumento 'i32[0]=zeros': la cantidad '0' no es un entero mayor que 0."),
+        ("u8=300", "Argumento 'u8=300': 300 no cabe en u8 (de 0 a 255)."),
+    ],
+)
+def test_what_is_wrong_with_an_argument_is_said_in_the_language(
+    spanish: None, text: str, said: str
+) -> None:
+    with pytest.raises(InputError) as wrong:
+        parse(text)
+    assert str(wrong.value) == said

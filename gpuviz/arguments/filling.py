@@ -19,6 +19,7 @@ from gpuviz.arguments.small_floats import ENCODED
 from gpuviz.arguments.specs import UNSET, ArraySpec, BufferSpec, ScalarSpec, Spec, buffers_of
 from gpuviz.errors import InputError
 from gpuviz.given import Given
+from gpuviz.language import tr
 
 NOBODYS = 0xCD  # every byte of what nobody set: large numbers, that show
 _COPIES, _SHUFFLING = 3, 8
@@ -71,7 +72,11 @@ def materialise(
         return _filled(spec, seed_index)
     except (MemoryError, ValueError):  # ValueError: beyond what any array may have
         raise InputError(
-            f"Argument {spec}: {spec.size:,} bytes are more than the memory of this machine."
+            tr(
+                "Argument {argument}: {n} bytes are more than the memory of this machine.",
+                argument=spec,
+                n=f"{spec.size:,}",
+            )
         ) from None
 
 

@@ -25,6 +25,7 @@ from gpuviz.arguments.specs import (
 )
 from gpuviz.arguments.tensor_maps import is_tensor_map, parse_tensor_map
 from gpuviz.errors import InputError
+from gpuviz.language import tr
 
 _SPEC = re.compile(r"\s*(\w+)\s*(?:\[\s*([\w+-]*)\s*\]\s*(?:\+(\d{1,18})\s*)?)?=(.*)$", re.DOTALL)
 _ARRAY = re.compile(r"\s*(\w+)\s*\*\s*(\w+)\s*=(.*)$", re.DOTALL)
@@ -68,7 +69,13 @@ def _plain(text: str) -> Inline | Elsewhere:
         return ArraySpec(dtype, inline, _fill(text, dtype, found[3].strip(), inline))
     match = _SPEC.match(text)
     if match is None:
-        raise InputError(f"Argument {text!r} is not understood: write {_FORM}.")
+        raise InputError(
+            tr(
+                "Argument {argument} is not understood: write {form}.",
+                argument=repr(text),
+                form=_FORM,
+            )
+        )
     dtype, count, value = _known(text, match[1]), match[2], match[4].strip()
     if count is None:
         return _scalar(text, dtype, value)
@@ -97,7 +104,14 @@ def _image(text: str) -> ImageSpec:
 
 def _known(text: str, dtype: str) -> str:
     if dtype not in DTYPES:
-        raise InputError(f"Argument {text!r}: type {dtype!r} is none of {', '.join(DTYPES)}.")
+        raise InputError(
+            tr(
+                "Argument {argument}: type {type} is none of {all}.",
+                argument=repr(text),
+                type=repr(dtype),
+                all=", ".join(DTYPES),
+            )
+        )
     return dtype
 
 
@@ -121,7 +135,13 @@ def _struct(text: str) -> StructSpec:
 
 def _count(text: str, count: str) -> int:
     if not count.isascii() or not count.isdecimal() or int(count) == 0:
-        raise InputError(f"Argument {text!r}: the count {count!r} is not a whole number above 0.")
+        raise InputError(
+            tr(
+                "Argument {argument}: the count {count} is not a whole number above 0.",
+                argument=repr(text),
+                count=repr(count),
+            )
+        )
     return int(count)
 
 
@@ -132,32 +152,56 @@ def _fill(text: str, dtype: str, value: str, count: int) -> str:
         if value.startswith("[") and value.endswith("]"):
             listed = value[1:-1].split(",")
             if len(listed) != count:
-                raise InputError(f"Argument {text}: {len(listed)} values for {count} elements.")
+                raise InputError(
+                    tr(
+                        "Argument {argument}: {n} values for {count} elements.",
+                        argument=text,
+                        n=len(listed),
+                        count=count,
+                    )
+                )
             if len(listed) > _LISTED:
                 raise InputError(f"Argument {text[:60]}…: more than {_LISTED} values: use a file.")
             return "[" + ",".join(str(number(text, dtype, one.strip())) for one in listed) + "]"
         return str(number(text, dtype, value))
     except ValueError:
         raise InputError(
-            f"Argument {text!r}: a buffer is filled with {', '.join(FILLS)}, a "
-            f"{_kind(dtype)} or @file.npy, not with {value!r}."
+            tr(
+                "Argument {argument}: a buffer is filled with {fills}, a {kind} or @file.npy, not "
+                "with {value}.",
+                argument=repr(text),
+                fills=", ".join(FILLS),
+                kind=_kind(dtype),
+                value=repr(value),
+            )
         ) from None
 
 
 def _scalar(text: str, dtype: str, value: str) -> ScalarSpec:
     if value in FILLS or value.startswith("@"):
-        raise InputError(f"Argument {text!r} lacks a count: write {dtype}[COUNT]={value}.")
+        raise InputError(
+            tr(
+                "Argument {argument} lacks a count: write {form}.",
+                argument=repr(text),
+                form=f"{dtype}[COUNT]={value}",
+            )
+        )
     try:
         return ScalarSpec(dtype, number(text, dtype, value))
     except ValueError:
         raise InputError(
-            f"Argument {text!r}: the value {value!r} is not a {_kind(dtype)}."
+            tr(
+                "Argument {argument}: the value {value} is not a {kind}.",
+                argument=repr(text),
+                value=repr(value),
+                kind=_kind(dtype),
+            )
         ) from None
 
 
 def _kind(dtype: str) -> str:
     """What a value of the type is called."""
-    return "number" if dtype in FLOATS else "whole number"
+    return tr("number") if dtype in FLOATS else tr("whole number")
 
 
 def number(text: str, dtype: str, value: str) -> int | float:
@@ -169,6 +213,13 @@ def _integer(text: str, dtype: str, value: str) -> int:
     number, limits = int(value, 0), np.iinfo(np.dtype(DTYPES[dtype]))
     if not limits.min <= number <= limits.max:
         raise InputError(
-            f"Argument {text!r}: {number} does not fit {dtype} ({limits.min} to {limits.max})."
+            tr(
+                "Argument {argument}: {n} does not fit {type} ({low} to {high}).",
+                argument=repr(text),
+                n=number,
+                type=dtype,
+                low=limits.min,
+                high=limits.max,
+            )
         )
     return number

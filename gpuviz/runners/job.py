@@ -58,7 +58,13 @@ def triple(numbers: tuple[int, ...], what: str) -> Triple:
     """
     if not 1 <= len(numbers) <= 3 or min(numbers) < 1:
         shown = ",".join(map(str, numbers))
-        raise LaunchError(f"{what} {shown or '(empty)'}: give one to three numbers from 1 up")
+        raise LaunchError(
+            tr(
+                "{what} {shown}: give one to three numbers from 1 up",
+                what=what,
+                shown=shown or tr("(empty)"),
+            )
+        )
     x, y, z = (*numbers, 1, 1)[:3]
     return x, y, z
 
@@ -101,12 +107,16 @@ def check_limits(job: Job, arch: Architecture) -> None:
     _check_registers(job, arch, threads)
     for number, argument in enumerate(job.arguments, 1):
         if any(one.count < 1 for one in buffers_of(argument)):
-            raise LaunchError(f"argument {number} ({argument}) has no elements")
+            raise LaunchError(
+                tr("argument {n} ({argument}) has no elements", n=number, argument=argument)
+            )
 
 
 def _check_shared(job: Job, arch: Architecture) -> None:
     if job.dynamic_shared < 0:
-        raise LaunchError(f"dynamic shared memory of {job.dynamic_shared} bytes: give 0 or more")
+        raise LaunchError(
+            tr("dynamic shared memory of {n} bytes: give 0 or more", n=job.dynamic_shared)
+        )
     static = _static_shared(job)
     wanted, most = static + job.dynamic_shared, arch.shared_per_block_optin
     if wanted > most:

@@ -14,6 +14,7 @@ from gpuviz.arch import architecture
 from gpuviz.compile import compile_cuda
 from gpuviz.errors import UnsupportedError
 from gpuviz.given import Given
+from gpuviz.language import grouped, tr
 from gpuviz.memory.counts import Count
 from gpuviz.memory.hardware import RAW
 from gpuviz.runners.base import Cancel, Progress, go_on
@@ -112,7 +113,8 @@ def _counters(gpu: Gpu, launch: GpuLaunch, cancel: Cancel) -> tuple[dict[str, Re
 def placed(gpu: Gpu, launch: GpuLaunch, cancel: Cancel) -> tuple[Placement | None, str]:
     """Where and when the blocks of a launch run; None and the reason when that cannot be had."""
     if launch.blocks > PLACED_BLOCKS:
-        return None, f"{launch.blocks:,} blocks are too many to show one by one where they ran"
+        many = grouped(launch.blocks)
+        return None, tr("{n} blocks are too many to show one by one where they ran", n=many)
     try:
         return gpu.place(launch, cancel), ""
     except UnsupportedError as error:

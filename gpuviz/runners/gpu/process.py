@@ -7,6 +7,7 @@ from typing import IO
 
 from gpuviz import processes
 from gpuviz.errors import Cancelled, FormatError
+from gpuviz.language import tr
 from gpuviz.runners.faults import TimeLimit, WorkerLost, from_wire
 from gpuviz.runners.gpu import protocol
 from gpuviz.runners.gpu.protocol import Failure, Reply, Request
@@ -14,7 +15,6 @@ from gpuviz.stopping import Cancel, go_on, unwanted
 from gpuviz.worker_process import GRACE_SECONDS, Late, Lost, WorkerProcess
 
 RUNS = (protocol.Run, protocol.Time, protocol.Count, protocol.Place)
-_ENDLESS = ": the kernel may never end"
 PATIENCE_SECONDS = 3.0  # for what ends surely, when nobody wants it any more
 _LETTERS = 200  # of its last words, in a message
 
@@ -67,16 +67,24 @@ class Process:
         try:
             answer = self._worker.ask(request, limit, cancel, grace)
         except Late:
+            endless = tr(": the kernel may never end") if isinstance(request, RUNS) else ""
             raise TimeLimit(
-                f"the GPU did not answer within {limit:g} s ({type(request).__name__.lower()})"
-                f"{_ENDLESS if isinstance(request, RUNS) else ''}; its process was stopped, and "
-                "starts again with the next launch"
+                tr(
+                    "the GPU did not answer within {n} s ({request}){endless}; its process was "
+                    "stopped, and starts again with the next launch",
+                    n=f"{limit:g}",
+                    request=type(request).__name__.lower(),
+                    endless=endless,
+                )
             ) from None
         except Lost as lost:
             last = f": {words[-1][:_LETTERS]}" if (words := self._worker.last_words) else ""
             raise WorkerLost(
-                f"the process that runs kernels on the GPU was lost ({lost}{last}); it "
-                "starts again with the next launch"
+                tr(
+                    "the process that runs kernels on the GPU was lost ({why}); it starts again "
+                    "with the next launch",
+                    why=f"{lost}{last}",
+                )
             ) from None
         if isinstance(answer, Failure):
             if answer.fatal:
