@@ -1,7 +1,6 @@
 """Kernels that CuPy writes from expressions: ElementwiseKernel, ReductionKernel, cupyx.jit.
 
-Each is the text that CuPy writes for these arguments, with the arguments as CuPy passes them: an
-array as a CArray (pointer, size, shape, strides), a shape as a CIndexer (include/cupy/carray.cuh).
+Each is the text that CuPy writes for these arguments, with the arguments as CuPy passes them.
 """
 
 from __future__ import annotations
@@ -13,18 +12,28 @@ from typing import Any
 
 import numpy as np
 
-from gpuviz.arguments.specs import Field, ScalarSpec, StructSpec
 from gpuviz.errors import InputError, UnsupportedError
-from gpuviz.given import Given
 from gpuviz.integrations.arguments import Arguments
 from gpuviz.integrations.asked import Call
+from gpuviz.integrations.cupy_arrays import (
+    Shape,
+    View,
+    broadcast,
+    carray,
+    indexer,
+    merged,
+    permuted,
+    reshaped,
+    row_length,
+    short,
+    spread,
+    view,
+)
 from gpuviz.integrations.host_arrays import is_array
 from gpuviz.runners.job import Triple
 
 _ARRAY, _INDEXER, _SCALAR = 1, 2, 3  # kinds of CuPy's _ArgInfo (cupy/_core/_kernel.pyx, 14.2)
 _ELEMENTWISE_BLOCK = 128  # threads, as `Function.linear_launch` has it
-_INDEX_32 = 1 << 31  # bytes below which indices have 32 bits
-Shape = tuple[int, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,38 +46,6 @@ class Written:
     made: Arguments
     options: Sequence[str] = ()
     notes: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, eq=False)
-class _View:
-    """An array with the dimensions that a kernel sees of it; `strides` are in bytes."""
-
-    array: Any
-    shape: Shape
-    strides: Shape
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        found: np.dtype[Any] = np.dtype(self.array.dtype)
-        return found
-
-    @property
-    def contiguous(self) -> bool:
-        """Whether its elements follow each other as in C."""
-        steps = _contiguous(self.shape, self.dtype.itemsize)
-        return all(
-            n == 1 or s == t for n, s, t in zip(self.shape, self.strides, steps, strict=True)
-        )
-
-
-def _view(array: Any) -> _View:
-    """An array as it is."""
-    steps = _contiguous(array.shape, np.dtype(array.dtype).itemsize)
-    return _View(array, tuple(array.shape), tuple(getattr(array, "strides", None) or steps))
-
-
-def _contiguous(shape: Shape, step: int) -> Shape:
-    return tuple(step * prod(shape[n + 1 :]) for n in range(len(shape)))
 
 
 def elementwise(call: Call) -> Written:
@@ -85,11 +62,11 @@ def elementwise(call: Call) -> Written:
     given = _by_name(kernel, call, size=None, block_size=_ELEMENTWISE_BLOCK)
     parameters = kernel.params[:-1]  # without the indexer
     args = _arguments(kernel, parameters, call.args)
-    raw = [one.raw or not isinstance(arg, _View) for one, arg in zip(parameters, args, strict=True)]
+    raw = [one.raw or not isinstance(arg, View) for one, arg in zip(parameters, args, strict=True)]
     plain = [arg for arg, r in zip(args, raw, strict=True) if not r]
-    shape = (given["size"],) if given["size"] else _broadcast(kernel.name, plain)
-    wide = [arg if r else _spread(arg, shape) for arg, r in zip(args, raw, strict=True)]
-    seen, shape = _merged(wide, shape, raw)
+    shape = (given["size"],) if given["size"] else broadcast(kernel.name, plain)
+    wide = [arg if r else spread(arg, shape) for arg, r in zip(args, raw, strict=True)]
+    seen, shape = merged(wide, shape, raw)
     types = _types(parameters, seen)
     text = _kernel._get_elementwise_kernel_code(
         (*_infos(parameters, seen, types), _indexer_info(len(shape))),
@@ -102,7 +79,7 @@ def elementwise(call: Call) -> Written:
         kernel.kwargs.get("after_loop", ""),
     )
     made = _passed(parameters, seen, types)
-    made.add("_ind", _indexer(shape))
+    made.add("_ind", indexer(shape))
     size, most = prod(shape), given["block_size"]
     sizes = (-(-size // most), 1, 1), (min(most, size), 1, 1)
     return Written(text, kernel.name, sizes, made, kernel.kwargs.get("options", ()))
@@ -125,17 +102,17 @@ def reduction(call: Call) -> Written:
     args = _arguments(kernel, parameters, call.args)
     if any(one.raw for one in parameters):
         raise UnsupportedError(f"{kernel.name}: raw arguments of a reduction are not traced")
-    shape = _broadcast(kernel.name, [arg for arg in args[:inputs] if isinstance(arg, _View)])
+    shape = broadcast(kernel.name, [arg for arg in args[:inputs] if isinstance(arg, View)])
     reduced, kept = _reduction._get_axis(given["axis"], len(shape))
     out_shape = tuple(shape[n] for n in kept)
-    into = [_reshaped(kernel.name, arg, out_shape) for arg in args[inputs:]]
+    into = [reshaped(kernel.name, arg, out_shape) for arg in args[inputs:]]
     order = (*reduced, *kept)
-    wide = [_permuted(_spread(arg, shape), order) for arg in args[:inputs]]
+    wide = [permuted(spread(arg, shape), order) for arg in args[:inputs]]
     plain = [False] * len(parameters)
-    seen_in, in_shape = _merged(wide, tuple(shape[n] for n in order), plain)
-    seen_out, out_shape = _merged(into, out_shape, plain)
+    seen_in, in_shape = merged(wide, tuple(shape[n] for n in order), plain)
+    seen_out, out_shape = merged(into, out_shape, plain)
     seen = [*seen_in, *seen_out]
-    along = max(_run(arg, out_shape) for arg in seen_in if isinstance(arg, _View))
+    along = max(row_length(arg, out_shape) for arg in seen_in if isinstance(arg, View))
     threads, stride, blocks = _reduction._get_block_specs(
         prod(in_shape), prod(out_shape), along, -1
     )
@@ -164,8 +141,8 @@ def reduction(call: Call) -> Written:
         kernel.options,
     )
     made = _passed(parameters, seen, types)
-    made.add("_in_ind", _indexer(in_shape))
-    made.add("_out_ind", _indexer(out_shape))
+    made.add("_in_ind", indexer(in_shape))
+    made.add("_out_ind", indexer(out_shape))
     made.number("_block_stride", step)
     notes = ("as CuPy launches it without CUB (CUPY_ACCELERATORS): with it another kernel runs",)
     sizes = (blocks, 1, 1), (threads, 1, 1)
@@ -182,12 +159,12 @@ def jit(call: Call) -> Written:
     from cupyx.jit import _compile, _cuda_typerules, _cuda_types
 
     kernel, sizes = call.kernel, call.sizes
-    args = [_view(arg) if is_array(arg) else arg for arg in call.by_position]
+    args = [view(arg) if is_array(arg) else arg for arg in call.by_position]
     name = kernel._func.__name__
     try:
         kinds = [
-            _cuda_types.CArray(arg.dtype, len(arg.shape), arg.contiguous, _short(arg))
-            if isinstance(arg, _View)
+            _cuda_types.CArray(arg.dtype, len(arg.shape), arg.contiguous, short(arg))
+            if isinstance(arg, View)
             else _cuda_typerules.get_ctype_from_scalar(kernel._mode, arg)
             for arg in args
         ]
@@ -201,8 +178,8 @@ def jit(call: Call) -> Written:
     made = Arguments()
     names = kernel._func.__code__.co_varnames
     for label, arg, kind in zip(names, args, kinds, strict=False):
-        if isinstance(arg, _View):
-            made.add(label, _carray(made, label, arg))
+        if isinstance(arg, View):
+            made.add(label, carray(made, label, arg))
         else:
             made.number(label, (np.float32 if kind.dtype.char == "e" else kind.dtype.type)(arg))
     return Written(found.code, found.func_name, sizes, made, found.options)
@@ -215,11 +192,11 @@ def completed(call: Call, make: Callable[[Shape, np.dtype[Any]], Any]) -> Call:
     kernel = call.kernel
     if len(call.args) != len(kernel.in_params):
         return call
-    seen = [_view(arg) if is_array(arg) else arg for arg in call.args]
+    seen = [view(arg) if is_array(arg) else arg for arg in call.args]
     pairs = list(zip(kernel.in_params, seen, strict=True))
     size = call.kwargs.get("size")
-    plain = [arg for one, arg in pairs if isinstance(arg, _View) and not one.raw]
-    shape = (size,) if size else _broadcast(kernel.name, plain)
+    plain = [arg for one, arg in pairs if isinstance(arg, View) and not one.raw]
+    shape = (size,) if size else broadcast(kernel.name, plain)
     if hasattr(kernel, "reduce_expr"):
         kept = _reduction._get_axis(call.kwargs.get("axis"), len(shape))[1]
         if call.kwargs.get("keepdims"):
@@ -248,87 +225,14 @@ def _arguments(kernel: Any, parameters: Sequence[Any], args: Sequence[Any]) -> l
             f"{kernel.name} takes {len(parameters)} arguments ({names}), its outputs among them; "
             f"{len(args)} were given"
         )
-    return [_view(arg) if is_array(arg) or isinstance(arg, np.ndarray) else arg for arg in args]
-
-
-def _broadcast(name: str, views: Sequence[_View]) -> Shape:
-    """The shape that arrays have together."""
-    shapes = [view.shape for view in views]
-    if not shapes:
-        raise InputError(f"{name} needs at least one array that is not raw")
-    try:
-        return np.broadcast_shapes(*shapes)
-    except ValueError:
-        told = ", ".join(map(str, shapes))
-        raise InputError(f"{name}: arrays of shapes {told} do not go together") from None
-
-
-def _spread(arg: Any, shape: Shape) -> Any:
-    """An array as one of that shape: what it repeats has a stride of 0."""
-    if not isinstance(arg, _View) or arg.shape == shape:
-        return arg
-    missing = len(shape) - len(arg.shape)
-    pairs = zip(arg.shape, arg.strides, strict=True)
-    steps = [0 if n == 1 else step for n, step in pairs]
-    return _View(arg.array, shape, (*[0] * missing, *steps))
-
-
-def _permuted(arg: Any, order: Sequence[int]) -> Any:
-    if not isinstance(arg, _View):
-        return arg
-    return _View(
-        arg.array, tuple(arg.shape[n] for n in order), tuple(arg.strides[n] for n in order)
-    )
-
-
-def _reshaped(name: str, arg: Any, shape: Shape) -> _View:
-    """An output, whose dimensions of one element do not count."""
-    if not isinstance(arg, _View) or prod(arg.shape) != prod(shape) or not arg.contiguous:
-        given = getattr(arg, "shape", type(arg).__name__)
-        raise InputError(f"{name} leaves {shape}: its output is {given}")
-    return _View(arg.array, shape, _contiguous(shape, arg.dtype.itemsize))
-
-
-def _merged(args: Sequence[Any], shape: Shape, raw: Sequence[bool]) -> tuple[list[Any], Shape]:
-    """The same with as few dimensions as can be, as CuPy reduces them; raw ones stay."""
-    views = [arg for arg, r in zip(args, raw, strict=False) if isinstance(arg, _View) and not r]
-    kept = [n for n, size in enumerate(shape) if size != 1]
-    groups: list[list[int]] = []
-    for n in kept:
-        last = groups[-1][-1] if groups else -1
-        if groups and all(v.strides[last] == shape[n] * v.strides[n] for v in views):
-            groups[-1].append(n)
-        else:
-            groups.append([n])
-    merged = tuple(prod(shape[n] for n in group) for group in groups)
-    if not merged and shape:
-        groups, merged = [[len(shape) - 1]], (1,)
-    if len(shape) <= 1:
-        return list(args), shape
-    fewer = [
-        _View(arg.array, merged, tuple(arg.strides[group[-1]] for group in groups))
-        if isinstance(arg, _View) and not r
-        else arg
-        for arg, r in zip(args, raw, strict=False)
-    ]
-    return fewer, merged
-
-
-def _run(view: _View, out_shape: Shape) -> int:
-    """Elements that follow each other along the dimensions that stay."""
-    found = 1
-    for size, step in zip(out_shape[::-1], view.strides[::-1], strict=False):
-        if step != found * view.dtype.itemsize:
-            break
-        found *= size
-    return found
+    return [view(arg) if is_array(arg) or isinstance(arg, np.ndarray) else arg for arg in args]
 
 
 def _types(parameters: Sequence[Any], args: Sequence[Any]) -> dict[str, np.dtype[Any]]:
     """The type that each name of a type stands for: arrays decide before scalars."""
     types: dict[str, np.dtype[Any]] = {}
     pairs = sorted(
-        zip(parameters, args, strict=True), key=lambda pair: not isinstance(pair[1], _View)
+        zip(parameters, args, strict=True), key=lambda pair: not isinstance(pair[1], View)
     )
     for one, arg in pairs:
         types.setdefault(one.ctype, np.dtype(one.dtype or getattr(arg, "dtype", type(arg))))
@@ -356,8 +260,8 @@ def _infos(
     from cupy import ndarray
 
     return [
-        _info(_ARRAY, ndarray, types[one.ctype], len(arg.shape), arg.contiguous, _short(arg))
-        if isinstance(arg, _View)
+        _info(_ARRAY, ndarray, types[one.ctype], len(arg.shape), arg.contiguous, short(arg))
+        if isinstance(arg, View)
         else _info(_SCALAR, types[one.ctype].type, types[one.ctype], 0)
         for one, arg in zip(parameters, args, strict=True)
     ]
@@ -369,48 +273,13 @@ def _indexer_info(ndim: int) -> Any:
     return _info(_INDEXER, Indexer, None, ndim, True, False)
 
 
-def _short(view: _View) -> bool:
-    return prod(view.shape) * view.dtype.itemsize < _INDEX_32
-
-
 def _passed(
     parameters: Sequence[Any], args: Sequence[Any], types: Mapping[str, np.dtype[Any]]
 ) -> Arguments:
     made = Arguments()
     for one, arg in zip(parameters, args, strict=True):
-        if isinstance(arg, _View):
-            made.add(one.name, _carray(made, one.name, arg))
+        if isinstance(arg, View):
+            made.add(one.name, carray(made, one.name, arg))
         else:
             made.number(one.name, types[one.ctype].type(arg))
     return made
-
-
-def _carray(made: Arguments, name: str, view: _View) -> StructSpec:
-    """CuPy's CArray: pointer, size, shape, strides."""
-    array = view.array
-    if isinstance(array, np.ndarray) and not array.ndim:
-        array = array.reshape(1)  # a view of it
-    kept = made.kept(f"{name}.data", array)
-    size = ("size", prod(view.shape))
-    numbers = _numbers(8, [size, *_named("shape", view.shape), *_named("strides", view.strides)])
-    return StructSpec(8 + 8 * len(numbers), (Field("data", 0, Given(kept.values)), *numbers))
-
-
-def _indexer(shape: Shape) -> StructSpec:
-    """CuPy's CIndexer: size, shape, and room for an index."""
-    size = ("size", prod(shape))
-    index = [0] * len(shape)
-    numbers = _numbers(0, [size, *_named("shape", shape), *_named("index", index)])
-    return StructSpec(8 * len(numbers), numbers)
-
-
-def _named(what: str, numbers: Sequence[int]) -> list[tuple[str, int]]:
-    return [(f"{what}{n}" if len(numbers) > 1 else what, n_) for n, n_ in enumerate(numbers)]
-
-
-def _numbers(start: int, named: Sequence[tuple[str, int]]) -> tuple[Field, ...]:
-    """Numbers of 64 bits one after another."""
-    return tuple(
-        Field(name, start + 8 * n, ScalarSpec("i64", value))
-        for n, (name, value) in enumerate(named)
-    )
