@@ -45,6 +45,15 @@ def test_the_first_start_offers_the_tour_and_the_next_one_does_not(
     assert again.features.tour is not None and again.features.tour.isVisible()
 
 
+def test_the_line_around_a_part_follows_it_where_the_window_stays(window: Window) -> None:
+    """The picture gives way to the numbers beside it when these come."""
+    window.features.show_tour()
+    tour, stage = window.features.tour, window.stage
+    assert tour is not None and tour.outline.size() == stage.size() + QSize(2, 2)
+    stage.resize(stage.width() - 40, stage.height() - 20)
+    assert tour.outline.size() == stage.size() + QSize(2, 2)
+
+
 def test_keys_and_clicks_go_through_it(window: Window, qtbot: QtBot) -> None:
     window.features.show_tour()
     tour = window.features.tour

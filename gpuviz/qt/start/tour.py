@@ -112,6 +112,7 @@ class Tour(QFrame):
         super().__init__(window)
         self._window, self._find, self._theme = window, find, theme
         self._at = 0
+        self._part: QWidget | None = None  # that is stood beside
         self.setObjectName("card")
         self.setAccessibleName(tr("Guided tour"))
         self.title, self.text = label("", "value"), label("")
@@ -171,12 +172,12 @@ class Tour(QFrame):
         self.ended.emit()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """It stays beside its part when the window changes; its keys."""
-        if watched is self._window and event.type() == QEvent.Type.Resize and self.isVisible():
-            self._place()
-        if isinstance(event, QKeyEvent) and watched is not self._window:
-            return self._key(event)
-        return False
+        """It stays beside its part when that or the window changes; its keys."""
+        if watched in (self._window, self._part):
+            if event.type() in (QEvent.Type.Resize, QEvent.Type.Move) and self.isVisible():
+                self._place()
+            return False
+        return isinstance(event, QKeyEvent) and self._key(event)
 
     def _key(self, event: QKeyEvent) -> bool:
         doing = {
@@ -212,7 +213,7 @@ class Tour(QFrame):
         self.setFixedWidth(min(self._theme.look.px(WIDTH), self._window.width() - 2 * GAP))
         self.text.setFixedWidth(self.width() - 34)
         self.adjustSize()
-        found = self._find(self.stop.part)
+        found = self._follow(self._find(self.stop.part))
         room = self._window.rect()
         if found is None or not found.isVisible():
             self.outline.hide()
@@ -222,6 +223,16 @@ class Tour(QFrame):
             self.outline.around(part)
             self.move(beside(part, self.size(), room))
         self.raise_()
+
+    def _follow(self, part: QWidget | None) -> QWidget | None:
+        """Hear when this part changes, which may be without the window; the last one no more."""
+        if part is not self._part:
+            if self._part is not None:
+                self._part.removeEventFilter(self)
+            if part is not None:
+                part.installEventFilter(self)
+            self._part = part
+        return part
 
 
 def beside(part: QRect, size: QSize, room: QRect) -> QPoint:
