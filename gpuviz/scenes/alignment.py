@@ -24,6 +24,7 @@ from gpuviz.scenes.asked_again import Asked, columns, measured_of, pieces
 from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Preset, Story, Values, offered
 from gpuviz.scenes.measured import Timed
 from gpuviz.scenes.requests.acts import Pace, RequestAct, acts_of
+from gpuviz.scenes.requests.fate import fate_of
 from gpuviz.scenes.requests.sentences import shape, verdict
 from gpuviz.scenes.values import no_such_warp as problem
 from gpuviz.scenes.values import number
@@ -86,6 +87,7 @@ def plan(values: Values) -> tuple[Plan, ...]:
 class _Cost:
     """What one warp's loads of all five floats cost in one layout.
 
+    `kept` says that L1 has what it was sent whenever it is asked for again.
     `fresh` (L, 2) are each load's 32-byte pieces of memory: those that no load before it asked
     for, and those that one did; `measured` is what `measured_of` found.
     """
@@ -93,6 +95,7 @@ class _Cost:
     role: str
     loads: tuple[Request, ...]
     measured: tuple[Timed | None, float | None, str]
+    kept: bool = False
 
     @property
     def transactions(self) -> int:
@@ -126,7 +129,12 @@ def tell(values: Values, runs: Mapping[str, Run]) -> Story:
     arch = architecture(runs[role].arch)
     requests = {name: _requests(run, name, arch, warp) for name, run in runs.items()}
     costs = tuple(
-        _Cost(name, tuple(r for r in found if not r.is_store), measured_of(runs[name]))
+        _Cost(
+            name,
+            tuple(r for r in found if not r.is_store),
+            measured_of(runs[name]),
+            _kept(runs[name], arch, found),
+        )
         for name, found in requests.items()
     )
     mine = next(c for c in costs if c.role == role)
@@ -144,6 +152,12 @@ def tell(values: Values, runs: Mapping[str, Run]) -> Story:
         return Picture(_title(mine), text, body, said)
 
     return Story.of(script, at, _expected(mine, arch), said[-1])
+
+
+def _kept(run: Run, arch: Architecture, found: tuple[Request, ...]) -> bool:
+    """Whether L1 has every sector of the warp's loads until nobody asks for it any more."""
+    fates = [fate_of(run.trace, arch, r) for r in found if not r.is_store]
+    return all(fate is not None and fate.kept for fate in fates)
 
 
 def _requests(run: Run, role: str, arch: Architecture, warp: int) -> tuple[Request, ...]:
@@ -169,10 +183,10 @@ def _verdict(cost: _Cost, arch: Architecture) -> str:
     words = {"count": _counted(cost), "n": cost.distinct, "kb": in_bytes(32 * cost.distinct)}
     if not cost.repeated:
         text = tr("One warp asks for {count}, each once: {kb}.", **words)
-    elif arch.looks_in_l1:
+    elif cost.kept:
         text = tr(
-            "One warp asks for {count}, {n} of them different: L1 may find the others, and L2 "
-            "then delivers {kb}.",
+            "One warp asks for {count}, {n} of them different: L1 has the others, and L2 "
+            "delivers {kb}.",
             **words,
         )
     else:

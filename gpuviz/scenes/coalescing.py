@@ -17,6 +17,7 @@ from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Preset, Story, V
 from gpuviz.scenes.measured import rate_figures
 from gpuviz.scenes.requests.acts import Pace, RequestAct, acts_of, total
 from gpuviz.scenes.requests.board import told
+from gpuviz.scenes.requests.fate import fate_of
 from gpuviz.scenes.requests.sentences import shape, title, verdict
 from gpuviz.scenes.values import no_such_warp as problem
 from gpuviz.scenes.values import number
@@ -165,12 +166,14 @@ def tell(values: Values, runs: Mapping[str, Run]) -> Story:
         raise InputError(f"the trace has no request of warp {warp} of block 0; record block 0")
     script.act(_END, "result", tr("result"), total(acts))
     main, launch = _main(acts), rate_figures(run)
+    fate = fate_of(run.trace, arch, main.request)
+    said = " ".join(filter(None, (verdict(main.request), fate.said() if fate else "")))
 
     def at(t: float) -> Picture:
         now = next((act for act in acts if t < act.end), main)
-        return Picture(title(main.request), _sentence(main, now), told(acts, now, t, launch))
+        return Picture(title(main.request), _sentence(main, now, said), told(acts, now, t, launch))
 
-    return Story.of(script, at, _expected(values, arch), verdict(main.request))
+    return Story.of(script, at, _expected(values, arch), said)
 
 
 def _main(acts: tuple[RequestAct, ...]) -> RequestAct:
@@ -212,11 +215,11 @@ def expected_sectors(stride: int, offset: int, width: int, warp: int) -> int:
     return (first + 31 * stride * width) // 32 - first // 32 + 1
 
 
-def _sentence(main: RequestAct, act: RequestAct) -> str:
+def _sentence(main: RequestAct, act: RequestAct, said: str) -> str:
     """What the request under way does to its bytes; the title has named the main one."""
     request = act.request
     if act is main:
-        return verdict(request)
+        return said
     what = {"what": shape(request), "verdict": verdict(request)}
     if act.end < main.end:
         return tr("First it reads {what}. {verdict}", **what)

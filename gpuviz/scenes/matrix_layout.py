@@ -26,6 +26,7 @@ from gpuviz.runners.base import Run
 from gpuviz.scenes import asked_again
 from gpuviz.scenes.asked_again import Asked, measured_of, pieces
 from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Preset, Story, Values, offered
+from gpuviz.scenes.requests.fate import L1, Fate, fate_of
 from gpuviz.scenes.values import number
 from gpuviz.traces import LANES
 
@@ -97,7 +98,8 @@ class Reading:
     """How warp 0 reads a matrix of `rows` x `columns` floats.
 
     `loads` are its requests in their order; `turn` and `lane` (rows * columns,) say with which of
-    them each element is read and by whom, -1 where it is not.
+    them each element is read and by whom, -1 where it is not. `rest` says what becomes of what the
+    first one moves and does not use.
     """
 
     rows: int
@@ -105,9 +107,10 @@ class Reading:
     loads: tuple[Request, ...]
     turn: I64
     lane: I64
+    rest: str = ""
 
 
-def reading_of(values: Values, loads: tuple[Request, ...]) -> Reading:
+def reading_of(values: Values, loads: tuple[Request, ...], rest: str = "") -> Reading:
     """Who reads what when, from the addresses of the loads."""
     rows, columns = number(values, "rows"), number(values, "columns")
     turn, lane = np.full(rows * columns, -1, np.int64), np.full(rows * columns, -1, np.int64)
@@ -115,7 +118,7 @@ def reading_of(values: Values, loads: tuple[Request, ...]) -> Reading:
         lanes = np.flatnonzero(load.active)
         element = load.address[lanes] // load.instruction.width
         turn[element], lane[element] = k, lanes
-    return Reading(rows, columns, loads, turn, lane)
+    return Reading(rows, columns, loads, turn, lane, rest)
 
 
 def tell(values: Values, runs: Mapping[str, Run]) -> Story:
@@ -126,7 +129,9 @@ def tell(values: Values, runs: Mapping[str, Run]) -> Story:
     loads = tuple(r for r in made if r.name == "M")
     if not loads:
         raise InputError("the trace has no load of M by warp 0 of block 0; record block 0")
-    reading, table = reading_of(values, loads), _table(runs, each, loads[0].noun)
+    fate = fate_of(run.trace, arch, loads[0])
+    reading = reading_of(values, loads, _kept(fate, arch, each))
+    table = _table(runs, each, loads[0].noun)
     cuts = _cuts(len(loads))
     script = _script(each, reading, run, made[-1], cuts)
     said = tuple(_sentence(reading, k) for k in range(len(loads)))
@@ -144,6 +149,21 @@ def tell(values: Values, runs: Mapping[str, Run]) -> Story:
         return Picture(_title(each), said[k], body, (max(said, key=len),))
 
     return Story.of(script, at, _closed_form(values, arch))
+
+
+def _kept(fate: Fate | None, arch: Architecture, each: str) -> str:
+    """What becomes of the rest of the first request's sectors, here and in the large launch."""
+    if fate is None:
+        return ""
+    needed = arch.max_threads * arch.line
+    if each == "column" or needed <= L1:
+        return fate.said()
+    return tr(
+        "Here L1 keeps what is hatched for later requests; of the large launch, {n} resident "
+        "threads need a line each, {kb} KB: more than L1 has.",
+        n=grouped(arch.max_threads),
+        kb=needed >> 10,
+    )
 
 
 def _cuts(count: int) -> list[int]:
@@ -189,7 +209,7 @@ def _matrix(reading: Reading, k: int, served: float) -> CellMap:
         wasted=_along(load, count) if served > 0.5 else None,
         outlines=(now,),
         words=tuple(map(str, range(count))),
-        notes=_rule(reading.columns),
+        notes=_rule(reading),
     )
 
 
@@ -215,12 +235,13 @@ def element_tip(reading: Reading, element: int) -> str:
     return f"{place}\n{who}"
 
 
-def _rule(columns: int) -> tuple[str, ...]:
-    """Where an element lies, what a step costs, and what is not counted."""
+def _rule(reading: Reading) -> tuple[str, ...]:
+    """Where an element lies, what a step costs, and what becomes of what is not used now."""
+    columns = reading.columns
     return (
         tr("M[row][column] lies at byte (row × {n} + column) × 4.", n=columns),
         tr("A step along a row is 4 bytes, a step down a column {n}.", n=4 * columns),
-        tr("What is hatched belongs to later requests: they find it in L1 if it is still there."),
+        *filter(None, (reading.rest,)),
     )
 
 

@@ -21,6 +21,7 @@ from gpuviz.panels.turn_table import TurnTable
 from gpuviz.runners.base import Run
 from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Preset, Story, Values, offered
 from gpuviz.scenes.measured import time_figures, time_of
+from gpuviz.scenes.requests.fate import fate_of
 from gpuviz.scenes.square_array_trials import PUBLISHED, Triple, role_of, tell_trials, trial_of
 from gpuviz.scenes.values import number
 from gpuviz.traces import LANES, Trace
@@ -194,12 +195,15 @@ def tell(values: Values, runs: Mapping[str, Run]) -> Story:
 
 def _tell_walk(values: Values, run: Run) -> Story:
     """Iterations one by one, the many in between fast."""
-    walk = walk_of(run.trace, architecture(run.arch))
+    arch = architecture(run.arch)
+    walk = walk_of(run.trace, arch)
     stride, offset, _ = _triple(values)
     title = tr("Rows of {stride} threads walk through the array side by side", stride=stride)
     if stride == 1:
         title = tr("Every thread walks through a part of the array of its own")
+    fate = fate_of(run.trace, arch, walk.request)
     sentence = _walk_sentence(walk, stride, offset)
+    sentence = " ".join(filter(None, (sentence, fate.said() if fate else "")))
     cuts = [*range(_FIRST + 1), *range(walk.iterations - _LAST, walk.iterations + 1)]
     script, launch = _walk_script(walk, cuts), time_figures(time_of(run))
 
