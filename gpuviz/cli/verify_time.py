@@ -9,6 +9,7 @@ from dataclasses import asdict
 from gpuviz.cli.table import table
 from gpuviz.errors import InputError
 from gpuviz.ptx.options import Options
+from gpuviz.runners.stalls import agreement
 from gpuviz.runners.timing import Quantity, Row, Spread, Summary, compare_times, summary
 from gpuviz.runners.verification import Measured
 from gpuviz.terminal import out, passing
@@ -49,7 +50,7 @@ def run_time(measured: Measured, options: Options, as_json: bool) -> int:
         out(as_table(rows))
         for launch, reason in compared.failed.items():
             out(f"{launch}: no prediction: {reason}")
-        out("\n" + last_line(found))
+        out("\n".join(["", *_waits(rows), last_line(found)]))
     return 1 if found.missed or compared.failed else 0
 
 
@@ -66,6 +67,17 @@ def as_table(rows: Sequence[Row]) -> str:
         for row in rows
     ]
     return table(_HEAD, lines, ">2 >3 >4 >5 >6 >7 >8 >9 >10 >12")
+
+
+def _waits(rows: Sequence[Row]) -> list[str]:
+    """How often the largest reason to wait is the one that was counted."""
+    first, second, all_of = agreement([row.stalls for row in rows if row.stalls])
+    if not all_of:
+        return []
+    return [
+        f"what warps wait for most: as counted in {first} of {all_of}, among the two largest in "
+        f"{second}"
+    ]
 
 
 def last_line(found: Summary) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations
 
 import numpy as np
@@ -13,9 +13,11 @@ from gpuviz.errors import Cancelled, Error
 from gpuviz.machine.bounds import Limits, limits
 from gpuviz.machine.device import H200, Device
 from gpuviz.machine.prediction import Launched, Prediction, predict
+from gpuviz.machine.timeline import timeline_of
 from gpuviz.ptx.options import Options
 from gpuviz.runners.measured_file import MeasuredLaunch
 from gpuviz.runners.predicted import launched
+from gpuviz.runners.stalls import Stalls, stalls_of
 from gpuviz.runners.verification import Measured, job_of
 
 SHORT_US = 5.0  # less than this is mostly launch
@@ -83,6 +85,7 @@ class Row:
     line: int
     counters: tuple[str, ...]
     seconds: float
+    stalls: Stalls = field(default_factory=dict)
 
     @property
     def agrees(self) -> bool | None:
@@ -135,7 +138,10 @@ def _rows(
     fits = launch_fits(known, device)
     states = (("cold", launch.cold, cold, cold), ("warm", launch.warm, timed, warm))
     return [
-        _row(launch, state, counters, fits, took, limits(counted), seconds)
+        _row(
+            *(launch, state, counters, fits, took, limits(counted), seconds),
+            stalls_of(timeline_of(counted), launch.stalls.get(state, {})),
+        )
         for state, counters, took, counted in states
         if counters
     ]
@@ -158,6 +164,7 @@ def _row(
     prediction: Prediction,
     limit: Limits,
     seconds: float,
+    stalls: Stalls,
 ) -> Row:
     nanoseconds = counters.get("duration_ns")
     return Row(
@@ -173,6 +180,7 @@ def _row(
         limit.line,
         _counted(counters, launch.stalls.get(state, {}), fits),
         seconds,
+        stalls,
     )
 
 

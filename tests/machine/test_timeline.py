@@ -6,8 +6,9 @@ from gpuviz.machine.native import native
 from gpuviz.machine.timeline import Timeline
 from gpuviz.machine.tracks import tracks
 from gpuviz.machine.warp_states import State
+from gpuviz.runners.stalls import agreement, stalls_of
 from gpuviz.sass import tool
-from tests.machine.launches import made
+from tests.machine.launches import MEASURED, made
 
 pytestmark = pytest.mark.skipif(tool.find() is None, reason="no nvdisasm")
 
@@ -72,3 +73,13 @@ def test_a_request_is_found_from_its_instruction() -> None:
     asking = [int(e) for e in own if timeline.events.request[e] >= 0]
     assert [timeline.turn(e) for e in asking[:4]] == [1, 2, 3, 4]  # all code is on one line
     assert timeline.turn(int(own[0])) == 0
+
+
+def test_what_is_waited_for_stands_beside_stall_counters() -> None:
+    counted = MEASURED["copy1_2e18"]["stalls"]["cold"]
+    stalls = stalls_of(made("copy1_2e18")[1], counted)
+    predicted, measured = stalls["memory"]
+    assert predicted > 0.5 and measured == max(counted for _, counted in stalls.values())
+    assert sum(p for p, _ in stalls.values()) == pytest.approx(1.0)
+    assert agreement([stalls, {"memory": (0.6, 0.1), "queue": (0.4, 0.9)}]) == (1, 2, 2)
+    assert stalls_of(made("copy1_2e18")[1], {}) == {}
