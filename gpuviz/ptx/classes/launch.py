@@ -139,6 +139,8 @@ def _wanted(
     needs, shifts = set(reading.needs), dict[MemoryInstruction, Shift]()
     for at, requests in made.items():
         address, source = NONE, NONE
+        if at.pc not in reading.sites:
+            raise Unproved(f"where {at.text} (PTX line {at.ptx_line}) goes is not read")
         for number, site in enumerate(reading.sites[at.pc]):
             if site is None:
                 raise Unproved(f"an address (PTX line {at.ptx_line}) depends on what memory holds")

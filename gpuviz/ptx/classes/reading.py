@@ -48,6 +48,7 @@ _TIMES = ("%clock", "%clock64", "%globaltimer", "%globaltimer_lo")
 _WARP = frozenset({"vote", "match", "activemask", "elect", "redux"})
 _COPY = 3  # operands of an asynchronous copy, and then how much of it is copied
 _ADDRESS = {"ld": (1,), "ldu": (1,), "st": (0,), "atom": (1,), "red": (0,), "cp": (0, 1)}
+_ADDRESS |= {"ldmatrix": (1,), "stmatrix": (0,)}
 
 
 @dataclass(frozen=True)

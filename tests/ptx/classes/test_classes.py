@@ -240,3 +240,13 @@ def test_who_hears_every_event_hears_every_block():
     given = np.zeros(1000, np.float32), np.zeros(1000, np.float32), 1000
     found = launch(STRIDES, "k", 20, 32, *given, options=CLASSES, sinks=[Everything()])
     assert found.coverage.how == "all" and "hear every event" in found.coverage.why
+
+
+def test_products_of_tensor_cores_have_classes() -> None:
+    """One block of a product stands for all, as matrices are loaded at the same places in each."""
+    rows = 16 * 256
+    a, b = np.ones(rows * 32, np.float16), np.ones(32 * 8, np.float16)
+    given = a, b, np.zeros(rows * 8, np.float32), 32
+    options = Options(engine="numpy", blocks="classes")
+    found = launch("tensor_product", "product", 256, 32, *given, arch="sm_80", options=options)
+    assert found.coverage.how == "classes" and found.coverage.run < 9, found.coverage
