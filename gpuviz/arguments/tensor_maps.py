@@ -32,8 +32,21 @@ from gpuviz.errors import InputError
 SIZE = 128  # bytes of a CUtensorMap
 ADDRESS_AT = 8  # where that of the tensor lies in ours
 SWIZZLES = (0, 32, 64, 128)
-_MAGIC = b"gTMA"
+MAGIC = b"gTMA"
 _LAYOUT = struct.Struct("<4sBBBBQ5I4Q5H5B")
+# Where the fields of ours lie, by their names in PTX, and their bytes.
+FIELDS = {
+    "elemtype": (4, 1),
+    "rank": (5, 1),
+    "swizzle_mode": (6, 1),
+    "fill_mode": (7, 1),
+    "global_address": (8, 8),
+    "global_dim": (16, 4),
+    "global_stride": (36, 8),
+    "box_dim": (68, 2),
+    "element_stride": (78, 1),
+}
+_TYPES = ("u8", "u16", "u32", "i32", "u64", "i64", "f16", "f32", "f32", "f64", "bf16")  # of CUDA
 _DIRECTIONS = 5
 _BOX = 256  # elements, at most
 _STEP = 8
@@ -80,7 +93,7 @@ class TensorMap:
         """As the emulator's kernels are given it."""
         rank, fill = len(self.sizes), _DIRECTIONS - len(self.sizes)
         return _LAYOUT.pack(
-            _MAGIC,
+            MAGIC,
             _KINDS.index(self.dtype),
             rank,
             SWIZZLES.index(self.swizzle),
@@ -98,9 +111,12 @@ class TensorMap:
 
     @classmethod
     def decoded(cls, data: bytes) -> TensorMap | None:
-        """From the bytes of `encoded`; None of others."""
+        """From the bytes of `encoded`; None of others, or of fields that make no sense."""
         magic, kind, rank, swizzle, nan, address, *rest = _LAYOUT.unpack(data[: _LAYOUT.size])
-        if magic != _MAGIC:
+        sizes = 0 < rank <= _DIRECTIONS and all(
+            (*rest[:rank], *rest[9 : 9 + rank], *rest[14 : 14 + rank])
+        )
+        if magic != MAGIC or not sizes or kind >= len(_KINDS) or swizzle >= len(SWIZZLES):
             return None
         return cls(
             _KINDS[kind],
@@ -246,6 +262,11 @@ def _refused(spec: TensorMapSpec) -> str:
     if spec.offset % 16:
         return "a tensor begins at a multiple of 16 bytes"
     return ""
+
+
+def kind_number(elemtype: int) -> int:
+    """The type that a CUtensorMapDataType is, as ours has it; one too many for what is none."""
+    return _KINDS.index(_TYPES[elemtype]) if elemtype < len(_TYPES) else len(_KINDS)
 
 
 def no_number(dtype: str) -> np.generic:

@@ -82,10 +82,10 @@ def is_data(instruction: Instruction) -> bool:
 
 
 def is_memory(instruction: Instruction) -> bool:
-    """Loads, stores, atomics and copies outside parameter space."""
+    """Loads, stores, atomics and copies of lanes outside parameter space; no bulk copies."""
     opcode = instruction.opcode
     if opcode.name == "cp":
-        return "async" in opcode.mods and "global" in opcode.mods
+        return {"async", "global"} <= set(opcode.mods) and "bulk" not in opcode.mods
     spaces = {m.partition("::")[0] for m in opcode.mods}
     return opcode.name in ("ld", "ldu", "st", "atom", "red") and "param" not in spaces
 

@@ -106,3 +106,14 @@ def test_attention_is_softmax_of_a_product_times_values(arch: str) -> None:
     right = p / p.sum(2, keepdims=True) @ wide[2]
     assert np.abs(run.arrays["o"] - right).max() < 1e-3
     assert not run.trace.findings
+
+
+def test_boxes_are_fetched_by_maps_that_the_kernel_makes() -> None:
+    """The last boxes reach beyond the edges: 100 of 128 rows, 152 of 192 along k."""
+    random = np.random.default_rng(7)
+    a, b = (random.integers(-4, 5, (n, 152)).astype("f2") for n in (100, 72))
+    args = (a, b, np.zeros((100, 72), "f2"), 100, 72, 152)
+    tiles = {"BM": 64, "BN": 64, "BK": 64}
+    run = gpuviz.trace(programs.boxes, (2, 2), None, args, tiles, arch="sm_90")
+    assert (run.arrays["c"] == (a.astype("f8") @ b.astype("f8").T).astype("f2")).all()
+    assert "tensormap.replace" in run.trace.ptx and not run.trace.findings

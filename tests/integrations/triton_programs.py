@@ -73,3 +73,16 @@ def attention(q, k, v, o, n, scale, BM: tl.constexpr, BN: tl.constexpr, D: tl.co
         acc = tl.dot(p.to(tl.float16), tl.load(v + keys), acc * less[:, None])
         most = more
     tl.store(o + rows, (acc / total[:, None]).to(tl.float16))
+
+
+@triton.jit
+def boxes(a, b, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    """Tensor maps that the kernel makes itself: TMA on Hopper."""
+    m, n = tl.program_id(0) * BM, tl.program_id(1) * BN
+    x = tl.make_tensor_descriptor(a, [M, K], [K, 1], [BM, BK])
+    y = tl.make_tensor_descriptor(b, [N, K], [K, 1], [BN, BK])
+    z = tl.make_tensor_descriptor(c, [M, N], [N, 1], [BM, BN])
+    acc = tl.zeros((BM, BN), tl.float32)
+    for k in range(0, K, BK):
+        acc = tl.dot(x.load([m, k]), y.load([n, k]).T, acc)
+    z.store([m, n], acc.to(tl.float16))

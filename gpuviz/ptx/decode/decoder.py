@@ -19,6 +19,7 @@ from gpuviz.ptx.decode import (
     mma,
     moves,
     parameters,
+    tensormap,
     warp,
     wgmma,
     wmma,
@@ -78,6 +79,7 @@ STEPS: dict[str, Builder] = {
     **wmma.STEPS,
     **wgmma.STEPS,
     **mbarrier.STEPS,
+    **tensormap.STEPS,
     "nanosleep": _sleep,
     "membar": _fence,
     "fence": _fence,
@@ -91,10 +93,7 @@ STEPS: dict[str, Builder] = {
 }
 ENDS = {**control.ENDS, "call": call_end}
 _LAST = frozenset({"bra", "brx", "ret", "exit", "trap", "brkpt"})  # nothing goes on past them
-_NOT_DONE = {
-    "tcgen05": "tensor memory, and products in it (Blackwell's tcgen05),",
-    "tensormap": "a tensor map that the kernel itself changes",
-}
+_NOT_DONE = {"tcgen05": "tensor memory, and products in it (Blackwell's tcgen05),"}
 # What building a step raises where operands are too few, too many, or of another sort.
 _MALFORMED = (LookupError, ValueError, TypeError, ArithmeticError, StopIteration, AssertionError)
 
