@@ -156,4 +156,4 @@ def test_the_tab_is_reached_by_key(window: Window) -> None:
     QTest.keyClick(window, Qt.Key.Key_4, Qt.KeyboardModifier.ControlModifier)
     assert QApplication.focusWidget() is window.source.places.canvas
     QTest.keyClick(window.stage, Qt.Key.Key_T, Qt.KeyboardModifier.ControlModifier)
-    assert window.source.tabs.currentIndex() == 0
+    assert window.source.tabs.currentIndex() == TAB + 1

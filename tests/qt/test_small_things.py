@@ -102,7 +102,7 @@ def test_names_of_files_are_short_and_say_what_differs() -> None:
 def test_thousands_are_written_one_way() -> None:
     launch = Launch("copy", (65536, 1, 1), (256, 1, 1))
     trace = SimpleNamespace(launch=launch, blocks_emulated=65536, recorded=(40000,))
-    run: Any = SimpleNamespace(trace=trace)
+    run: Any = SimpleNamespace(trace=trace, coverage=None)
     said = f"{_work(run)} {_watched(run)}"
     assert said.count(grouped(65536)) == 2 and grouped(40000) in said
 
