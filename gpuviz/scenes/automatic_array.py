@@ -204,12 +204,13 @@ def _facts(arrays: Arrays) -> tuple[Column, ...]:
     def said(value: int, unit: str = "") -> str:
         return tr("not known") if value < 0 else f"{value:,}{unit}".replace(",", "\u2009")
 
+    timed = next((time.device for time in arrays.times if time is not None), "")
     names = (
         tr("stack of a thread (log)"),
         tr("registers of a thread (log)"),
         tr("local requests (model)"),
         tr("local sectors (model)"),
-        tr("time ({badge})", badge=badge_of(arrays.times)),
+        tr("time ({badge})", badge=", ".join(filter(None, (badge_of(arrays.times), timed)))),
     )
     indexed, unrolled = (
         (

@@ -130,7 +130,10 @@ def _returned(runs: Sequence[Run]) -> Column:
     first = next((m for m in found if m is not None), None)
     return Column(
         (tr("the GPU differs from it by"), tr("GPU differs by"), tr("GPU")),
-        tuple("–" if m is None else number(m.differences.get("P", 0.0)) for m in found),
+        tuple(
+            "–" if m is None or "P" not in m.differences else number(m.differences["P"])
+            for m in found
+        ),
         badge=tr("unavailable") if first is None else first.badge,
         ink="muted",
         optional=3,
