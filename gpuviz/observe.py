@@ -90,6 +90,9 @@ class Warps:
 NOBODY = Warps(np.zeros(0, np.int64), 1)
 
 
+NOTHING = (1 << 64) - 1
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Access:
     """One memory instruction executed by many warps in step.
@@ -102,7 +105,8 @@ class Access:
         constant bank. Local: offset in the thread's own local memory (not interleaved).
     active : (N, 32) bool, lanes that access memory, or None when all 32 do in every row
     repeat : how many warps each row stands for; counts are to be multiplied by it
-    source : of an asynchronous copy into shared memory, the (N, 32) global addresses it reads from
+    source : of an asynchronous copy into shared memory, the (N, 32) global addresses it reads from,
+        `NOTHING` of a lane that reads none and fills with zeros
     warps : whose rows these are; `NOBODY` in an access that no launch made
     placed : False when addresses are right modulo 256 only, and where they were is told apart
         (see `Sums`)

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from gpuviz.arrays import I64, Array
+from gpuviz.observe import NOTHING
 from gpuviz.ptx.decode import bulk, tensor_copies
 from gpuviz.ptx.decode.locate import Located, Locator, Shape, generic, space_named
 from gpuviz.ptx.decode.mbarrier import arrive_of_copies
@@ -142,8 +143,12 @@ def _copy(site: Site) -> Step | None:
     parts = size.value // unit
     read = Locator(site, source, Shape("global", "b8", unit, parts), "copy")
     write = Locator(site, target, Shape("shared", "b8", unit, parts), "copy")
-    write.source = read.full_address
     valid = _valid_bytes(site, size.value)
+
+    def source_read(g: Group) -> Array:
+        return np.where(valid(g) > 0, read.full_address(g).astype(np.uint64), np.uint64(NOTHING))
+
+    write.source = source_read if site.operands[3:] else read.full_address
 
     def copy(g: Group) -> None:
         count = valid(g)
