@@ -21,6 +21,7 @@ from gpuviz.lectures.reading import read
 from gpuviz.qt.look.fonts import load_fonts
 from gpuviz.qt.presenter.presentation import Presentation
 from gpuviz.runners.gpu.client import Gpu
+from gpuviz.scenes.base import SIZES
 from gpuviz.scenes.perform import perform
 from gpuviz.scenes.sources import Sources
 from tests.vitals import workers
@@ -31,7 +32,8 @@ WAIT = 60_000
 
 
 @pytest.fixture
-def given(qtbot: QtBot) -> Iterator[Presentation]:
+def given(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> Iterator[Presentation]:
+    monkeypatch.delenv(SIZES, raising=False)  # recordings are of the sizes that slides show
     load_fonts()
     shown = Presentation(read(find("coalescing-and-banks")), perform, Sources(Gpu))
     shown.start(2)  # stride 2, with a question
