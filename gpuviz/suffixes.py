@@ -1,6 +1,6 @@
 """The suffixes of files that are gpuviz's own kinds; pictures and films are in `export.formats`."""
 
-KERNELS = (".cu", ".ptx")
+KERNELS = (".cu", ".cuh", ".ptx")
 TRACE = ".gputrace"
 RECORDING = ".gpurec"
 LECTURE = ".gpuviz-lecture"

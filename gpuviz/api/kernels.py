@@ -58,7 +58,7 @@ def _program(call: Call) -> Program:
     """The program of a text or a file."""
     text, target = str(call.kernel), compile_arch(call.arch or ARCH)
     path = Path(text) if len(text) < 4096 else Path()
-    if "\n" not in text and path.suffix in (*KERNELS, ".cuh", ".cubin"):
+    if "\n" not in text and path.suffix in (*KERNELS, ".cubin"):
         return load_program(path, arch=target, **call.building.wishes)
     if ".version" in text and ".entry" in text:
         return ptx_program(text)

@@ -11,6 +11,7 @@ from tests.scenes.performed import performed, real
 
 LONG = 1 << 20  # threads, or elements: what an H200 needs tens of microseconds for
 PRODUCTS = {"roofline", "thread-coarsening"}  # of n x n matrices: loads grow with the cube of n
+OTHERS = {"caches", "latency"}  # smaller products in the picture; shorter chains, whose blocks stay
 SIZED = {one.id for one in SCENES if any(p.small is not None for p in one.parameters)}
 SCALES = ("requests", "sectors", "lines", "wavefronts", "bytes")
 
@@ -20,7 +21,7 @@ pytestmark = [
 ]
 
 
-@pytest.mark.parametrize("name", sorted(SIZED - PRODUCTS))
+@pytest.mark.parametrize("name", sorted(SIZED - PRODUCTS - OTHERS))
 def test_a_large_launch_counts_what_its_small_one_does_times_its_size(name: str) -> None:
     shown = lesson(name)
     large = perform(real(shown), {}, level="ptx", measured=lambda plan: None)
