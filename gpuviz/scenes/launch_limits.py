@@ -171,10 +171,7 @@ def _costs(attempt: Attempt, runs: Mapping[str, Run]) -> Counted:
     made = [Figure(said, "accent", True)]
     for entry, run in zip((SET, FMA), runs.values(), strict=True):
         time = time_of(run)
-        if time:
-            where = tr("on {device}: {time}", device=time.device, time=time.text)
-            took = where if time.elsewhere else time.text
-            made.append(Figure(f"{entry} {took}", badge=time.badge))
+        made += [Figure(f"{entry} {time.attributed}", badge=time.badge)] if time else []
     if attempt.proven:
         said = tr("maximum difference {d}", d=f"{attempt.difference:.2g}")
         made.append(Figure(said, shorter=(tr("max. diff. {d}", d=f"{attempt.difference:.2g}"),)))

@@ -36,6 +36,13 @@ class Timed:
         return f"{self.device}, {self.date}" if self.date else self.device
 
     @property
+    def attributed(self) -> str:
+        """The time, and whose it is where that is another device than the one drawn."""
+        if not self.elsewhere:
+            return self.text
+        return tr("on {device}: {time}", device=self.device, time=self.text)
+
+    @property
     def whole(self) -> str:
         """The time and what is to be known of it."""
         return f"{self.text}, {self.overhead}" if self.overhead else self.text
@@ -79,9 +86,7 @@ def time_figures(time: Timed | None) -> tuple[Figure, ...]:
     """How long a launch took, to stand beside what was counted; nothing where none was timed."""
     if time is None:
         return ()
-    launch = tr("launch {time}", time=time.text)
-    if time.elsewhere:
-        launch = tr("on {device}: {time}", device=time.device, time=time.text)
+    launch = time.attributed if time.elsewhere else tr("launch {time}", time=time.text)
     brief = ", ".join(filter(None, (launch, time.size.partition(", ")[0])))  # never of which launch
     said = ", ".join(filter(None, (launch, time.size, time.overhead)))
     whole = said if time.elsewhere else f"{said}, {time.where}"

@@ -329,7 +329,7 @@ def _stepped(w: Writer, form: str, kind: str, old: Value, b: Value, c: Value) ->
         return w.op(form, old, b)
     table = integers.TABLE if integers.of_integers(v) else floats.TABLE
     found = table[form](w, v, old, b)[0]
-    return floats.canonical(w, found) if found.loose else found
+    return floats.settled(w, found)
 
 
 TABLE = {"ld": load, "ldu": load, "st": store, "atom": atomic, "red": atomic, "cp": copy}
