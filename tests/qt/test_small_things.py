@@ -23,7 +23,7 @@ from gpuviz.qt.window.status import _watched, _work
 from gpuviz.qt.window.window import Window
 from gpuviz.scenes import SCENES, lesson
 from gpuviz.scenes.showing import Variant, showing
-from gpuviz.traces import Launch
+from gpuviz.traces import Coverage, Launch
 from gpuviz.views.provenance import Provenance, file_name
 from tests.scenes.performed import performed
 
@@ -105,6 +105,13 @@ def test_thousands_are_written_one_way() -> None:
     run: Any = SimpleNamespace(trace=trace, coverage=None)
     said = f"{_work(run)} {_watched(run)}"
     assert said.count(grouped(65536)) == 2 and grouped(40000) in said
+
+
+def test_blocks_that_were_only_counted_are_not_called_emulated() -> None:
+    launch = Launch("copy", (4096, 1, 1), (256, 1, 1))
+    trace = SimpleNamespace(launch=launch, blocks_emulated=4096, recorded=())
+    run: Any = SimpleNamespace(trace=trace, coverage=Coverage("classes", 9, 4096, 1))
+    assert _work(run) == f"emulated 9 of {grouped(4096)} blocks"
 
 
 def test_runs_are_named_in_the_readers_language() -> None:
