@@ -105,9 +105,6 @@ def test_a_shape_that_is_not_executed_is_named() -> None:
     arrays = [np.zeros(128, np.uint32)] * 4
     with pytest.raises(UnsupportedError, match=r"shape of matrices .*m8n8k8"):
         emulate(module, "k", (1, 1, 1), (32, 1, 1), arrays)
-    module = parse(text.replace("mma.sync", "mma.sp.sync"))
-    with pytest.raises(UnsupportedError, match=r"a sparse matrix is not supported .*mma\.sp"):
-        emulate(module, "k", (1, 1, 1), (32, 1, 1), arrays)
 
 
 @pytest.mark.parametrize("arch", ["sm_80", "sm_100"])

@@ -22,7 +22,7 @@ from gpuviz.ptx.text.parser import parse
 RECORDED = np.load(Path(__file__).parents[1] / "data" / "h200_tensor.npz")
 CASES: list[dict[str, Any]] = json.loads(str(RECORDED["cases"]))["cases"]
 NAMES = [f"{number} {case['name']}" for number, case in enumerate(CASES)]
-LEFT = ("wmma", "cvt.rn.tf32", "cvt.rz", "cvt.rn.relu.tf32")  # to the NumPy engine
+LEFT = ("wmma", "mma.sp", "cvt.rn.tf32", "cvt.rz", "cvt.rn.relu.tf32")  # to the NumPy engine
 QUICK = ("f16.f16.f16.f16", "f32.tf32.tf32.f32", "f32.e4m3.e5m2.f32", "f64.f64", "m8n32k16.f32.f32")
 
 

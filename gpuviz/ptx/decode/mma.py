@@ -11,13 +11,14 @@ from gpuviz.ptx.simt.group import Group
 from gpuviz.ptx.tensor.formats import FORMATS, numbers
 from gpuviz.ptx.tensor.forms import BITS, product_of
 from gpuviz.ptx.tensor.quad_pairs import quad_left, quad_right, quad_total
+from gpuviz.ptx.tensor.sparse import sparse_product_of
 from gpuviz.ptx.tensor.sums import adder_of, floating
-from gpuviz.ptx.text.ir import Operand
+from gpuviz.ptx.text.ir import Imm, Operand
 
 
 def _multiply(site: Site) -> Step:
-    if any(mod.split("::")[0] == "sp" for mod in site.mods):
-        raise site.unsupported("a sparse matrix")
+    if site.mods[0].split("::")[0] == "sp":
+        return _of_sparse(site)
     if "m8n8k4" in site.mods and "f64" not in site.mods:
         return _of_quad_pairs(site)
     try:
@@ -31,6 +32,34 @@ def _multiply(site: Site) -> Step:
 
     def step(g: Group) -> None:
         put(g, multiply(*(read(g) for read in reads)))
+
+    return step
+
+
+def _of_sparse(site: Site) -> Step:
+    """A holds the half of its elements that metadata tell the places of."""
+    *matrices, metadata, selector = site.operands[:6]
+    if not isinstance(selector, Imm):
+        raise site.unsupported("a sparsity selector that is not a constant")
+    try:
+        form = sparse_product_of(site.mods, compute_capability(site), selector.value)
+    except ValueError as reason:
+        raise site.unsupported(str(reason)) from None
+    target, *sources = matrices
+    fragments = form.product.left, form.product.right, form.product.total
+    a, b, c = (held(site, o, x) for o, x in zip(sources, fragments, strict=True))
+    told, multiply = site.reader(metadata, "b32"), product(form.product.rule)
+    put = keeper(site, target, form.product.total)
+
+    def step(g: Group) -> None:
+        met = form.metadata.met(b(g), warp_rows(g, told(g)))
+        rows, start = a(g), c(g)  # each row of A with a B of its own
+        made = multiply(
+            rows.reshape(-1, 1, rows.shape[2]),
+            met.reshape(-1, *met.shape[2:]),
+            start.reshape(-1, 1, start.shape[2]),
+        )
+        put(g, made.reshape(start.shape))
 
     return step
 
