@@ -2,7 +2,8 @@
 
 A swizzle of 32, 64 or 128 bytes exchanges the 16-byte pieces of a row of so many bytes: bits 4 to 6
 of an address are xored with bits 7 to 9, as many of them as it takes to name the pieces. It is of
-the address itself, not of the distance from the start of a matrix.
+the address itself, not of the distance from the start of a matrix; the base offset of a descriptor
+is taken from bits 7 to 9 first (seen on an H200, where the bits of products were so).
 
 Source: PTX ISA, "Asynchronous Warpgroup Level Matrix Shared Memory Layout" and "Matrix Descriptor
 Format"; canonical layouts as in the comments of CUTLASS, cute/arch/mma_sm90_desc.hpp.
@@ -21,12 +22,12 @@ _ROWS = 8  # of a core matrix
 _MODES = {0: 0, 1: 128, 2: 64, 3: 32}  # of a descriptor, to the bytes of a swizzled row
 
 
-def swizzled(address: I64, size: int) -> I64:
-    """Addresses as a swizzle of `size` bytes (0: none) moves them."""
+def swizzled(address: I64, size: int, base: int = 0) -> I64:
+    """Addresses as a swizzle of `size` bytes (0: none) moves them that begins `base` rows late."""
     pieces = size // PIECE
     if pieces < 2:
         return address
-    return np.asarray(address ^ ((address >> 7 & (pieces - 1)) << 4))
+    return np.asarray(address ^ (((address >> 7) - base & (pieces - 1)) << 4))
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,4 +81,4 @@ class Descriptor:
                 down, across = leading, stride
             offset = piece % each * PIECE + piece // each * across
             offset = offset + line % _ROWS * (size or PIECE) + line // _ROWS * down
-        return swizzled(int(self.start[n]) + offset, size)
+        return swizzled(int(self.start[n]) + offset, size, int(self.base[n]))
