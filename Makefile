@@ -19,16 +19,17 @@ GPU := $(if $(MAJOR),$(shell if [ $(MAJOR) -ge 580 ]; then echo cuda13; \
 
 APP := $(VENV)/.installed-app$(addprefix -,$(GPU))
 DEV := $(VENV)/.installed-dev
+PACKAGE := $(VENV)/.installed-package
 
 # Tests start many processes: what they compile is kept for the next one.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help run install test lint types prebuilt prebuild sweeps render check clean
+.PHONY: help run install test lint types prebuilt prebuild sweeps render package check clean
 .DEFAULT_GOAL := help
 
 help:
 	@sed -n '/^# make/,/^#$$/s/^# \{0,1\}//p' $(firstword $(MAKEFILE_LIST))
-	@echo "Targets: run install test lint types prebuilt prebuild sweeps render check clean"
+	@echo "Targets: run install test lint types prebuilt prebuild sweeps render package check clean"
 
 run: $(APP)
 	@$(BIN)/python main.py $(ARGS)
@@ -72,6 +73,10 @@ render: $(DEV)
 	  test -s build/render/$$id.png || { echo "$$id: no picture"; exit 1; }; \
 	done
 
+# Wheel and sdist, checked, and installed from nothing by pip, uv, uvx and pipx.
+package: $(PACKAGE)
+	$(BIN)/python -m pytest -m package tests/packaging $(ARGS)
+
 check: lint types prebuilt test render
 
 clean:
@@ -97,4 +102,9 @@ $(APP): pyproject.toml | $(BIN)/python
 $(DEV): pyproject.toml | $(BIN)/python
 	@echo "Installing gpuviz and its test tools into $(VENV) ..."
 	$(PIP) -e ".[dev]"
+	@touch $@
+
+$(PACKAGE): pyproject.toml | $(DEV)
+	@echo "Installing what builds and checks packages into $(VENV) ..."
+	$(PIP) -e ".[package]"
 	@touch $@
