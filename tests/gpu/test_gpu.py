@@ -61,6 +61,7 @@ PASSED = {
         "f32[16384]=zeros",
     ),
 }
+TENSOR_COPIES = (Path(__file__).parents[1] / "ptx/kernels/tensor_copies.cu").read_text()
 FAULTS = {
     "illegal address": "x[(1ull << 44) + threadIdx.x] = 1;",
     "not aligned": "*(int*)((char*)x + 1) = 1;",
@@ -116,6 +117,31 @@ def works(gpu: Gpu) -> bool:
     one = adding(gpu)
     expected = emulated.run(one, architecture(gpu.facts().capability)).outputs
     return np.array_equal(gpu.run(launch_of(one))[2], list(expected.values())[2])
+
+
+def test_boxes_of_tensors(gpu: Gpu) -> None:
+    """The driver encodes the maps: boxes beyond the edges, swizzled, and a product of wgmma."""
+    sm = gpu.facts().sm
+    if sm < "sm_90":
+        pytest.skip(f"{sm} has no bulk copies of tensors")
+    program = compile_cuda(TENSOR_COPIES, arch="sm_90a")
+    boxes = "tensormap(f16[32,64]=rand, box=16x64, swizzle=128)", *["i32=2", "i32=-8", "i32=24"]
+    maps = ["tensormap(f16[128,128]=rand, box=64x64, swizzle=128)" for _ in range(2)]
+    launches = {
+        "box": ((2, 1, 1), (32, 1, 1), (*boxes, "i32=0", "i32=2048", "u32[512]=zeros"), 4096),
+        "product": (
+            (2, 2, 1),
+            (160, 1, 1),
+            (*maps, "f32[16384]=zeros", "i32=128", "i32=128", "u64=0", "u64=0"),
+            49152,
+        ),
+    }
+    for name, (grid, block, arguments, shared) in launches.items():
+        one = Job(program, name, grid, block, tuple(map(parse, arguments)), shared, "named")
+        wanted = emulated.run(one, architecture("sm_90")).outputs.values()
+        found = gpu.run(launch_of(one))
+        assert len(found) == len(wanted)
+        assert all(np.array_equal(a, b) for a, b in zip(found, wanted, strict=True)), name
 
 
 def test_facts(gpu: Gpu) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import sys
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
@@ -19,6 +18,7 @@ from gpuviz.runners.gpu.kernel import Kernel
 from gpuviz.runners.gpu.protocol import Reply
 from gpuviz.runners.gpu.readings import Counters
 from gpuviz.runners.gpu.stopwatch import Stopwatch
+from gpuviz.runners.gpu.tensor_maps import driver_name
 from gpuviz.runners.gpu.trouble import in_words, is_fatal
 from gpuviz.runners.measurement import DeviceFacts
 from gpuviz.runners.placement import NOT_STARTED, SPANS
@@ -43,7 +43,7 @@ _LIMITS = (
 
 def _check_driver() -> None:
     """NoDevice when there is no driver: then CuPy would not help."""
-    name = "nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1"
+    name = driver_name()
     try:
         ctypes.CDLL(name)
     except OSError:

@@ -8,12 +8,13 @@ import tempfile
 from collections.abc import Sequence
 from typing import Any
 
-from gpuviz.arguments import ImageSpec, parse
+from gpuviz.arguments import ImageSpec, TensorMapSpec, parse
 from gpuviz.arrays import Array
 from gpuviz.runners.gpu.buffers import Beginning, Buffers
 from gpuviz.runners.gpu.images import DeviceImage
 from gpuviz.runners.gpu.protocol import Load
 from gpuviz.runners.gpu.sent import Address, Parameter
+from gpuviz.runners.gpu.tensor_maps import encoded
 
 COPIES_BYTES = 2 << 30  # at most, of buffers to rotate through
 _COPIES = 64
@@ -37,11 +38,19 @@ class _Copy:
         return ctypes.addressof(self._places)
 
     def _held(self, parameter: Parameter) -> ctypes.Array[ctypes.c_char]:
-        content = bytearray(parameter.bytes)
-        for one in parameter.addresses:
-            address = self._address(one).to_bytes(8, "little")
-            content[one.at : one.at + 8] = address
+        if parameter.tensor_map:
+            content = bytearray(self._tensor_map(parameter))
+        else:
+            content = bytearray(parameter.bytes)
+            for one in parameter.addresses:
+                address = self._address(one).to_bytes(8, "little")
+                content[one.at : one.at + 8] = address
         return (ctypes.c_char * len(content)).from_buffer(content)
+
+    def _tensor_map(self, parameter: Parameter) -> bytes:
+        spec, (start,) = parse(parameter.tensor_map), parameter.addresses
+        assert isinstance(spec, TensorMapSpec)
+        return encoded(spec.map_at(self._address(start)))
 
     def _address(self, one: Address) -> int:
         buffer = self.buffers[one.buffer]

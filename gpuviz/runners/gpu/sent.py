@@ -19,7 +19,7 @@ import numpy as np
 
 from gpuviz.arguments import Passed, Pointer, Recipe, Spec, described, variables
 from gpuviz.arrays import Array
-from gpuviz.errors import LaunchError, UnavailableError
+from gpuviz.errors import LaunchError
 
 Use = Literal["texture", "linear", "surface"]
 Uses = Callable[[int, int], Use]  # of the handle at a byte of a parameter
@@ -42,10 +42,14 @@ class Address:
 
 @dataclass(frozen=True)
 class Parameter:
-    """What is passed by value: `data` are its bytes in hexadecimal digits."""
+    """What is passed by value: `data` are its bytes in hexadecimal digits.
+
+    Where `tensor_map` is the SPEC of one, its bytes are the driver's, of a tensor at the address.
+    """
 
     data: str
     addresses: tuple[Address, ...] = ()
+    tensor_map: str = ""
 
     @property
     def bytes(self) -> bytes:
@@ -104,13 +108,9 @@ class _Buffers:
 
     def parameter(self, number: int, argument: Recipe | Array | Passed, uses: Uses) -> Parameter:
         if isinstance(argument, Passed):
-            if argument.tensor_map is not None:
-                raise UnavailableError(
-                    f"argument {number + 1} is a tensor map ({argument.tensor_map}): they are "
-                    "emulated here, and not given to a GPU yet"
-                )
             addresses = (self._address(number, one, uses) for one in argument.pointers)
-            return Parameter(argument.data.hex(), tuple(addresses))
+            tensor = str(argument.tensor_map or "")
+            return Parameter(argument.data.hex(), tuple(addresses), tensor)
         if number in self.arguments:
             return Parameter(bytes(8).hex(), (Address(0, self.arguments[number]),))
         return Parameter(np.asarray(argument).tobytes().hex())
