@@ -54,7 +54,7 @@ def render(arguments: argparse.Namespace, looks: Provenance) -> int:
     else:
         files.make_folder(arguments.output)
     session, file = Session(), find(arguments.lecture)
-    told = opened(file, session, agreed(arguments, file))
+    told = opened(file, session, agreed(arguments, file), arguments.language)
     library = session.library(file)
     if arguments.language == language.ENGLISH and told.language in language.languages():
         language.choose(told.language)

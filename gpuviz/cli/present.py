@@ -15,7 +15,7 @@ from gpuviz.lectures.bundle import find, opened, shipped, unpacked
 from gpuviz.lectures.lecture import Lecture
 from gpuviz.lectures.own_launches import plans_of
 from gpuviz.lectures.packing import Packing, gather, write
-from gpuviz.lectures.reading import read
+from gpuviz.lectures.translated import title_in
 from gpuviz.reach import Reach
 from gpuviz.runners import recording
 from gpuviz.runners.agreed import Agreed, kept
@@ -71,14 +71,14 @@ def run(arguments: argparse.Namespace) -> int:
     """Give it until it is over; with --check, 1 when something could not be read."""
     if arguments.lecture is None:
         for path in shipped():
-            out(f"{path.stem:28} {read(path).title}")
+            out(f"{path.stem:28} {title_in(path, arguments.language)}")
         return 0
     session = Session()
     for path in arguments.recording:
         recording.read(path)  # what cannot be read is said now
     session.choose_recordings(reversed(arguments.recording))
     file = find(arguments.lecture)
-    lecture = opened(file, session, lecture_reach.agreed(arguments, file))
+    lecture = opened(file, session, lecture_reach.agreed(arguments, file), arguments.language)
     for problem in lecture.all_problems:
         err(f"gpuviz: {arguments.lecture}, {problem}")
     if arguments.pack is not None:

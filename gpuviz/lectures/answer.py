@@ -10,11 +10,12 @@ from gpuviz.arch import architecture
 from gpuviz.errors import InputError
 from gpuviz.language import grouped, tr
 from gpuviz.lectures.lecture import Guess, Question
-from gpuviz.lectures.slide_fields import CONFLICTS, TIME
+from gpuviz.lectures.slide_fields import CONFLICTS, LIMITER, TIME
 from gpuviz.memory.counts import by_name, count_of, parts
 from gpuviz.memory.derived import DERIVED
 from gpuviz.memory.units import SPACES, unit_of
 from gpuviz.memory.units import label as label_of
+from gpuviz.panels.resource_names import RESOURCES
 from gpuviz.runners.base import Run
 from gpuviz.runners.measurement import Measurement
 from gpuviz.scenes.compare import SIDES
@@ -29,10 +30,11 @@ _IDEAL = "_ideal"  # what no GPU counts
 class Answer:
     """The answer to a question: `right` is its place among the choices.
 
-    `measured` is None where no GPU has counted it, `origin` tells where that number is from.
+    `value` is a number, or a resource in words. `measured` is None where no GPU has counted it,
+    `origin` tells where that number is from.
     """
 
-    value: float
+    value: float | str
     right: int
     unit: str
     measured: float | None = None
@@ -61,6 +63,8 @@ def answer(question: Question, runs: Runs, measured: Measurements) -> Answer:
     InputError : there is no such run, it makes no such request, or no choice is right
     """
     key = run_of(question.run, runs)
+    if question.count == LIMITER:
+        return _limiter(question, runs[key])
     value = _counted(question, runs[key])
     right = next((i for i, guess in enumerate(question.choices) if _is(guess, value)), None)
     if right is None:
@@ -70,6 +74,24 @@ def answer(question: Question, runs: Runs, measured: Measurements) -> Answer:
     return Answer(
         value, right, unit(question, runs[key], value), _measured(question, runs[key], found), found
     )
+
+
+def _limiter(question: Question, run: Run) -> Answer:
+    """What limits a launch, as modelled: no counter of a GPU says it."""
+    if run.explained is None:
+        raise InputError(f"no time of {run.trace.launch.kernel} is modelled here: no limit is told")
+    found = run.explained.limits.limiter
+    if found not in question.choices:
+        offered = ", ".join(map(str, question.choices))
+        raise InputError(f"the answer is {found}, which is none of the choices {offered}")
+    return Answer(tr(RESOURCES[found]), question.choices.index(found), "")
+
+
+def named(question: Question) -> tuple[Guess, ...]:
+    """The choices as a class reads them."""
+    if question.count != LIMITER:
+        return question.choices
+    return tuple(tr(RESOURCES[str(guess)]) for guess in question.choices)
 
 
 def answer_of(question: Question, run: Run) -> tuple[float, str]:
@@ -111,8 +133,8 @@ def _short(keys: tuple[str, ...]) -> dict[str, str]:
 
 def label(key: str, sectors: bool = True) -> str:
     """A count in words: `load sectors`, `shared load wavefronts`."""
-    if key == TIME:
-        return tr("time of a launch")
+    if key in (TIME, LIMITER):
+        return tr("time of a launch") if key == TIME else tr("what limits")
     space, op, quantity = parts(key)
     said = label_of(op, unit_of(quantity, sectors))
     return said if space == "global" else f"{tr(SPACES[space])}: {said}"
@@ -127,8 +149,10 @@ def unit(question: Question, run: Run, value: float) -> str:
     return tr("{quantity} a request", quantity=name)
 
 
-def shown(value: float) -> str:
-    """A number as it is read: whole, or with one digit behind the point."""
+def shown(value: float | str) -> str:
+    """A number as it is read: whole, or with one digit behind the point; words as they are."""
+    if isinstance(value, str):
+        return value
     return grouped(value) if abs(value - round(value)) < _SAME else f"{value:,.1f}"
 
 

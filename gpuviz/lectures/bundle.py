@@ -24,6 +24,7 @@ from gpuviz.errors import FormatError, InputError
 from gpuviz.lectures import unpacked as unpacked_to
 from gpuviz.lectures.lecture import SUFFIX, Lecture
 from gpuviz.lectures.reading import read
+from gpuviz.lectures.translated import translated
 from gpuviz.reach import Reach
 from gpuviz.runners import recording
 from gpuviz.runners.session import Carried, Session
@@ -52,10 +53,12 @@ def find(name: str) -> Path:
     return found
 
 
-def opened(path: Path, session: Session, agreed: frozenset[Path] = frozenset()) -> Lecture:
+def opened(
+    path: Path, session: Session, agreed: frozenset[Path] = frozenset(), language: str = ""
+) -> Lecture:
     """The lecture in a file; what the file carries is had by the session, until it is forgotten.
 
-    `agreed` are files outside of its folder that it may read.
+    `agreed` are files outside of its folder that it may read; one that ships is told in `language`.
 
     Raises
     ------
@@ -63,6 +66,8 @@ def opened(path: Path, session: Session, agreed: frozenset[Path] = frozenset()) 
     """
     text, carried = unpacked(path)
     lecture = read(text, agreed)
+    if path in shipped():  # of anybody else's what is read is what is saved
+        lecture = translated(lecture, path, language)
     own = any(slide.view is not None and slide.view.launch for slide in lecture.slides)
     reach = Reach(text.absolute().parent, agreed) if own else None
     session.open_lecture(path, replace(carried, reach=reach))

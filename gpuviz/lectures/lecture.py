@@ -15,6 +15,7 @@ from gpuviz.views.provenance import Provenance
 
 SUFFIX = LECTURE
 Per = Literal["request", "launch"]
+Show = Literal["", "timeline"]
 Guess = int | float | str
 
 
@@ -43,7 +44,8 @@ class Question:
     ask : the question
     choices : what can be guessed; one of them has to be the answer
     count : what is counted, a key of `memory.counting` (`global_load_sectors`), or
-        `shared_load_conflicts` and the like: wavefronts beyond the ideal
+        `shared_load_conflicts` and the like: wavefronts beyond the ideal; or "limiter": what limits
+        the launch, of a slide that shows its time. The choices are resources then
     per : of each request on average, or of the whole launch
     run : which run, by its role ("tiled") or side ("B"); the first one when empty
     line : of the instructions of this CUDA line alone; 0: of all
@@ -69,6 +71,8 @@ class Slide:
         is told from its beginning to its end
     steps : whether it waits at every step of the story instead
     question : asked at the first stop; the story up to the next stop is the reveal
+    show : "timeline" in place of the lesson's picture: a launch over time, then what limits it
+    run : of which launch, by its role ("tiled"); the first one when empty
     numbers : counts shown below the picture, keys of `memory.counting`, or "time"
     words : the paragraphs of a slide of words
     notes : what the speaker reads
@@ -86,6 +90,8 @@ class Slide:
     notes: str = ""
     problems: tuple[Problem, ...] = ()
     raw: str = ""
+    show: Show = ""
+    run: str = ""
 
     @property
     def playable(self) -> bool:

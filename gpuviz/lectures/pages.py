@@ -12,6 +12,7 @@ from gpuviz.errors import InputError, failure_of
 from gpuviz.lectures.answer import answer, figures
 from gpuviz.lectures.cues import Cue, cues
 from gpuviz.lectures.lecture import Lecture, Slide
+from gpuviz.lectures.over_time import lesson_of
 from gpuviz.lectures.picture import Shown, frame, letters
 from gpuviz.runners.session import Library
 from gpuviz.scenes.base import Story
@@ -84,6 +85,7 @@ def _shown(slide: Slide, looks: Provenance, library: Library | None) -> tuple[Sh
             slide.view, theme=looks.theme, width=looks.width, height=looks.height, letters=large
         ),
         library,
+        lesson_of(slide),
     )
     measured = {k: r.measurement for k, r in view.runs.items() if r.measurement is not None}
     found = answer(slide.question, view.runs, measured) if slide.question is not None else None

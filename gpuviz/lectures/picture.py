@@ -14,7 +14,7 @@ from gpuviz.draw.layout import Rect, fit_size, wrap
 from gpuviz.draw.marks import Frame, Mark
 from gpuviz.draw.stage import Stage
 from gpuviz.lectures import band
-from gpuviz.lectures.answer import Answer, Figure
+from gpuviz.lectures.answer import Answer, Figure, named
 from gpuviz.lectures.cues import Cue
 from gpuviz.lectures.lecture import Slide
 from gpuviz.scenes.base import Story
@@ -86,7 +86,7 @@ def _band(shown: Shown, cue: Cue, t: float, stage: Stage, room: float) -> tuple[
     if (question := shown.slide.question) is not None:
         row, area = area.above(band.CHOICES * stage.roomy().scale)
         out = shown.answer if answered(cue, t) else None
-        marks = band.choices(stage, row, question.choices, out)
+        marks = band.choices(stage, row, named(question), out)
     if shown.slide.numbers and not cue.asks:
         marks += band.figures(stage, area, shown.figures)
     return marks

@@ -13,17 +13,21 @@ from msgspec import Meta
 from gpuviz import records
 from gpuviz.arch import architecture
 from gpuviz.errors import Elsewhere, Error, FormatError, InputError
-from gpuviz.lectures.lecture import Question, Slide
+from gpuviz.lectures.lecture import Question, Show, Slide
+from gpuviz.lectures.over_time import lesson_of
 from gpuviz.lectures.own_files import KERNEL, TRACE, launch_in, plain_values, told
 from gpuviz.memory.counts import Count, find, parts
 from gpuviz.memory.derived import DERIVED
 from gpuviz.memory.units import SPACES
+from gpuviz.panels.resource_names import RESOURCES
 from gpuviz.reach import Reach
 from gpuviz.scenes.check import check_values
 from gpuviz.views.performed import lesson_for
 from gpuviz.views.provenance import Provenance
 
 ARCH, LEVEL, STEPS, TIME = "sm_90", "sass", "steps", "time"
+TIMELINE: Show = "timeline"
+LIMITER = "limiter"  # asked for in place of a count
 CONFLICTS = "conflicts"
 Plain = Mapping[str, Any]
 
@@ -42,6 +46,8 @@ class _SlideKeys(TypedDict):
     compare_arch: str
     kernel: dict[str, Any]
     trace: str
+    show: str
+    run: str
     stops: list[Any] | str
     question: dict[str, Any]
     numbers: list[Any]
@@ -61,7 +67,7 @@ class _QuestionKeys(TypedDict):
 
 
 SHOWN = ("lesson", KERNEL, TRACE)  # one of these a slide with a view has
-VIEW = (*SHOWN, "values", "arch", "level", "compare", "compare_arch")
+VIEW = (*SHOWN, "values", "arch", "level", "compare", "compare_arch", "show", "run")
 
 
 @dataclass(frozen=True)
@@ -112,7 +118,13 @@ def slide_of(plain: Plain, reach: Reach) -> tuple[Slide, tuple[Fault, ...]]:
         take("numbers", _numbers, ()),
         words,
         str(good.get("notes", "")).strip("\n"),
+        show=take("show", _show, ""),
+        run=str(good.get("run", "")),
     )
+    if slide.show and slide.view is not None:
+        take("show", lambda _: lesson_of(slide), None)
+    if slide.question and slide.question.count == LIMITER and not slide.show:
+        faults.append(Fault("question", f'what limits is told of a slide with show = "{TIMELINE}"'))
     return slide, tuple(faults)
 
 
@@ -123,6 +135,7 @@ def plain_of(slide: Slide, folder: Path) -> dict[str, Any]:
         plain |= _plain_view(slide.view, folder)
     plain["stops"] = STEPS if slide.steps else list(slide.stops)
     plain["numbers"] = list(slide.numbers)
+    plain["show"], plain["run"] = slide.show, slide.run
     plain["words"], plain["notes"] = slide.words, slide.notes
     if slide.question is not None:
         q = slide.question
@@ -172,6 +185,12 @@ def _plain_view(view: Provenance, folder: Path) -> dict[str, Any]:
     if view.compared and not plain["compare"] and not view.compare_arch:
         plain["compare"] = dict(view.compare_values)  # the same beside itself, if that is asked for
     return plain
+
+
+def _show(given: str) -> Show:
+    if given != TIMELINE:
+        raise InputError(f'show can be "{TIMELINE}", not {given!r}')
+    return TIMELINE
 
 
 def _stops(given: object) -> tuple[float, ...]:
@@ -235,5 +254,8 @@ def _question(given: Plain) -> Question:
         raise InputError(f"choices have to differ: {list(choices)!r}")
     if found.get("per", "request") not in ("request", "launch"):
         raise InputError(f"per has to be request or launch, not {found['per']!r}")
-    check_count(found["count"])
+    if found["count"] != LIMITER:
+        check_count(found["count"])
+    elif unknown := [c for c in choices if c not in RESOURCES]:
+        raise InputError(f"there is no resource {unknown[0]!r}; there are: {', '.join(RESOURCES)}")
     return Question(**found)

@@ -16,8 +16,9 @@ from gpuviz.draw.stage import Stage
 from gpuviz.language import grouped, tr
 from gpuviz.machine.explained import Explained
 from gpuviz.machine.warp_states import State
-from gpuviz.panels.limit_words import RESOURCES, told
+from gpuviz.panels.limit_words import told
 from gpuviz.panels.panel import Need, Panel, line
+from gpuviz.panels.resource_names import RESOURCES
 
 _LEAST = 0.002  # of the cycles: what is less is not shown
 _WAITING = (

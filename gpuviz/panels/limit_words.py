@@ -8,24 +8,9 @@ from gpuviz.language import brief, grouped, later, tr
 from gpuviz.machine.device import Device
 from gpuviz.machine.explained import Explained, WhatIf
 from gpuviz.machine.warp_states import WAITS
+from gpuviz.panels.resource_names import RESOURCES
 from gpuviz.panels.state_inks import NAMES
 
-RESOURCES: dict[str, str] = {
-    "issue": later("issue"),
-    "alu": later("integers and logic"),
-    "fma": later("multiply-add units"),
-    "fp64": later("double precision"),
-    "special": later("special functions"),
-    "lines": later("lines of L1"),
-    "wavefronts": later("wavefronts"),
-    "l2": later("L2"),
-    "dram": later("memory"),
-    "atomics": later("atomics"),
-    "launch": later("launch of blocks"),
-    "latency": later("latency"),
-    "barrier": later("barriers"),
-    "tail": later("tail"),
-}
 _WITHOUT: dict[str, str] = {
     "alu": later("With integer units twice as wide"),
     "fma": later("With multiply-add units that take a warp each cycle"),

@@ -16,6 +16,7 @@ if TYPE_CHECKING:  # what shows a run needs none of what makes one
     import numpy.typing as npt
 
     from gpuviz.compile import Resources
+    from gpuviz.machine.explained import Explained
     from gpuviz.machine.timeline import Timeline
     from gpuviz.memory.counting import Counts
     from gpuviz.memory.counts import Count
@@ -78,7 +79,8 @@ class Run:
     as its lesson says it; `companion` the same kernel at real size, where this launch is small;
     `companion_of` the run that this one is such a companion of. `inputs` are the buffers before the
     launch, where they were kept. `timeline` is a modelled multiprocessor over time, where the
-    lesson shows one and the device is modelled.
+    lesson shows one and the device is modelled, `explained` why the launch takes the time it takes,
+    likewise.
     """
 
     trace: Trace
@@ -103,6 +105,7 @@ class Run:
     companion_of: str = ""
     inputs: Mapping[str, npt.NDArray[Any]] = field(default_factory=dict)
     timeline: Timeline | None = None
+    explained: Explained | None = None
 
     @property
     def told_size(self) -> str:

@@ -117,7 +117,8 @@ class Plan:
     (`-IFOLDER`) of a user's own kernel. `blocks` "classes" counts it from classes of its blocks,
     where these provably do the same (see `ptx.options.Options`); it leaves no arrays behind then.
     `timeline` says whether the story shows a multiprocessor over time (`Run.timeline`), with what
-    the launch reads in L2.
+    the launch reads in L2; `explained` whether it tells where the time of the launch goes
+    (`Run.explained`), with what it reads in memory.
     `checks` are what the story tells of, looked for whatever else is (see `gpuviz.checks`).
     """
 
@@ -140,6 +141,7 @@ class Plan:
     optional: bool = False
     options: tuple[str, ...] = ()
     timeline: bool = False
+    explained: bool = False
     checks: tuple[str, ...] = ()
 
     @property

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from gpuviz.arch import architecture
+from gpuviz.arch import Architecture, architecture
 from gpuviz.arguments import parse
 from gpuviz.compile import Program, entry_name, gallery, own_program
 from gpuviz.compile import prebuilt as shipped
@@ -153,17 +154,30 @@ def _run(
         size = sum(array.nbytes for array in run.outputs.values())
         unread = plan.companion_of or (not plan.outputs and size >= _LARGE) or not run.whole
         run = replace(run, outputs={}, inputs={}) if unread else run
-        if not plan.timeline:
-            return run
-        from gpuviz.runners import predicted  # few lessons need the model of time
-
-        return replace(run, timeline=predicted.timeline(job, architecture(arch), options, run))
+        return _over_time(plan, job, architecture(arch), options, run)
 
     if any("=@" in argument for argument in plan.arguments):
         return made()  # its files may have changed
     program, known = job.program, replace(plan, role="")
     text = program.source, program.ptx, program.cubin, program.origin, program.note
     return kept((known, text, arch, level, options.checks), made)
+
+
+def _over_time(plan: Plan, job: Job, arch: Architecture, options: Options, run: Run) -> Run:
+    """The run with what its story tells of time; the model of it is loaded where one does."""
+    if plan.timeline:
+        from gpuviz.runners import predicted
+
+        run = replace(run, timeline=predicted.timeline(job, arch, options, run))
+    if plan.explained:
+        from gpuviz.runners.explained import explain
+
+        with suppress(UnavailableError):  # no device of the architecture is modelled
+            found = explain(
+                job, arch, options=options, progress=options.progress, cancel=options.cancel
+            )
+            run = replace(run, explained=found)
+    return run
 
 
 def _emulated(plan: Plan, job: Job, arch: str, level: Level, options: Options) -> Run:

@@ -27,10 +27,11 @@ SMALLEST, LARGEST = (320, 200), 16384
 SMALLEST_LETTERS, LARGEST_LETTERS = 0.1, 100.0
 
 
-def view_of(wanted: Provenance, library: Library | None = None) -> View:
+def view_of(wanted: Provenance, library: Library | None = None, told: Lesson | None = None) -> View:
     """The view that a record describes; its values may be texts, and times beyond the story's end.
 
-    Launches are looked up in `library`, by default in what ships.
+    Launches are looked up in `library`, by default in what ships; `told` stands for the lesson,
+    where it is told in another way.
 
     Raises
     ------
@@ -38,7 +39,7 @@ def view_of(wanted: Provenance, library: Library | None = None) -> View:
     UnavailableError, CompileError, KernelFault : from the runs
     """
     check_stage(wanted)
-    chosen, level = lesson_for(wanted), cast(Level, wanted.level)
+    chosen, level = told or lesson_for(wanted), cast(Level, wanted.level)
     values = check_values(chosen, wanted.values)
     variants: tuple[Variant, ...] = (Variant(chosen, values, wanted.arch, level, library=library),)
     if wanted.compared:

@@ -13,7 +13,7 @@ from PySide6.QtCore import QElapsedTimer, QLockFile, QObject, QTimer, QUuid, Sig
 
 from gpuviz import bounded, files, folders, records
 from gpuviz.errors import Error, InputError
-from gpuviz.language import tr
+from gpuviz.language import chosen, tr
 from gpuviz.lectures import agreements, bundle
 from gpuviz.lectures.lecture import SUFFIX, Lecture, Slide
 from gpuviz.lectures.own_files import files_of
@@ -109,7 +109,7 @@ class Document(QObject):
     def open(self, path: Path) -> None:
         """A lecture from a file; InputError or FormatError when it cannot be read."""
         agreed = agreements.of(path)
-        lecture = bundle.opened(path, self._session, agreed)
+        lecture = bundle.opened(path, self._session, agreed, chosen())
         self._take(lecture, None if path in bundle.shipped() else path, path)
         self._home, self._agreed = bundle.unpacked(path)[0].absolute().parent, agreed
         self.bundled = bundle.is_bundle(path)

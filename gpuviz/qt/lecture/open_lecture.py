@@ -12,9 +12,9 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QMenu, QWidget
 
 from gpuviz.errors import Error, Failure, failure_of
-from gpuviz.language import tr
+from gpuviz.language import chosen, tr
 from gpuviz.lectures import bundle
-from gpuviz.lectures.reading import title
+from gpuviz.lectures.translated import title_in
 from gpuviz.qt.commands.actions import Actions, Command
 from gpuviz.qt.controls.asking import answer
 from gpuviz.qt.lecture import questions
@@ -102,7 +102,9 @@ class OpenLecture(QObject):
         """A submenu of the lectures that ship, behind the command that opens one."""
         inner = QMenu(tr("Lectures that came with gpuviz"), menu)
         for path in bundle.shipped():
-            inner.addAction(title(path), self._actions[f"lecture.shipped.{path.stem}"].trigger)
+            inner.addAction(
+                title_in(path, chosen()), self._actions[f"lecture.shipped.{path.stem}"].trigger
+            )
         menu.insertMenu(self._actions["lecture.save"], inner)
         menu.insertSeparator(self._actions["lecture.save"])
 
@@ -134,7 +136,7 @@ class OpenLecture(QObject):
         for id, do in doing.items():
             self._actions.bind(id, do)
         for path in bundle.shipped():
-            text = tr("Lecture: {title}", title=title(path))
+            text = tr("Lecture: {title}", title=title_in(path, chosen()))
             command = Command(f"lecture.shipped.{path.stem}", text, "Lecture")
             self._actions.add(command, partial(self.open, path))
 

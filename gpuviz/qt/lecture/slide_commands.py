@@ -95,7 +95,9 @@ class SlideCommands(QObject):
             self._theme,
             self._window,
             self._told_of(slide),
-            showing.story.duration if showing is not None and shown else math.inf,
+            showing.story.duration
+            if showing is not None and shown and not slide.show
+            else math.inf,
         )
         player.t_changed.connect(dialog.at_moment)
         dialog.accepted.connect(lambda: self._replace(slide, dialog.slide()))
@@ -117,7 +119,7 @@ class SlideCommands(QObject):
     def _told_of(self, slide: Slide) -> Callable[[Question], str]:
         """How the answer to a question about a slide is found: its view has to be shown."""
         showing = self._director.showing
-        if showing is None or not same_run(slide.view, self._viewing.record()):
+        if showing is None or slide.show or not same_run(slide.view, self._viewing.record()):
             return lambda question: ""
         return partial(told, showing=showing)
 

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QWidget
 from gpuviz.draw.marks import Frame
 from gpuviz.draw.stage import Stage
 from gpuviz.language import tr
+from gpuviz.lectures.answer import named, shown
 from gpuviz.lectures.picture import frame, letters
 from gpuviz.qt.controls.announce import Announcer
 from gpuviz.qt.look.theme import Look
@@ -108,10 +109,10 @@ class Screen(QWidget):
         said, cue = self._conductor.shown, self._conductor.cue
         words = [said.slide.name]
         if said.slide.question is not None and cue.asks:
-            words += [said.slide.question.ask, ", ".join(map(str, said.slide.question.choices))]
+            words += [said.slide.question.ask, ", ".join(map(shown, named(said.slide.question)))]
         elif cue.reveals and said.answer is not None:
             words.append(
-                tr("answer: {value:g} {unit}", value=said.answer.value, unit=said.answer.unit)
+                tr("answer: {value} {unit}", value=shown(said.answer.value), unit=said.answer.unit)
             )
         elif said.story is not None:
             words.append(said.story.sentence)

@@ -10,11 +10,11 @@ from PySide6.QtCore import QObject, Signal
 
 from gpuviz.errors import Error, Failure, failure_of
 from gpuviz.lectures.lecture import Lecture, Slide
+from gpuviz.lectures.over_time import lesson_of
 from gpuviz.qt.running.worker import Job, Perform, Performer
 from gpuviz.runners.base import Level
 from gpuviz.runners.session import Library
 from gpuviz.scenes.showing import Showing, Variant, showing
-from gpuviz.views.performed import lesson_for
 from gpuviz.views.provenance import Provenance
 
 
@@ -111,7 +111,7 @@ def variants_of(slide: Slide, library: Library | None = None) -> tuple[Variant, 
     """What is to be performed for a slide: one variant, or two to compare."""
     assert slide.view is not None
     view: Provenance = slide.view
-    lesson, level = lesson_for(view), cast(Level, view.level)
+    lesson, level = lesson_of(slide), cast(Level, view.level)
     a = Variant(lesson, dict(view.values), view.arch, level, library=library)
     if not view.compared:
         return (a,)

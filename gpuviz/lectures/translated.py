@@ -1,0 +1,86 @@
+"""Lectures that ship in another language: NAME.es.json beside NAME.gpuviz-lecture.
+
+The catalogue has the lines that people read (titles, words, notes, questions, choices) as they are
+written in the lecture, each with its translation. Lessons, values and stops stand in the lecture
+alone; a line that is not in the catalogue stays as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
+
+from gpuviz import bounded, records
+from gpuviz.language import ENGLISH
+from gpuviz.lectures.lecture import Lecture, Question, Slide
+from gpuviz.lectures.reading import title
+from gpuviz.lectures.slide_fields import LIMITER
+
+
+def catalogue_of(file: Path, language: str) -> Path:
+    """Where the translation of a lecture's file stands, if there is one."""
+    return file.with_name(f"{file.stem}.{language}.json")
+
+
+def translated(lecture: Lecture, file: Path, language: str) -> Lecture:
+    """The lecture in a language; as it is written where it is in that, or nobody has translated it.
+
+    Raises
+    ------
+    FormatError : the catalogue is damaged
+    """
+    if not (known := _lines(file, language)):
+        return lecture
+
+    def say(text: str) -> str:
+        return "\n".join(known.get(line, line) for line in text.split("\n"))
+
+    slides = tuple(_slide(slide, say) for slide in lecture.slides)
+    return replace(lecture, title=say(lecture.title), language=language, slides=slides)
+
+
+def title_in(file: Path, language: str) -> str:
+    """The title of a lecture that ships; errors as `reading.title`."""
+    found = title(file)
+    return _lines(file, language).get(found, found)
+
+
+def lines(lecture: Lecture) -> Iterator[str]:
+    """The lines that people read, in order; some come again. Those without letters are left out."""
+    for text in _texts(lecture):
+        yield from (line for line in text.split("\n") if any(map(str.isalpha, line)))
+
+
+def _texts(lecture: Lecture) -> Iterator[str]:
+    yield lecture.title
+    for slide in lecture.slides:
+        yield from (slide.title, slide.words, slide.notes)
+        if slide.question is not None:
+            yield slide.question.ask
+            yield from map(str, _read(slide.question))
+
+
+def _read(question: Question) -> tuple[str, ...]:
+    """The choices that are texts; resources have their names in the program."""
+    return tuple(c for c in question.choices if isinstance(c, str) and question.count != LIMITER)
+
+
+def _slide(slide: Slide, say: Callable[[str], str]) -> Slide:
+    question = slide.question
+    if question is not None:
+        texts = _read(question)
+        choices = tuple(say(str(c)) if c in texts else c for c in question.choices)
+        question = replace(question, ask=say(question.ask), choices=choices)
+    title, words, notes = map(say, (slide.title, slide.words, slide.notes))
+    return replace(slide, question=question, title=title, words=words, notes=notes)
+
+
+@lru_cache
+def _lines(file: Path, language: str) -> Mapping[str, str]:
+    """The catalogue, empty where there is none."""
+    path = catalogue_of(file, language)
+    if language in ("", ENGLISH) or not path.is_file():
+        return {}
+    return records.read(bounded.read(path), dict[str, str], f"the translation {path.name}")
