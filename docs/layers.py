@@ -53,6 +53,7 @@ LAYERS = (
         "doctor",
         "terminal",
         "local",
+        "desktop",
     ),
     ("arch",),
     ("traces", "trace_file", "observe", "arguments"),

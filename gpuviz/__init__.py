@@ -13,7 +13,8 @@ errors      what can go wrong, each with the thing, the value and the remedy
             letters), suffixes (of files), toml_text, processes (other programs, started safely),
             worker_process (one that answers requests), stopping (work nobody wants any more),
             waiting (for work under way), layouts (shape:stride, and swizzles), doctor (system
-            libraries), terminal (where texts go to it)
+            libraries), terminal (where texts go to it), desktop (gpuviz in the user's
+            menus, its files opened by a click)
 arch        facts of each compute capability, each with its source
 traces      the immutable record a run leaves behind: the seam between running and drawing
             (trace_file saves and loads it; observe is the page of what can be observed while it

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gpuviz import doctor, folders, heap, language
+from gpuviz import doctor, folders, heap, language, resources
 from gpuviz.terminal import err
 
 if TYPE_CHECKING:
@@ -52,6 +52,7 @@ def _lacking() -> int:
 
 def _application(argv: Sequence[str] = ()) -> tuple[QApplication, QSettings, Path]:
     """The application, its settings, and the folder of its log, which is begun."""
+    from PySide6.QtGui import QIcon
     from PySide6.QtWidgets import QApplication
 
     from gpuviz.qt.diagnostics import log
@@ -64,6 +65,8 @@ def _application(argv: Sequence[str] = ()) -> tuple[QApplication, QSettings, Pat
     app = QApplication(["gpuviz", *argv])
     app.setApplicationName(APPLICATION)
     app.setOrganizationName(ORGANISATION)
+    app.setDesktopFileName("gpuviz")  # as `gpuviz --integrate` calls it
+    app.setWindowIcon(QIcon(str(resources.path("desktop/gpuviz.png"))))
     state = folders.state()
     log.begin(state)
     log.LOG.info("started: %s", versions())

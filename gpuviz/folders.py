@@ -26,3 +26,10 @@ def data() -> Path:
     from platformdirs import user_data_path
 
     return user_data_path(_NAME, appauthor=False)
+
+
+def shared() -> Path:
+    """What programs tell the desktop of this user; that of all programs."""
+    from platformdirs import user_data_path
+
+    return user_data_path()

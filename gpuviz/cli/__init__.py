@@ -90,6 +90,13 @@ def parser(wanted: str | None = None) -> argparse.ArgumentParser:
         "a link, `gpuviz FILE` with that of an exported picture, or with a kernel (.cu, .ptx).",
     )
     root.add_argument("--version", action="version", version=f"gpuviz {__version__}")
+    root.add_argument(
+        "--integrate",
+        nargs="?",
+        const="on",
+        choices=("on", "off"),
+        help="have the desktop list gpuviz and open its files with it; off undoes it (Linux)",
+    )
     commands = root.add_subparsers(dest="command", metavar="COMMAND")
     for name, command in COMMANDS.items():
         sub = commands.add_parser(
@@ -115,6 +122,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         shown = link_or_file(given, COMMANDS)
         wanted = next((word for word in given if word in COMMANDS), None)
         arguments = None if shown else parser(wanted).parse_args(given)
+        if arguments is not None and arguments.integrate:
+            from gpuviz.cli import integrate
+
+            return integrate.run(arguments.integrate)
         if arguments is None or arguments.command is None:
             from gpuviz import app
 
