@@ -66,7 +66,7 @@ def answer(question: Question, runs: Runs, measured: Measurements) -> Answer:
     if question.count == LIMITER:
         return _limiter(question, runs[key])
     value = _counted(question, runs[key])
-    right = next((i for i, guess in enumerate(question.choices) if _is(guess, value)), None)
+    right = right_of(question.choices, value)
     if right is None:
         offered = ", ".join(map(str, question.choices))
         raise InputError(f"the answer is {shown(value)}, which is none of the choices {offered}")
@@ -78,13 +78,18 @@ def answer(question: Question, runs: Runs, measured: Measurements) -> Answer:
 
 def _limiter(question: Question, run: Run) -> Answer:
     """What limits a launch, as modelled: no counter of a GPU says it."""
-    if run.explained is None:
-        raise InputError(f"no time of {run.trace.launch.kernel} is modelled here: no limit is told")
-    found = run.explained.limits.limiter
+    found = limiter_of(run)
     if found not in question.choices:
         offered = ", ".join(map(str, question.choices))
         raise InputError(f"the answer is {found}, which is none of the choices {offered}")
     return Answer(tr(RESOURCES[found]), question.choices.index(found), "")
+
+
+def limiter_of(run: Run) -> str:
+    """What limits a launch, as modelled; InputError where no time is."""
+    if run.explained is None:
+        raise InputError(f"no time of {run.trace.launch.kernel} is modelled here: no limit is told")
+    return run.explained.limits.limiter
 
 
 def named(question: Question) -> tuple[Guess, ...]:
@@ -103,6 +108,11 @@ def answer_of(question: Question, run: Run) -> tuple[float, str]:
     """
     value = _counted(question, run)
     return value, unit(question, run, value)
+
+
+def right_of(choices: tuple[Guess, ...], value: float) -> int | None:
+    """The place of an answer among the choices, None where none is right."""
+    return next((i for i, guess in enumerate(choices) if _is(guess, value)), None)
 
 
 def run_of(wanted: str, runs: Runs) -> str:

@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 
 from gpuviz.draw.heading import heading, label
 from gpuviz.draw.layout import Rect, fit_size, wrap
-from gpuviz.draw.marks import Frame, Mark
+from gpuviz.draw.marks import Frame, Mark, Texts
+from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
 from gpuviz.lectures import band
 from gpuviz.lectures.answer import Answer, Figure, named
@@ -20,6 +21,7 @@ from gpuviz.lectures.lecture import Slide
 from gpuviz.scenes.base import Story
 
 _CLOSE = 1e-6
+_TITLE = 0.12  # of the height, in which a title stands
 _LARGE = 1000  # pixels from which on a screen is a large one
 _LINE = 1.5  # from one line of words to the next, in their size
 _SIZES = (24, 21, 18, 16, 14, 12)  # of words, at scale 1; the first in which all fit
@@ -62,6 +64,16 @@ def frame(shown: Shown, cue: Cue, t: float, stage: Stage) -> Frame:
         part = replace(part, question=question.ask, revealed=not cue.asks)
     inner = shown.story.frame(t, part)
     return stage.frame(*inner.marks, *_band(shown, cue, t, stage, room))
+
+
+def titled(drawn: Frame, x: float, y: float) -> bool:
+    """Whether a point is on the title: the bold line that a picture begins with."""
+    title = next((m for m in drawn.marks if isinstance(m, Texts) and m.bold), None)
+    if title is None or title.at[0, 1] > drawn.height * _TITLE:
+        return False
+    left, middle = title.at[0].tolist()
+    wide = text_width(title.strings[0], title.size, True)
+    return bool(left <= x <= left + wide and abs(y - middle) <= title.size * 0.7)
 
 
 def answered(cue: Cue, t: float) -> bool:

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Literal
 
 from PySide6.QtCore import QObject, Signal
 
 from gpuviz.errors import InputError
 from gpuviz.lectures.answer import answer, figures
+from gpuviz.lectures.ask_anew import asked_anew
 from gpuviz.lectures.cues import Cue, cues
-from gpuviz.lectures.lecture import Lecture
+from gpuviz.lectures.lecture import Lecture, Slide
 from gpuviz.lectures.picture import Shown
+from gpuviz.lectures.variation import Variation
 from gpuviz.qt.playing.player import Player
 from gpuviz.qt.presenter.slide_measurements import SlideMeasurements
 from gpuviz.qt.presenter.slide_runs import SlideRuns
+from gpuviz.qt.presenter.varied_runs import VariedRuns
 from gpuviz.scenes import SCENES
+from gpuviz.scenes.showing import Showing
 
 Blank = Literal["", "black", "white"]
 _LATE = 10**6  # a cue behind all others
@@ -41,6 +46,7 @@ class Conductor(QObject):
         self,
         lecture: Lecture,
         slide_runs: SlideRuns,
+        varied_runs: VariedRuns,
         measurements: SlideMeasurements,
         parent: QObject | None = None,
     ) -> None:
@@ -49,10 +55,14 @@ class Conductor(QObject):
         self.player = Player(SCENES[0], self)
         self.blank: Blank = ""
         self._slide_runs, self._measurements = slide_runs, measurements
+        self._varied_runs = varied_runs
+        self._variation: Variation | None = None
+        self._left = 0, 0.0  # the cue and the moment at which the plan was left
         self._slide = self._cue = 0
         self._ended = False
         self._shown = Shown(lecture.slides[0])
         slide_runs.changed.connect(self._arrive)
+        varied_runs.changed.connect(self._follow)
         measurements.changed.connect(self._tell)
         self.player.t_changed.connect(self._tick)
 
@@ -75,6 +85,23 @@ class Conductor(QObject):
     def shown(self) -> Shown:
         """What the picture is made of."""
         return self._shown
+
+    @property
+    def planned(self) -> Slide:
+        """The slide as the lecture has it."""
+        return self.lecture.slides[self._slide]
+
+    @property
+    def variation(self) -> Variation | None:
+        """What is shown in place of what was planned, None where that is shown."""
+        return self._variation
+
+    @property
+    def varied(self) -> Showing | None:
+        """What was performed in place of what was planned, None until it has been."""
+        if self._variation is None:
+            return None
+        return self._varied_runs.showing(replace(self.planned, view=self._variation.view))
 
     @property
     def place(self) -> tuple[int, int]:
@@ -130,6 +157,19 @@ class Conductor(QObject):
             self._clear()
             self._enter(self._nearest(slide), 0)
 
+    def vary(self, variation: Variation | None) -> None:
+        """Show the slide in another way, as soon as that has been performed; None, or one that
+        changes nothing: as planned, where that was left.
+        """
+        if variation is None or not variation.changed:
+            self._return()
+            return
+        if self._variation is None:
+            self._left = self._cue, self.player.t
+        self._variation = variation
+        self._varied_runs.need(replace(self.planned, view=variation.view))
+        self._follow()
+
     def following(self) -> tuple[Shown, Cue] | None:
         """What comes after the cue shown, None after the last."""
         cue = self.place[1]
@@ -178,8 +218,41 @@ class Conductor(QObject):
             slide += way
         return self._slide
 
+    def _follow(self) -> None:
+        """What is wanted in place of the plan may be ready."""
+        wanted, made = self._variation, self.varied
+        if wanted is None or made is None:
+            self.changed.emit()
+            return
+        over = not self.player.state.playing and self.player.t >= self.cue.end - _CLOSE
+        self._measurements.show(made)
+        self._shown = self._known(self._slide)
+        self.player.tell(made.story, keep=True)
+        if wanted.asked:
+            self._show(0)
+        elif over:
+            self.player.seek(self.cue.end)
+        self.changed.emit()
+
+    def _return(self) -> None:
+        """The slide as planned, where it was left."""
+        made, before = self._slide_runs.showing(self._slide), self._variation
+        self._variation = None
+        self._varied_runs.forget()
+        if before is None or made is None:
+            return
+        self._measurements.show(made)
+        self._shown = self._known(self._slide)
+        self.player.pause()
+        self.player.tell(made.story)
+        self._cue, t = self._left
+        self.player.seek(t)
+        self.moved.emit()
+
     def _enter(self, slide: int, cue: int) -> None:
         self._slide = slide
+        self._variation = None
+        self._varied_runs.forget()
         self._slide_runs.need(slide)
         self._measurements.show(self._slide_runs.showing(slide))
         self._shown = self._known(slide)
@@ -221,14 +294,32 @@ class Conductor(QObject):
     def _known(self, number: int) -> Shown:
         """A slide with everything that is known of it."""
         slide, made = self.lecture.slides[number], self._slide_runs.showing(number)
+        varied = self._variation if number == self._slide else None
+        trouble = ""
+        if varied is not None:
+            made = self.varied
+            if made is None:
+                return self._shown  # until it has been performed
+            slide, trouble = _changed(slide, varied, made)
         if made is None:
             return Shown(slide, trouble=self._slide_runs.why_not(number))
         measured = self._measurements.of(made)
         made = self._measurements.told(made)
-        found, trouble = None, ""
+        found = None
         if slide.question is not None:
             try:
                 found = answer(slide.question, made.runs, measured)
             except InputError as error:
                 trouble = str(error)
         return Shown(slide, made.story, found, figures(slide.numbers, made.runs, measured), trouble)
+
+
+def _changed(slide: Slide, varied: Variation, made: Showing) -> tuple[Slide, str]:
+    """The slide as it is shown instead, and what stands against asking its question anew."""
+    question, trouble = None, ""
+    if varied.asked and slide.question is not None:
+        try:
+            question = asked_anew(slide.question, made.runs, varied.words)
+        except InputError as error:
+            trouble = str(error)
+    return replace(slide, view=varied.view, question=question), trouble

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Literal
 
-from PySide6.QtCore import QPointF
+from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QColor, QPainter, QPainterPath, QPen
 
-from gpuviz.draw.marks import Frame
 from gpuviz.qt.look.theme import Look
-from gpuviz.qt.painting.painter import paint
+from gpuviz.qt.presenter.seen import Seen
 
 Tool = Literal["", "laser", "lens"]
 _RADIUS, _DOT = 0.22, 0.011  # of the screen's height
@@ -18,13 +17,13 @@ _RED = QColor(235, 30, 30)
 
 
 def paint_tool(
-    painter: QPainter, tool: Tool, frame: Frame, at: QPointF, zoom: float, look: Look
+    painter: QPainter, tool: Tool, seen: Seen, at: QPointF, zoom: float, look: Look
 ) -> None:
-    """The tool at a place of the picture."""
+    """The tool at a place of the window."""
     if tool == "laser":
-        _laser(painter, frame.height * _DOT, at)
+        _laser(painter, seen.area.bottom() * _DOT, at)
     elif tool == "lens":
-        _lens(painter, frame, at, zoom, look)
+        _lens(painter, seen, at, zoom, look)
 
 
 def _laser(painter: QPainter, radius: float, at: QPointF) -> None:
@@ -34,17 +33,18 @@ def _laser(painter: QPainter, radius: float, at: QPointF) -> None:
     painter.drawEllipse(at, radius, radius)
 
 
-def _lens(painter: QPainter, frame: Frame, at: QPointF, zoom: float, look: Look) -> None:
+def _lens(painter: QPainter, seen: Seen, at: QPointF, zoom: float, look: Look) -> None:
     """The picture painted again, larger, within a circle: lines and letters stay sharp."""
-    radius = frame.height * _RADIUS
+    height = seen.area.bottom()
+    radius = height * _RADIUS
     circle = QPainterPath()
     circle.addEllipse(at, radius, radius)
     painter.save()
-    painter.setClipPath(circle)
+    painter.setClipPath(circle, Qt.ClipOperation.IntersectClip)
     painter.translate(at.x() * (1 - zoom), at.y() * (1 - zoom))
     painter.scale(zoom, zoom)
-    paint(painter, frame)
+    seen.paint(painter)
     painter.restore()
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    painter.setPen(QPen(look.color("ink"), max(frame.height / 270, 2.0)))
+    painter.setPen(QPen(look.color("ink"), max(height / 270, 2.0)))
     painter.drawPath(circle)

@@ -19,6 +19,9 @@ from gpuviz.qt.presenter.screen import Screen
 from gpuviz.qt.presenter.slide_measurements import SlideMeasurements
 from gpuviz.qt.presenter.slide_runs import SlideRuns
 from gpuviz.qt.presenter.speaker import Speaker
+from gpuviz.qt.presenter.tuning import Tuning
+from gpuviz.qt.presenter.typed_number import TypedNumber
+from gpuviz.qt.presenter.varied_runs import VariedRuns
 from gpuviz.qt.running.meter import Meter
 from gpuviz.qt.running.worker import Perform
 from gpuviz.runners.gpu_state import State
@@ -87,19 +90,20 @@ class Presentation(QObject):
         if not any(slide.playable for slide in lecture.slides):
             raise InputError(f"the lecture “{lecture.title}” has no slide that can be shown")
         self._scale = 1.0
-        self._typed = ""
         self._over = self._placed = False
         self.slide_runs = SlideRuns(lecture, perform, library, self, known)
         self.measurements = SlideMeasurements(self._meter(sources, use), self)
-        self.conductor = Conductor(lecture, self.slide_runs, self.measurements, self)
+        self.varied_runs = VariedRuns(perform, library, self)
+        self.conductor = Conductor(
+            lecture, self.slide_runs, self.varied_runs, self.measurements, self
+        )
         self.conductor.player.set_calm(calm)
-        self.screen = Screen(self.conductor, self._look())
+        self.tuning = Tuning(self.conductor, self.varied_runs, DIGITS_MS, self)
+        self.screen = Screen(self.conductor, self.tuning, self._look())
         self.speaker = Speaker(self.conductor, self.screen)
         self._acts = self._acting()
-        self._digits = QTimer(self)
-        self._digits.setSingleShot(True)
-        self._digits.setInterval(DIGITS_MS)
-        self._digits.timeout.connect(self._go_to_typed)
+        self._number = TypedNumber(DIGITS_MS, self)
+        self._number.typed.connect(lambda number: self.conductor.go(number - 1))
         self._screens = QTimer(self)  # a beamer that is plugged in comes and goes a few times
         self._screens.setSingleShot(True)
         self._screens.setInterval(SCREENS_MS)
@@ -149,11 +153,13 @@ class Presentation(QObject):
 
     def press(self, key: int) -> None:
         """A key of either window."""
+        if self.tuning.takes(key):
+            return
         digit = digit_of(key)
         if digit is not None:
-            self._type(digit)
-        elif self._typed and act_of(key) == "forward":
-            self._go_to_typed()
+            self._number.add(digit, len(self.conductor.lecture.slides))
+        elif self._number.text and act_of(key) == "forward":
+            self._number.finish()
         else:
             self._do(act_of(key))
 
@@ -162,7 +168,7 @@ class Presentation(QObject):
         if self._over:
             return
         self._over = True
-        self._digits.stop()
+        self._number.forget()
         self._screens.stop()
         if self._placed:
             app = _application()
@@ -170,6 +176,7 @@ class Presentation(QObject):
                 changed.disconnect(self._follow_screens)
         self.conductor.close()
         self.slide_runs.close()
+        self.varied_runs.close()
         self.measurements.close()
         self.speaker.close()
         self.screen.close()
@@ -184,6 +191,7 @@ class Presentation(QObject):
             "last": partial(conductor.go, len(conductor.lecture.slides) - 1),
             "black": partial(conductor.set_blank, "black"),
             "white": partial(conductor.set_blank, "white"),
+            "tune": self.tuning.toggle,
             "laser": partial(screen.set_tool, "laser"),
             "lens": partial(screen.set_tool, "lens"),
             "larger": partial(self._zoom, 1),
@@ -197,30 +205,12 @@ class Presentation(QObject):
 
     def _do(self, act: str) -> None:
         if act:
-            self._forget_typed()
+            self._number.forget()
             self._acts[act]()
 
-    def _type(self, digit: int) -> None:
-        """A number is gone to at once when no longer one could be meant."""
-        self._typed += str(digit)
-        if int(self._typed) * 10 > len(self.conductor.lecture.slides):
-            self._go_to_typed()
-        else:
-            self._digits.start()
-
-    def _go_to_typed(self) -> None:
-        if typed := self._forget_typed():
-            self.conductor.go(int(typed) - 1)
-
     def _go(self, slide: int) -> None:
-        self._forget_typed()
+        self._number.forget()
         self.conductor.go(slide)
-
-    def _forget_typed(self) -> str:
-        """What was typed; it is not gone to any more."""
-        self._digits.stop()
-        typed, self._typed = self._typed, ""
-        return typed
 
     def _zoom(self, way: int) -> None:
         index = min(max(SCALES.index(self._scale) + way, 0), len(SCALES) - 1)
@@ -248,5 +238,7 @@ class Presentation(QObject):
             self.conductor.set_blank(self.conductor.blank)
         elif self.screen.tool:
             self.screen.set_tool(self.screen.tool)
+        elif self.tuning.varied:
+            self.tuning.back_to_plan()
         else:
             self.close()

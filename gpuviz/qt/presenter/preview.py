@@ -4,27 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QRectF, QSize, Qt
+from PySide6.QtCore import QRectF, QSize
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from gpuviz.draw.stage import Stage
-from gpuviz.lectures.cues import Cue
-from gpuviz.lectures.picture import Shown, frame
-from gpuviz.qt.look.style import qcolor
-from gpuviz.qt.painting.painter import paint
-
-Wanted = tuple[Shown, Cue, float]
+Paint = Callable[[QPainter], object]
 
 
 class Preview(QWidget):
-    """Paints what `wanted` says on the screen's own stage, made smaller; None is black."""
+    """Paints what `paint` paints in the screen's own size, made smaller."""
 
-    def __init__(
-        self, name: str, wanted: Callable[[], Wanted | None], stage: Callable[[], Stage]
-    ) -> None:
+    def __init__(self, name: str, paint: Paint, screen: QWidget) -> None:
         super().__init__()
-        self._wanted, self._stage = wanted, stage
+        self._paint, self._screen = paint, screen
         self.setAccessibleName(name)
         policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         policy.setHeightForWidth(True)
@@ -37,8 +29,7 @@ class Preview(QWidget):
 
     def heightForWidth(self, width: int) -> int:
         """The height in the screen's shape."""
-        stage = self._stage()
-        return round(width * stage.height / stage.width)
+        return round(width * self._screen.height() / self._screen.width())
 
     def sizeHint(self) -> QSize:
         """Large enough to recognise the picture."""
@@ -46,16 +37,14 @@ class Preview(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """The picture, as large as fits."""
-        painter, stage, wanted = QPainter(self), self._stage(), self._wanted()
-        share = min(self.width() / stage.width, self.height() / stage.height)
+        painter, screen = QPainter(self), self._screen
+        share = self.share
         painter.scale(share, share)
-        whole = QRectF(0, 0, stage.width, stage.height)
-        painter.setClipRect(whole)
-        if wanted is None:
-            painter.fillRect(whole, Qt.GlobalColor.black)
-            return
-        shown, cue, t = wanted
-        try:
-            paint(painter, frame(shown, cue, t, stage))
-        except Exception:  # the screen tells of it
-            painter.fillRect(whole, qcolor(stage.palette.ground))
+        painter.setClipRect(QRectF(screen.rect()))
+        self._paint(painter)
+
+    @property
+    def share(self) -> float:
+        """How large it is beside the screen."""
+        screen = self._screen
+        return min(self.width() / screen.width(), self.height() / screen.height())

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QPointF, Qt, QTimer, Signal
+from dataclasses import replace
+
+from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QWheelEvent
 from PySide6.QtWidgets import QWidget
 
 from gpuviz.draw.marks import Frame
 from gpuviz.draw.stage import Stage
 from gpuviz.language import tr
+from gpuviz.lectures import strip
 from gpuviz.lectures.answer import named, shown
-from gpuviz.lectures.picture import frame, letters
+from gpuviz.lectures.picture import Shown, frame, letters, titled
 from gpuviz.qt.controls.announce import Announcer
 from gpuviz.qt.look.theme import Look
-from gpuviz.qt.painting.painter import paint
 from gpuviz.qt.presenter.conductor import Conductor
 from gpuviz.qt.presenter.pointer import ZOOMS, Tool, paint_tool
+from gpuviz.qt.presenter.seen import Seen, fitted
+from gpuviz.qt.presenter.tuning import Tuning
 
 _BLANK = {"black": QColor(0, 0, 0), "white": QColor(255, 255, 255)}
 _REST_MS = 2000  # after which a pointer that does not move is hidden
@@ -35,9 +39,9 @@ class Screen(QWidget):
     closed = Signal()
     troubled = Signal(str)
 
-    def __init__(self, conductor: Conductor, look: Look) -> None:
+    def __init__(self, conductor: Conductor, tuning: Tuning, look: Look) -> None:
         super().__init__()
-        self._conductor, self._look = conductor, look
+        self._conductor, self._tuning, self._look = conductor, tuning, look
         self._frame: Frame | None = None
         self._fresh = False
         self._at = QPointF(-1e6, -1e6)
@@ -54,7 +58,7 @@ class Screen(QWidget):
         self._rest.setSingleShot(True)
         self._rest.setInterval(_REST_MS)
         self._rest.timeout.connect(self._show_cursor)
-        for signal in (conductor.moved, conductor.changed, conductor.blanked):
+        for signal in (conductor.moved, conductor.changed, conductor.blanked, tuning.changed):
             signal.connect(self.refresh)
         conductor.player.t_changed.connect(self.refresh)
         self.announcer = Announcer(self)
@@ -83,26 +87,48 @@ class Screen(QWidget):
         self.update()
 
     def stage(self) -> Stage:
-        """The stage of this widget's size, with letters for the back row."""
-        view = self._conductor.shown.slide.view
-        scale = letters(self.height(), view is not None and view.compared)
-        return Stage(
-            float(self.width()), float(self.height()), self._look.palette, self._look.scale * scale
-        )
+        """The stage below the strip, with letters for the back row."""
+        whole = self.stage_of(self._conductor.shown)
+        room = strip.height(self._window()) if self._tuning.strip is not None else 0.0
+        return replace(whole, height=whole.height - room)
 
-    def paintEvent(self, event: QPaintEvent) -> None:
-        """The picture, or a colour."""
-        painter = QPainter(self)
-        if self._conductor.blank:
-            painter.fillRect(self.rect(), _BLANK[self._conductor.blank])
-            return
+    def stage_of(self, shown: Shown) -> Stage:
+        """The stage of a slide that has the whole widget."""
+        view = shown.slide.view
+        scale = letters(self.height(), view is not None and view.compared)
+        return replace(self._window(), scale=self._look.scale * scale)
+
+    def seen(self) -> Seen | None:
+        """What is to be seen; the last good picture when there is none, None before the first."""
         if not self._fresh:
             self._make()
         if self._frame is None:
+            return None
+        above = self._tuning.strip
+        drawn = strip.frame(self._window(), above) if above is not None else None
+        top = drawn.height if drawn is not None else 0.0
+        area = QRectF(0, top, self.width(), self.height() - top)
+        onto = fitted(self._frame.width, self._frame.height, area)
+        return Seen(self._frame, area, onto, drawn)
+
+    def paint_on(self, painter: QPainter) -> None:
+        """The picture with all that lies over it, or a colour, in the size of this widget."""
+        if self._conductor.blank:
+            painter.fillRect(self.rect(), _BLANK[self._conductor.blank])
+        elif (seen := self.seen()) is None:
             painter.fillRect(self.rect(), self._look.color("ground"))
-            return
-        paint(painter, self._frame)
-        paint_tool(painter, self.tool, self._frame, self._at, self.zoom, self._look)
+        else:
+            seen.paint(painter)
+            paint_tool(painter, self.tool, seen, self._at, self.zoom, self._look)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """What the class sees."""
+        self.paint_on(QPainter(self))
+
+    def _window(self) -> Stage:
+        """A stage of the whole widget, with letters as for one picture."""
+        scale = self._look.scale * letters(self.height(), False)
+        return Stage(float(self.width()), float(self.height()), self._look.palette, scale)
 
     def _tell(self) -> None:
         """Say the slide, the question, or what comes out."""
@@ -141,9 +167,20 @@ class Screen(QWidget):
         self.pressed.emit(event.key())
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """A click goes on, as remote controls have it; the other button goes back."""
-        left = event.button() == Qt.MouseButton.LeftButton
-        self.pressed.emit(Qt.Key.Key_Space if left else Qt.Key.Key_Left)
+        """A click goes on, as remote controls have it; the other button goes back. One on the title
+        opens the strip.
+        """
+        left, at = event.button() == Qt.MouseButton.LeftButton, event.position()
+        seen = self.seen()
+        if left and seen is not None and not self._conductor.blank:
+            if not seen.area.contains(at):
+                self._tuning.click(self._window(), at.x(), at.y())
+                return
+            there = seen.onto.inverted()[0].map(at)
+            if titled(seen.picture, there.x(), there.y()) and self._tuning.offered:
+                self._tuning.toggle()
+                return
+        self.pressed.emit(Qt.Key.Key_Space if left else Qt.Key.Key_PageUp)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         """The tool follows."""

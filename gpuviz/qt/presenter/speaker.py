@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QDateTime, QElapsedTimer, QEvent, QObject, Qt, QTimer, Signal
-from PySide6.QtGui import QKeyEvent
+from PySide6.QtGui import QKeyEvent, QPainter
 from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
@@ -16,12 +16,15 @@ from PySide6.QtWidgets import (
 )
 
 from gpuviz.language import tr
+from gpuviz.lectures.picture import frame
 from gpuviz.qt.controls.controls import button, label, plain_tip, restyle
 from gpuviz.qt.controls.message import SELECTABLE
 from gpuviz.qt.controls.tab_order import tab_as_laid_out
+from gpuviz.qt.look.style import qcolor
+from gpuviz.qt.painting.painter import paint
 from gpuviz.qt.presenter.conductor import Conductor
 from gpuviz.qt.presenter.keys import WORDS
-from gpuviz.qt.presenter.preview import Preview, Wanted
+from gpuviz.qt.presenter.preview import Preview
 from gpuviz.qt.presenter.screen import Screen
 
 SIZE = (1180, 720)
@@ -57,8 +60,9 @@ class Speaker(QWidget):
         self.setObjectName("speaker")
         self.setWindowTitle(tr("Notes: {title}", title=conductor.lecture.title))
         self.resize(*SIZE)
-        self.now = Preview(tr("What is shown"), self._shown, screen.stage)
-        self.next = Preview(tr("What comes next"), self._following, screen.stage)
+        self.now = Preview(tr("What is shown"), screen.paint_on, screen)
+        self.next = Preview(tr("What comes next"), self._paint_following, screen)
+        self._screen = screen
         self.place = label("", "value")
         self.coming = label("", "quiet")
         self.clock = label("", "clock")
@@ -139,16 +143,18 @@ class Speaker(QWidget):
         self.slides.itemActivated.connect(lambda item: self.chosen.emit(self.slides.row(item)))
         tab_as_laid_out(self)
 
-    def _shown(self) -> Wanted | None:
-        conductor = self._conductor
-        if conductor.blank:
-            return None
-        return conductor.shown, conductor.cue, conductor.player.t
-
-    def _following(self) -> Wanted | None:
-        """What the next click leads to: the end of what it plays."""
-        found = self._conductor.following()
-        return None if found is None else (*found, found[1].end)
+    def _paint_following(self, painter: QPainter) -> None:
+        """What the next click leads to: the end of what it plays; black behind the last slide."""
+        found, whole = self._conductor.following(), self._screen.rect()
+        if found is None:
+            painter.fillRect(whole, Qt.GlobalColor.black)
+            return
+        shown, cue = found
+        stage = self._screen.stage_of(shown)
+        try:
+            paint(painter, frame(shown, cue, cue.end, stage))
+        except Exception:  # the screen tells of it when it is shown
+            painter.fillRect(whole, qcolor(stage.palette.ground))
 
     def _coming(self) -> str:
         found = self._conductor.following()

@@ -1,0 +1,48 @@
+"""What the class sees: the strip above, below it the picture and how it lies there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from PySide6.QtCore import QRectF, Qt
+from PySide6.QtGui import QColor, QPainter, QTransform
+
+from gpuviz.draw.layout import Rect
+from gpuviz.draw.marks import Frame
+from gpuviz.qt.painting.painter import paint
+
+_INTERSECT = Qt.ClipOperation.IntersectClip
+WHOLE = Rect(0.0, 0.0, 1.0, 1.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Seen:
+    """`picture` is laid into `area` of the window by `onto`; `strip` lies at the top."""
+
+    picture: Frame
+    area: QRectF
+    onto: QTransform
+    strip: Frame | None = None
+
+    def paint(self, painter: QPainter) -> None:
+        """Paint all of it; the window's top left corner is the painter's origin."""
+        painter.save()
+        painter.setClipRect(self.area, _INTERSECT)
+        painter.fillRect(self.area, QColor(*self.picture.ground.tolist()))
+        painter.setTransform(self.onto, True)
+        paint(painter, self.picture)
+        painter.restore()
+        if self.strip is not None:
+            paint(painter, self.strip)
+
+
+def fitted(width: float, height: float, area: QRectF, part: Rect = WHOLE) -> QTransform:
+    """How a picture of this size lies in an area so that a part of it, in shares, is in full view,
+    in the middle and as large as it can be.
+    """
+    scale = min(area.width() / (part.width * width), area.height() / (part.height * height))
+    x, y = part.center
+    made = QTransform()
+    made.translate(area.center().x(), area.center().y())
+    made.scale(scale, scale)
+    return made.translate(-x * width, -y * height)
