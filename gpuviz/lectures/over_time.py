@@ -50,7 +50,7 @@ def _plan(lesson: Lesson, role: str, values: Values) -> tuple[Plan, ...]:
     """A companion stands for itself here: it is the size that people run."""
     plans = lesson.plan(values)
     chosen = next((plan for plan in plans if plan.role == role), plans[0])
-    return (replace(chosen, companion_of="", explained=True, timeline=False, optional=False),)
+    return (replace(chosen, companion_of="", explained=True, timeline="", optional=False),)
 
 
 def _tell(values: Values, runs: Mapping[str, Run]) -> Story:

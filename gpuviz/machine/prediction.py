@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -55,10 +54,11 @@ class Prediction:
 
     Attributes
     ----------
-    cycles : of the multiprocessor that takes longest; `microseconds` with all that a launch takes
+    cycles : of one multiprocessor, mostly the one that takes longest; `microseconds` with all that
+        a launch takes
     l2_to_l1, dram_read : sectors, of all multiprocessors
     instructions : machine instructions issued by warps, of all multiprocessors
-    outcome : of the multiprocessor that takes longest, as far as it was looked at
+    outcome : of this multiprocessor, as far as it was looked at
     code : the machine instructions, in the order of the outcome's columns
     work, circumstances : what was simulated: what-ifs begin from them
     scale : cycles of all its blocks to those of the blocks looked at
@@ -85,18 +85,12 @@ class Prediction:
 
 def predict(launched: Launched, device: Device, cold: bool = True) -> Prediction:
     """What a launch takes; `cold` when its data is in memory only."""
+    return max(predict_each(launched, device, cold), key=lambda one: one.cycles)
+
+
+def predict_each(launched: Launched, device: Device, cold: bool = True) -> list[Prediction]:
+    """What each multiprocessor of the sample takes; sums are of all."""
     works, code = works_of(launched)
-    return simulated(launched, device, works, code, cold)
-
-
-def simulated(
-    launched: Launched,
-    device: Device,
-    works: Sequence[Work],
-    code: tuple[SassInstruction, ...],
-    cold: bool,
-) -> Prediction:
-    """As `predict`, from what each multiprocessor of the sample does (`works_of`)."""
     first, simulate = works[0], native(sim.simulate)
     costs = busy(device, first.code), latency(device, first.code)
     nowhere = np.zeros(len(first.traffic.address) + 1)
@@ -123,24 +117,25 @@ def simulated(
         for work, n in zip(works, near, strict=True)
     ]
     scales = [launched.sample.most / len(first.blocks)] + [1.0] * (len(works) - 1)
-    cycles = [o.cycles * scale for o, scale in zip(ends, scales, strict=True)]
-    longest = int(np.argmax(cycles))
     sums = np.sum([o.sums for o in ends], axis=0) * blocks / looked_at
     rest = device.dram_rest + len(code) * 16 / _SECTOR
-    return Prediction(
-        device,
-        cycles[longest],
-        cycles[longest] / device.clock_ghz / 1e3 + device.launch_us,
-        float(sums[sim.MISSES]),
-        launched.loaded + rest if cold else 0.0,
-        float(sums[sim.ISSUED]),
-        ends[longest],
-        code,
-        works[longest],
-        around,
-        near[longest],
-        scales[longest],
-    )
+    return [
+        Prediction(
+            device,
+            outcome.cycles * scale,
+            outcome.cycles * scale / device.clock_ghz / 1e3 + device.launch_us,
+            float(sums[sim.MISSES]),
+            launched.loaded + rest if cold else 0.0,
+            float(sums[sim.ISSUED]),
+            outcome,
+            code,
+            work,
+            around,
+            known,
+            scale,
+        )
+        for outcome, scale, work, known in zip(ends, scales, works, near, strict=True)
+    ]
 
 
 def works_of(launched: Launched) -> tuple[list[Work], tuple[SassInstruction, ...]]:

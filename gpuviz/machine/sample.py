@@ -48,6 +48,11 @@ def sample(device: Device, blocks: int, resident: int, requests: float, steps: f
     return Sample(shares, each, most, blocks)
 
 
+def each_alone(blocks: int) -> Sample:
+    """All blocks, each alone on a multiprocessor."""
+    return Sample(tuple((block,) for block in range(blocks)), 1, 1, blocks)
+
+
 def looked_at(device: Device, blocks: int) -> tuple[int, ...]:
     """All blocks of the multiprocessors that are looked at, where these are few."""
     every = (blocks_of(device, p * device.multiprocessors // 100, blocks) for p in _SPREAD)

@@ -250,7 +250,8 @@ class WarpTimeline(Panel):
         x = self._x(row, ticks)
         points = np.stack([x, np.full_like(x, row.y), x, np.full_like(x, row.y + 4)], axis=1)
         yield Lines(points.reshape(-1, 2, 2).astype(np.float32), palette.muted, 1.0)
-        shown = x <= row.x + room
+        half = text_width(grouped(int(ticks[-1])), size) / 2 if len(ticks) else 0.0
+        shown = x + half <= row.x + room
         at = np.stack([x, np.full_like(x, row.y + size)], axis=1).astype(np.float32)
         words = tuple(grouped(int(n)) for n in ticks[shown])
         yield Texts(at[shown], words, palette.muted, size, "center")

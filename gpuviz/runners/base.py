@@ -78,9 +78,9 @@ class Run:
     and the most that one of its blocks counted, times all blocks. `size` is how big the launch is,
     as its lesson says it; `companion` the same kernel at real size, where this launch is small;
     `companion_of` the run that this one is such a companion of. `inputs` are the buffers before the
-    launch, where they were kept. `timeline` is a modelled multiprocessor over time, where the
-    lesson shows one and the device is modelled, `explained` why the launch takes the time it takes,
-    likewise.
+    launch, where they were kept. `timelines` are modelled multiprocessors over time, where the
+    lesson shows some and the device is modelled, `explained` why the launch takes the time it
+    takes, likewise.
     """
 
     trace: Trace
@@ -104,8 +104,13 @@ class Run:
     companion: Companion | None = None
     companion_of: str = ""
     inputs: Mapping[str, npt.NDArray[Any]] = field(default_factory=dict)
-    timeline: Timeline | None = None
+    timelines: tuple[Timeline, ...] = ()
     explained: Explained | None = None
+
+    @property
+    def timeline(self) -> Timeline | None:
+        """The first of the modelled multiprocessors, None where there is none."""
+        return self.timelines[0] if self.timelines else None
 
     @property
     def told_size(self) -> str:

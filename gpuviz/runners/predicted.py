@@ -7,8 +7,8 @@ from dataclasses import replace
 from gpuviz.arch import Architecture
 from gpuviz.errors import UnavailableError
 from gpuviz.machine.device import Device, device_of
-from gpuviz.machine.prediction import Launched, predict
-from gpuviz.machine.sample import sample
+from gpuviz.machine.prediction import Launched, predict, predict_each
+from gpuviz.machine.sample import each_alone, sample
 from gpuviz.machine.timeline import Timeline, timeline_of
 from gpuviz.memory.counts import Count
 from gpuviz.occupancy import occupancy
@@ -66,9 +66,12 @@ def launched(
     )
 
 
-def timeline(job: Job, arch: Architecture, options: Options, first: Run) -> Timeline | None:
-    """A multiprocessor over time, what the launch reads being in L2; None where none is modelled.
-    `first` is a run of the launch (see `launched`).
+def timelines(
+    job: Job, arch: Architecture, options: Options, first: Run, each: bool = False
+) -> tuple[Timeline, ...]:
+    """Multiprocessors over time, what the launch reads being in L2: the one that takes longest, or,
+    where `each` block is alone on one, all of them. None where the device is not modelled. `first`
+    is a run of the launch (see `launched`), of `each` with all blocks recorded.
 
     Raises
     ------
@@ -78,8 +81,11 @@ def timeline(job: Job, arch: Architecture, options: Options, first: Run) -> Time
         device = device_of(arch)
         known = launched(job, arch, device, options, first)
     except UnavailableError:
-        return None
-    return timeline_of(predict(known, device, cold=False))
+        return ()
+    if not each:
+        return (timeline_of(predict(known, device, cold=False)),)
+    alone = replace(known, sample=each_alone(first.trace.launch.blocks))
+    return tuple(timeline_of(one) for one in predict_each(alone, device, cold=False))
 
 
 def _run(job: Job, arch: Architecture, options: Options, record: tuple[int, ...]) -> Run:

@@ -11,7 +11,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache, reduce
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -116,9 +116,10 @@ class Plan:
     left out there, and any other is an error. `options` are the compiler's, and folders of headers
     (`-IFOLDER`) of a user's own kernel. `blocks` "classes" counts it from classes of its blocks,
     where these provably do the same (see `ptx.options.Options`); it leaves no arrays behind then.
-    `timeline` says whether the story shows a multiprocessor over time (`Run.timeline`), with what
-    the launch reads in L2; `explained` whether it tells where the time of the launch goes
-    (`Run.explained`), with what it reads in memory.
+    `timeline` says which multiprocessors the story shows over time (`Run.timelines`), with what the
+    launch reads in L2: the one that takes longest, or each, where every block is alone on one;
+    `explained` whether it tells where the time of the launch goes (`Run.explained`), with what it
+    reads in memory.
     `checks` are what the story tells of, looked for whatever else is (see `gpuviz.checks`).
     """
 
@@ -140,7 +141,7 @@ class Plan:
     otherwise: Plan | None = None
     optional: bool = False
     options: tuple[str, ...] = ()
-    timeline: bool = False
+    timeline: Literal["", "longest", "each"] = ""
     explained: bool = False
     checks: tuple[str, ...] = ()
 

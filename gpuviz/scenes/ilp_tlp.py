@@ -38,6 +38,8 @@ from gpuviz.scenes.latency_hiding import (
 from gpuviz.scenes.latency_plots import Shown, as_compiled, as_measured, warps_needed
 from gpuviz.scenes.occupancy_fit import G80, name_of, percent
 from gpuviz.scenes.values import number
+from gpuviz.scenes.warps_over_time import simulated
+from gpuviz.scenes.warps_over_time import tell as over_time
 
 _KERNEL, _SWEEP = "latency.cu", "sweep"
 _WIDEST = 1024  # threads a block of the sweep
@@ -56,17 +58,17 @@ PARAMETERS = (
     Parameter(
         "registers",
         "registers a thread",
-        10,
+        0,
         0,
         255,
-        hint="0: those that the compiler takes for so many independent loads",
+        hint="of the arithmetic; 0: those that the compiler takes for so many independent loads",
     ),
     Parameter("threads", "threads per block", 256, choices=offered(64, 128, 256, 512)),
-    Parameter("latency", "latency of a load", 200, 20, 1000, hint="cycles"),
+    Parameter("latency", "latency of a load", 500, 20, 1000, hint="of the arithmetic: cycles"),
     Parameter(
         "sm",
         "multiprocessor",
-        "G80",
+        "chosen",
         choices=(
             Choice("G80", "G80 (1.0), of the slides"),
             Choice("chosen", "the architecture chosen"),
@@ -91,7 +93,13 @@ def plan(values: Values) -> tuple[Plan, ...]:
     grid = len(LOADS) * len(WARPS)
     return (
         *(_plan(str(n), "independent", 1, threads, n) for n in LOADS),
-        replace(_plan(_SWEEP, "sweep", grid, _WIDEST, LOADS[-1]), optional=True),
+        replace(
+            _plan(_SWEEP, "sweep", grid, _WIDEST, LOADS[-1]),
+            optional=True,
+            record=tuple(range(grid)),
+            path=True,
+            timeline="each",
+        ),
     )
 
 
@@ -117,7 +125,9 @@ def _plan(role: str, entry: str, blocks: int, threads: int, loads: int) -> Plan:
 
 
 def tell(values: Values, runs: Mapping[str, Run]) -> Story:
-    """Warps take turns; the line between hidden and not; the kernels as compiled."""
+    """Warps over time as simulated, where the multiprocessor is modelled; else by arithmetic: warps
+    take turns; the line between hidden and not; the kernels as compiled.
+    """
     threads, independent = number(values, "threads"), number(values, "independent")
     shown_run, sweep = runs[str(independent)], runs.get(_SWEEP)  # of blocks too wide for CC 1.x
     arch = G80 if values["sm"] == "G80" else architecture(shown_run.arch)
@@ -129,18 +139,22 @@ def tell(values: Values, runs: Mapping[str, Run]) -> Story:
     badge, device = tr("unavailable"), tr("no GPU and no recording")
     if rates is not None and found is not None:
         badge, device = found.badge, found.gpu
+    load, add = (_line(shown_run, part) for part in ("value[k] = in", "sum += value"))
+    if sweep is not None and arch is not G80:
+        known = simulated(arch, sweep, variants, threads)
+        if known is not None:
+            return over_time(known, independent, _SWEEP, (load, add))
     given = bool(number(values, "registers"))
     shown = Shown(arch, one, threads, registers, given, blocks, variants, rates, badge, device)
     script = Script(str(independent))
-    turns = _turns(script, one, runs[script.role])
+    turns = _turns(script, one, load, add)
     chart = script.act(
         _CHART + _END, "intro", tr("warps needed"), tr("{n} warps needed", n=one.needed)
     )
-    line = _line(runs[script.role], "value[k] = in")
     said = tr("registers of 1, 2, 4 and 8 loads at once")
-    table = script.act(_TABLE + _END, "result", tr("as compiled"), said, line)
+    table = script.act(_TABLE + _END, "result", tr("as compiled"), said, load)
     if rates is not None:
-        script.act(_MEASURED + _END, "result", tr("measured"), tr("1 to 32 warps"), line)
+        script.act(_MEASURED + _END, "result", tr("measured"), tr("1 to 32 warps"), load)
 
     def at(t: float) -> Picture:
         if t < turns.end:
@@ -231,17 +245,12 @@ def _published() -> str:
     )
 
 
-def _turns(script: Script, one: Latency, run: Run) -> Act:
+def _turns(script: Script, one: Latency, load: int, add: int) -> Act:
     """The first loads, the wait, the next round."""
     pace = _TURNS / (_PERIODS * one.period)
     out = min(one.warps * one.turn, one.period)
-    add = _line(run, "sum += value")
     first = script.act(
-        max(out * pace, 1.0),
-        "load",
-        tr("first turns"),
-        tr("each warp sends a load"),
-        _line(run, "value[k] = in"),
+        max(out * pace, 1.0), "load", tr("first turns"), tr("each warp sends a load"), load
     )
     if one.busy < 1:
         idle = tr("lanes idle for {n} cycles", n=f"{one.period - out:.0f}")

@@ -4,33 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
-
-import numpy as np
 
 from gpuviz.arch import architecture
-from gpuviz.arrays import Bool
-from gpuviz.draw.axis import logarithmic
 from gpuviz.language import grouped, tr, trn
 from gpuviz.machine.device import H200
 from gpuviz.machine.sample import looked_at
-from gpuviz.machine.timeline import Timeline
-from gpuviz.machine.warp_states import State
-from gpuviz.panels.figures import Counted, Figure, Sourced
+from gpuviz.panels.figures import Sourced
 from gpuviz.panels.layout import Node, at_least, columns, first, rows, share, spare
 from gpuviz.panels.picture import Picture, longest
-from gpuviz.panels.plot import Curve, Named, Plot, Points
+from gpuviz.panels.plot import Named, Plot
 from gpuviz.panels.script import Act, Script
 from gpuviz.panels.table import Column, Table
 from gpuviz.panels.warp_timeline import WarpTimeline
 from gpuviz.runners.base import Run
 from gpuviz.scenes.base import Lesson, Parameter, Plan, Preset, Story, Values, offered
 from gpuviz.scenes.measured import time_column, time_of
+from gpuviz.scenes.under_way import LINE, Group, UnderWay, law, roof_of
 from gpuviz.scenes.values import number
 
 _KERNEL, _MULTIPROCESSORS, _WIDEST = "chase.cu", 132, 16  # warps of a block at the most
 WARPS, CHAINS = (1, 2, 4, 8, 16, 32, 64), (1, 2, 4, 8)
-_LINE = 128  # bytes that a warp asks for at a time
 _ONE, _WARPS, _CHAINS, _LAW, _END = 3.5, 1.1, 1.3, 3.0, 1.5  # seconds
 _HOPS = 5.5  # in view
 _FULL = 0.9  # of what more warps would bring, if nothing were in their way
@@ -102,48 +95,20 @@ def _plan(warps: int, chains: int, hops: int) -> Plan:
         record=looked_at(H200, blocks),
         path=True,
         outputs=False,
-        timeline=True,
+        timeline="longest",
     )
 
 
 @dataclass(frozen=True, eq=False)
-class Chase:
-    """A launch: `warps` on each multiprocessor, each with `chains`; as modelled over time."""
+class Chase(UnderWay):
+    """A launch: `warps` on each multiprocessor, each with chains; as modelled over time."""
 
-    warps: int
-    chains: int
     run: Run
-    timeline: Timeline
-
-    @cached_property
-    def _loads(self) -> Bool:
-        events = self.timeline.events
-        return np.asarray((events.hit + events.missed) > 0)
-
-    @cached_property
-    def latency(self) -> float:
-        """Cycles from a request to its answer, on average."""
-        events = self.timeline.events
-        return float((events.result - events.at)[self._loads].mean())
-
-    @cached_property
-    def rate(self) -> float:
-        """Bytes a cycle that come to the multiprocessor, while all warps are at it."""
-        events = self.timeline.events
-        came = events.result[self._loads]
-        return float(_LINE * len(came) / (came.max() - events.at[self._loads].min()))
 
     @property
-    def under_way(self) -> float:
-        """Bytes that have been asked for and have not come, on average: Little's law."""
-        return self.latency * self.rate
-
-    @property
-    def waits(self) -> float:
-        """The part of its time in which a warp waits for an answer."""
-        taken = self.timeline.spans.time_in(0.0, self.timeline.cycles)
-        far = taken[[State.L1, State.L2, State.MEMORY]].sum()
-        return float(far / max(taken.sum(), 1.0))
+    def chains(self) -> int:
+        """Chains of a thread: each has one load under way."""
+        return self.each
 
 
 @dataclass(frozen=True, eq=False)
@@ -194,7 +159,7 @@ def tell(values: Values, runs: Mapping[str, Run]) -> Story:
 
 
 def _chase(run: Run, warps: int, chains: int) -> Chase | None:
-    return None if run.timeline is None else Chase(warps, chains, run, run.timeline)
+    return None if run.timeline is None else Chase(warps, chains, run.timeline, run)
 
 
 def _acts(
@@ -252,15 +217,9 @@ def _said(shown: Shown, chase: Chase) -> str:
     return tr(
         "Each answer takes {latency} cycles; {n} lines are under way, {rate} bytes come a cycle.",
         latency=f"{chase.latency:.0f}",
-        n=_lines(chase),
+        n=chase.lines,
         rate=f"{chase.rate:.3g}",
     )
-
-
-def _lines(chase: Chase) -> str:
-    """Lines under way."""
-    many = chase.under_way / _LINE
-    return f"{many:.0f}" if many >= 100 else f"{many:.1f}"
 
 
 def _timeline(shown: Shown, chase: Chase, now: float) -> Node:
@@ -269,15 +228,8 @@ def _timeline(shown: Shown, chase: Chase, now: float) -> Node:
     end = min(shown.span, record.cycles)
     panel = WarpTimeline(record, 0.0, end, now=now if now < end else None)
     low = replace(panel, busy=False)
-    figures = Counted(
-        (
-            Figure(tr("{n} bytes under way", n=grouped(round(chase.under_way))), "accent", True),
-            Figure(tr("latency {n} cycles", n=f"{chase.latency:.0f}")),
-            Figure(tr("{n} bytes a cycle", n=f"{chase.rate:.3g}"), "good"),
-        )
-    )
     source = spare(_source(chase))
-    return first(*(rows(share(1, one), figures, source, gap=0.4) for one in (panel, low)))
+    return first(*(rows(share(1, one), chase.figures(), source, gap=0.4) for one in (panel, low)))
 
 
 def _source(chase: Chase, sized: bool = True) -> Sourced:
@@ -299,7 +251,7 @@ def _law(shown: Shown, grown: float) -> Picture:
         at_least(rows(share(1, plot), table), height=32),
         plot,
     )
-    roof = max(one.rate for one in every)
+    roof = roof_of(every)
     enough = roof * shown.one.latency
     said = tr(
         "{rate} bytes a cycle, {latency} cycles each: {n} bytes under way, as {lines} lines are, "
@@ -307,7 +259,7 @@ def _law(shown: Shown, grown: float) -> Picture:
         rate=f"{roof:.3g}",
         latency=f"{shown.one.latency:.0f}",
         n=grouped(round(enough)),
-        lines=f"{enough / _LINE:.0f}",
+        lines=f"{enough / LINE:.0f}",
     )
     title = tr("Little's law: bytes under way = latency × bytes a cycle")
     return Picture(title, said, rows(share(1, body), spare(_source(shown.one, False))))
@@ -315,47 +267,30 @@ def _law(shown: Shown, grown: float) -> Picture:
 
 def _plot(shown: Shown, grown: float) -> Plot:
     """The slope of one latency, and the roof."""
-    every = (*shown.more, *shown.deeper)
-    roof = max(one.rate for one in every)
-    most = max(one.under_way for one in every)
-    x = logarithmic((tr("bytes under way"),), 64.0, 2.0 ** np.ceil(np.log2(most * 1.3)), 4.0)
-    low = 2.0 ** np.floor(np.log2(64.0 / shown.one.latency))
-    y = logarithmic((tr("bytes a cycle"),), float(low), 2.0 ** np.ceil(np.log2(roof * 1.3)), 4.0)
-    knee = roof * shown.one.latency
-    slope = Curve((64.0, knee), (64.0 / shown.one.latency, roof), "muted", 2, dash=True)
-    flat = Curve((knee, x.high), (roof, roof), "muted", 2, dash=True)
-
-    def points(these: tuple[Chase, ...], hollow: bool) -> Points:
-        return Points(
-            [one.under_way for one in these],
-            [one.rate for one in these],
-            "good" if hollow else "accent",
-            7 if hollow else 5,
-            grown,
-            hollow,
-            tip=lambda i: _tip(these[i]),
-            answers=True,
-        )
-
-    names = tuple(
-        Named(one.under_way, one.rate, said, "accent", answers=True)
-        for one, said in (
-            (shown.more[0], trn("{n} warp", "{n} warps", 1)),
-            (shown.more[3], trn("{n} warp", "{n} warps", shown.more[3].warps)),
-        )
-    )
-    return Plot(
-        x,
-        y,
-        (slope, flat, points(shown.more, False), points(shown.deeper, True), *names),
-        caption=tr("discs: more warps · rings: more chains"),
+    few, some = shown.more[0], shown.more[3]
+    return law(
+        shown.one,
+        (Group(shown.more, "accent"), Group(shown.deeper, "good", hollow=True)),
+        [
+            Named(
+                one.under_way,
+                one.rate,
+                trn("{n} warp", "{n} warps", one.warps),
+                "accent",
+                answers=True,
+            )
+            for one in (few, some)
+        ],
+        _tip,
+        grown,
+        tr("discs: more warps · rings: more chains"),
     )
 
 
-def _tip(one: Chase) -> str:
+def _tip(one: UnderWay) -> str:
     """A launch in words."""
     warps = trn("{n} warp", "{n} warps", one.warps)
-    chains = trn("{n} chain", "{n} chains", one.chains)
+    chains = trn("{n} chain", "{n} chains", one.each)
     return f"{warps}, {chains}: " + tr("{n} bytes a cycle", n=f"{one.rate:.3g}")
 
 
@@ -367,9 +302,7 @@ def _table(every: tuple[Chase, ...]) -> Table:
             Column((tr("warps"),), tuple(str(one.warps) for one in every), given=True),
             Column((tr("chains"),), tuple(str(one.chains) for one in every), given=True),
             Column(
-                (tr("lines under way"), tr("lines")),
-                tuple(_lines(one) for one in every),
-                badge=model,
+                (tr("lines under way"), tr("lines")), tuple(one.lines for one in every), badge=model
             ),
             Column((tr("latency"),), tuple(f"{one.latency:.0f}" for one in every)),
             Column(

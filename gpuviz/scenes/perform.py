@@ -168,7 +168,8 @@ def _over_time(plan: Plan, job: Job, arch: Architecture, options: Options, run: 
     if plan.timeline:
         from gpuviz.runners import predicted
 
-        run = replace(run, timeline=predicted.timeline(job, arch, options, run))
+        each = plan.timeline == "each"
+        run = replace(run, timelines=predicted.timelines(job, arch, options, run, each))
     if plan.explained:
         from gpuviz.runners.explained import explain
 

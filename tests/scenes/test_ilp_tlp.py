@@ -12,6 +12,7 @@ from gpuviz.scenes.check import check_values
 from gpuviz.scenes.ilp_tlp import LESSON, plan, tell
 from gpuviz.scenes.latency_hiding import ELEMENTS, LOADS, WARPS, Latency, cycles_of, rates_of
 from gpuviz.scenes.perform import Performance
+from gpuviz.scenes.warps_over_time import simulated
 from tests.scenes import pictures
 from tests.scenes.performed import performed
 
@@ -100,8 +101,8 @@ def test_words_say_whether_latency_is_hidden() -> None:
     assert played("4 independent, 10 registers").story.title.startswith("24 warps hide 200")
     assert "7 would do" in played("8 independent, 11 registers").story.title
     assert "busy 48 % of the time: all of it takes 50" in played("Nothing independent").story.title
-    today = played("Today, one load at a time").story
-    assert "not hide" not in today.title and "fill every issue slot" in today.sentence
+    elsewhere = played("Today, one load at a time", "sm_80").story  # no time is modelled of it
+    assert "not hide" not in elsewhere.title and "fill every issue slot" in elsewhere.sentence
     assert "7 warps" in played("8 independent, 11 registers").story.expected
 
 
@@ -118,10 +119,10 @@ def test_blocks_that_were_timed() -> None:
     assert rates_of(SimpleNamespace(measurement=None)) is None
 
 
-def measured_story():
-    """The default story as it is told where a GPU timed the sweep (times made up)."""
-    values = check_values(LESSON, {})
-    runs = dict(played("4 independent, 10 registers").runs)
+def measured_story(case: str):
+    """A story as it is told where a GPU timed the sweep (times made up)."""
+    values = check_values(LESSON, CASES[case])
+    runs = dict(played(case).runs)
     blocks = len(WARPS) * len(LOADS)
     warps, loads = np.repeat(WARPS, 4), np.tile(LOADS, 6)
     lasted = (20_000 * (1 / loads + warps / 64)).astype(np.int64)
@@ -140,11 +141,37 @@ def measured_story():
 
 @needs_compiler
 def test_measured_rates_have_their_act(qapp: object) -> None:
-    story = measured_story()
+    story = measured_story("4 independent, 10 registers")
     assert story.steps[-1].label == "measured"
     shown = pictures.words(story.frame(story.duration, pictures.STAGES["large"]))
     assert {"recorded", "8 at once", "a GPU"} <= set(shown)
     pictures.check_purity(story)
+    for stage in pictures.STAGES:
+        pictures.check_text(story, stage)
+
+
+def test_warps_over_time_are_simulated_and_obey_littles_law() -> None:
+    made = performed(LESSON, {})
+    shown = simulated(architecture("sm_90"), made.runs["sweep"], (), 256)
+    assert shown is not None
+    one, wide, deep = shown.one, shown.of(32, 1), shown.of(1, 4)
+    assert 0.8 < one.waits < 1 and 64 < one.under_way < 128
+    assert wide.rate == pytest.approx(32 * one.rate, rel=0.05)
+    assert wide.latency == pytest.approx(one.latency, rel=0.05)
+    assert 3 * one.rate < deep.rate < 4 * one.rate  # it waits for all four before the next four
+    port = one.timeline.device.port * 32
+    assert 0.75 * port < shown.of(32, 8).rate <= port and shown.of(32, 8).latency > one.latency
+    assert all(one.timeline.whole for one in shown.every)
+
+
+@needs_compiler
+def test_what_was_recorded_stands_beside_what_is_simulated(qapp: object) -> None:
+    story = measured_story("Today, eight at once")
+    end = next(step.end for step in story.steps if step.label == "recorded")
+    words = pictures.words(story.frame(end - 0.01, pictures.STAGES["large"]))
+    least = 128 * ELEMENTS / (20_000 * (1 + 1 / 64))  # GB/s of one warp that loads one by one
+    assert {"recorded", "model", f"{least:.1f}", "discs: a GPU"} <= set(words)
+    assert any(word.startswith("Recorded") for word in words)
     for stage in pictures.STAGES:
         pictures.check_text(story, stage)
 

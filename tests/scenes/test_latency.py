@@ -13,7 +13,7 @@ from tests.scenes.performed import performed
 def chase(made: Performance, warps: int, chains: int) -> Chase:
     run = made.runs[f"{warps} × {chains}"]
     assert run.timeline is not None
-    return Chase(warps, chains, run, run.timeline)
+    return Chase(warps, chains, run.timeline, run)
 
 
 def test_more_warps_or_more_chains_have_more_under_way_at_one_latency() -> None:
