@@ -39,6 +39,7 @@ BEYOND = {
     "latency": "what a multiprocessor waits for, cycle by cycle, and Little's law",
     "swizzle": "layouts of shared memory with and without conflicts, as CuTe and TMA write them",
     "pipeline": "asynchronous copies through a ring of stages, and the races of stages too early",
+    "ladder": "one product from the naive kernel up, an idea a rung, beside cuBLAS",
 }
 """Lessons that lead on from the documents, and where to."""
 

@@ -1,0 +1,154 @@
+"""The rungs of the ladder: kernels of one product, each one idea beyond the one below it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+
+from gpuviz import resources
+from gpuviz.compile.compiler import read_text
+from gpuviz.language import later
+from gpuviz.scenes.base import Plan
+
+FP32 = "ladder.cu"
+_WIDE, _LOW = 32, 16  # of blocks that are tiles, and where 1024 threads are too many
+_STAGE = 4 * (128 * 8 + 8 * 128)  # bytes of both tiles of a stage of the last kernel
+
+
+@dataclass(frozen=True)
+class Rung:
+    """A kernel: what is new in it, what it gains and why.
+
+    `tile` is what a block computes, rows by columns; `shared` bytes of dynamic shared memory.
+    """
+
+    entry: str
+    name: str
+    idea: str
+    why: str
+    tile: tuple[int, int]
+    block: tuple[int, int, int]
+    shared: int = 0
+    kernel: str = FP32
+
+    def plan(self, role: str, side: int) -> Plan:
+        """The launch for matrices of so many rows and columns."""
+        rows, columns = self.tile
+        matrices = (f"f32[{side**2}]={how}" for how in ("rand", "rand", "zeros"))
+        made = Plan(
+            role,
+            self.kernel,
+            self.entry,
+            (side // columns, side // rows, 1),
+            self.block,
+            (*matrices, f"i32={side}"),
+            dynamic_shared=self.shared,
+            size=f"{side} × {side}",
+        )
+        if self.tile != (_WIDE, _WIDE):
+            return made
+        grid, block = (side // _LOW, side // _LOW, 1), (_LOW, _LOW, 1)
+        low = replace(made, grid=grid, block=block, defines=(("WIDTH", str(_LOW)),))
+        return replace(made, otherwise=low)
+
+
+_SQUARE, _THREADS = (128, 128), (256, 1, 1)
+
+RUNGS = (
+    Rung(
+        "naive",
+        later("naive"),
+        later("A thread computes a cell; lanes of a warp are one below the other"),
+        later("Each lane reads M in a line of its own: a warp's load touches 32 lines."),
+        (32, 32),
+        (32, 32, 1),
+    ),
+    Rung(
+        "coalesced",
+        later("coalesced"),
+        later("x and y change places: lanes of a warp are side by side"),
+        later("A row of N comes in one line, the number of M is one for all lanes."),
+        (32, 32),
+        (32, 32, 1),
+    ),
+    Rung(
+        "tiled",
+        later("tiles"),
+        later("A block loads tiles into shared memory, for all its threads"),
+        later("Global memory is asked for each number 32 times less often; shared memory instead."),
+        (32, 32),
+        (32, 32, 1),
+    ),
+    Rung(
+        "strip",
+        later("8 cells a thread"),
+        later("A thread computes 8 cells of a column"),
+        later("What it reads of N stays in a register for 8 products."),
+        (64, 64),
+        (512, 1, 1),
+    ),
+    Rung(
+        "square",
+        later("8 × 8 cells a thread"),
+        later("A thread computes 8 × 8 cells"),
+        later("8 + 8 numbers in registers make 64 products: shared memory is no longer the limit."),
+        _SQUARE,
+        _THREADS,
+    ),
+    Rung(
+        "vectors",
+        later("four at a time"),
+        later("Loads of four numbers: a quarter of the instructions"),
+        later("Fewer instructions, but lanes now meet in banks: the wavefronts grow."),
+        _SQUARE,
+        _THREADS,
+    ),
+    Rung(
+        "conflict_free",
+        later("no conflicts"),
+        later("Cells of a thread in two halves, rows padded: no bank is asked twice"),
+        later("Neighbouring lanes read neighbouring words again, four each."),
+        _SQUARE,
+        _THREADS,
+    ),
+    Rung(
+        "double_buffer",
+        later("double buffer"),
+        later("cp.async copies the next tiles while these are multiplied"),
+        later("Nobody waits for memory with nothing to do, and one barrier a tile is enough."),
+        _SQUARE,
+        _THREADS,
+    ),
+    Rung(
+        "warp_tiles",
+        later("warp tiles"),
+        later("A warp computes 32 × 64 cells, its lanes 4 × 8, neighbours in pairs"),
+        later("Pairs of lanes that read the same are served together: fewer wavefronts."),
+        _SQUARE,
+        _THREADS,
+    ),
+    Rung(
+        "ring",
+        later("ring of tiles"),
+        later("M as it lies, in copies of 16 bytes; a ring of four tiles"),
+        later("Fewer copies, and three tiles are on their way while one is multiplied."),
+        _SQUARE,
+        _THREADS,
+        4 * _STAGE,
+    ),
+)
+
+
+@cache
+def _texts(kernel: str) -> Mapping[str, tuple[str, ...]]:
+    """The lines of each kernel of a file, below the comment with its number."""
+    text = read_text(resources.path(f"kernels/{kernel}"))
+    every = re.findall(r"^// \d+: .*?^}$", text, re.MULTILINE | re.DOTALL)
+    return {re.findall(r"(\w+)\(In ", one)[0]: tuple(one.splitlines()[1:]) for one in every}
+
+
+def text_of(rung: Rung) -> tuple[str, ...]:
+    """The lines of its kernel."""
+    return _texts(rung.kernel)[rung.entry]

@@ -1,0 +1,83 @@
+"""The ladder: every rung multiplies rightly, and counts as its idea says."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from gpuviz.arch import architecture
+from gpuviz.compile import nvrtc
+from gpuviz.panels.difference import difference
+from gpuviz.runners.base import Run
+from gpuviz.scenes.ladder import LESSON, cost_of, least_time
+from gpuviz.scenes.ladder_cells import cells_of
+from gpuviz.scenes.ladder_rungs import RUNGS, text_of
+from tests.scenes.performed import performed
+
+pytestmark = pytest.mark.skipif(not nvrtc.libraries(), reason="NVRTC is not installed")
+SIDE = 256
+QUICK = (2, 7)
+EVERY = [
+    pytest.param(n, marks=[] if n in QUICK else pytest.mark.slow) for n in range(1, len(RUNGS) + 1)
+]
+
+
+def run_of(rung: int) -> Run:
+    return performed(LESSON, {"rung": rung}).runs[RUNGS[rung - 1].name]
+
+
+@pytest.mark.parametrize("rung", EVERY)
+def test_every_rung_multiplies_within_the_bound_of_its_sums(rung: int) -> None:
+    run = run_of(rung)
+    m, n = (run.inputs[name].reshape(SIDE, SIDE).astype(np.float64) for name in "MN")
+    p = run.outputs["P"].reshape(SIDE, SIDE)
+    bound = SIDE * 2.0**-24 * (np.abs(m) @ np.abs(n))
+    assert (np.abs(p - m @ n) <= bound).all()
+    assert np.count_nonzero(p) == SIDE**2
+
+
+@pytest.mark.parametrize("rung", EVERY)
+def test_a_warp_has_its_cells_once(rung: int) -> None:
+    cells = cells_of(run_of(rung).trace, SIDE)
+    mine = np.bincount(cells.lane[cells.lane >= 0], minlength=32)
+    assert len(set(mine)) == 1
+    rows, columns = cells.of_lane
+    assert rows * columns == mine[0]
+
+
+@pytest.mark.slow
+def test_each_idea_does_what_is_said_of_it() -> None:
+    cost = [cost_of(run_of(n), SIDE) for n in range(1, len(RUNGS) + 1)]
+    assert cost[0].sectors > 6 * cost[1].sectors
+    assert cost[1].sectors > 15 * cost[2].sectors
+    waves = [one.wavefronts for one in cost]
+    assert waves[2] > 1.7 * waves[3] > 5 * waves[4]
+    assert waves[5] > 1.2 * waves[4], "float4 brings conflicts"
+    assert waves[6] <= waves[4] and waves[8] < 0.85 * waves[7]
+    assert cost[5].instructions < 0.85 * cost[4].instructions
+    limits = ["read" if one.read > one.multiply else "multiply" for one in cost]
+    assert limits[:4] + limits[5:] == ["read"] * 5 + ["multiply"] * 4
+
+
+def test_blocks_are_smaller_where_1024_threads_are_too_many() -> None:
+    run = performed(LESSON, {"rung": 2}, "sm_12").runs[RUNGS[1].name]
+    assert run.trace.launch.block == (16, 16, 1)
+    assert cells_of(run.trace, SIDE).tile == (16, 16)
+
+
+def test_least_time_is_that_of_the_units_where_they_are_busiest() -> None:
+    arch, cost = architecture("sm_90"), cost_of(run_of(7), SIDE)
+    units = 2 * 4096**3 / (132 * 256 * 1.98e9) * 1e6
+    assert least_time(cost, arch, 4096) == pytest.approx(units)
+    assert least_time(cost, architecture("sm_52"), 4096) is None
+
+
+def test_sources_differ_in_what_is_new() -> None:
+    assert all(text_of(rung)[-1] == "}" for rung in RUNGS)
+    first, second = (text_of(rung) for rung in RUNGS[:2])
+    changed = difference(first, second)
+    assert [one.text.strip() for one in changed if one.sign == "+"] == [
+        'extern "C" __global__ void coalesced(In M, In N, float* P, int n)',
+        "int row = blockIdx.y * WIDTH + threadIdx.y;",
+        "int column = blockIdx.x * WIDTH + threadIdx.x;",
+    ]
