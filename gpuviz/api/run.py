@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from gpuviz.runners import base
     from gpuviz.runners.job import Job
     from gpuviz.traces import Trace
-    from gpuviz.views.time_view import Shown, Subject
+    from gpuviz.views.subject import Subject
+    from gpuviz.views.time_view import Shown
 
 Again = Callable[[tuple[int, ...]], "base.Run"]  # the same launch, these blocks recorded
 
@@ -178,7 +179,7 @@ class Run:
     def _explained(self) -> Subject:
         from gpuviz.arch import architecture
         from gpuviz.runners.explained import explain
-        from gpuviz.views.time_view import Subject
+        from gpuviz.views.subject import Subject
 
         if self._job is None:
             raise UnavailableError("this run is not of a kernel that could be launched here")

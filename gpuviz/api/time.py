@@ -14,7 +14,8 @@ from gpuviz.panels.state_inks import NAMES
 if TYPE_CHECKING:
     from gpuviz.api.picture import Picture
     from gpuviz.machine.timeline import Timeline as Record
-    from gpuviz.views.time_view import Shown, Subject
+    from gpuviz.views.subject import Subject
+    from gpuviz.views.time_view import Shown
 
 
 class Limits(Table):
@@ -92,13 +93,7 @@ class Timeline:
         """Write `.trace.json`, which ui.perfetto.dev and chrome://tracing open, or a picture in the
         format of the suffix; the path.
         """
-        from gpuviz.export import perfetto
-
-        file = Path(path)
-        if not file.name.lower().endswith(perfetto.SUFFIX):
-            return self.picture().save(file)
-        perfetto.save(self._subject.explained, file, self._subject.source.splitlines())
-        return file
+        return self.picture().save(path)
 
     def __repr__(self) -> str:
         made = self.record

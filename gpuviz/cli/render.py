@@ -30,14 +30,16 @@ def _suffixes(holds: Holds) -> str:
 
 
 EXAMPLE = f"""OUT is a picture ({_suffixes("picture")}) of one moment; a film ({_suffixes("film")})
-or a page for browsers ({_suffixes("page")}) of a stretch of time; or the counts
-({_suffixes("data")}).
+or a page for browsers ({_suffixes("page")}) of a stretch of time; the counts
+({_suffixes("data")}); or the timeline of the launch that the moment
+shows ({_suffixes("timeline")}, for ui.perfetto.dev; `gpuviz why` draws it).
 
 example:
   gpuviz render --scene coalescing --set stride=2 --time 4 --theme light -o stride.png
   gpuviz render --scene coalescing --set stride=1 --compare stride=32 -o both.svg
   gpuviz render --scene banks --size 1280x720 --range 2 8 --fps 25 -o banks.gif
   gpuviz render --from banks.gif --time 3 -o moment.pdf
+  gpuviz render --scene transpose --time 2 -o transpose.trace.json
   gpuviz render --all --format html -o pages
   gpuviz render --lecture coalescing-and-banks -o handout.pdf"""
 

@@ -14,7 +14,6 @@ from gpuviz.cli.table import table
 from gpuviz.compile import demangled
 from gpuviz.draw.palette import THEMES
 from gpuviz.errors import InputError
-from gpuviz.export import perfetto
 from gpuviz.export.formats import format_of
 from gpuviz.export.save import save
 from gpuviz.panels.limit_bars import bars_of
@@ -25,7 +24,8 @@ from gpuviz.runners.explained import explain
 from gpuviz.runners.job import Job
 from gpuviz.terminal import out, passed, passing
 from gpuviz.views.performed import timed
-from gpuviz.views.time_view import Subject, time_view
+from gpuviz.views.subject import Subject
+from gpuviz.views.time_view import time_view
 
 EXAMPLE = """examples:
   gpuviz why sgemm.cu --grid 32,32 --block 16,16 --arg ...
@@ -94,9 +94,6 @@ def _chosen(found: dict[str, Job], role: str | None) -> dict[str, Job]:
 
 def _draw(subject: Subject, arguments: argparse.Namespace) -> None:
     path: Path = arguments.out
-    if path.name.lower().endswith(perfetto.SUFFIX):
-        perfetto.save(subject.explained, path, subject.source.splitlines())
-        return
     form = format_of(path)
     view = time_view(subject, "limits" if arguments.limits else "timeline", arguments.theme)
     with painter_for(form) as painter:

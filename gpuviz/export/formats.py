@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import IO, Literal
 
 from gpuviz.errors import InputError
 from gpuviz.export import apng, data, gif, page, pdf, png, svg, video
-from gpuviz.export.export import Options, Write
+from gpuviz.export.export import Export, Options, Write
 from gpuviz.export.film import writer
 from gpuviz.export.record_in_file import FindRecord, in_one_piece
 from gpuviz.language import later
 from gpuviz.views.provenance import Provenance
 
-Holds = Literal["picture", "film", "page", "data"]
+Holds = Literal["picture", "film", "page", "data", "timeline"]
 MOST_PIXELS = 1 << 28
 FASTEST = 120  # pictures a second
 
@@ -27,7 +27,8 @@ class Format:
     Attributes
     ----------
     suffix, name : of the file; what people choose it by, in English: `PNG: pixels`
-    holds : "picture" and "data" are of a moment, "film" and "page" of a stretch of time
+    holds : "picture" and "data" are of a moment, "film" and "page" of a stretch of time, "timeline"
+        of the launch that a moment shows
     write : writes a view
     options : names of the `Options` that it heeds
     painted : whether it takes a `Painter`, that is, the libraries of the window
@@ -156,7 +157,16 @@ CSV = Format(".csv", "CSV", "data", data.csv, record=None)
 JSON = Format(".json", "JSON", "data", data.json)
 MARKDOWN = Format(".md", "Markdown", "data", data.markdown, record=None)
 
-FORMATS = (PNG, SVG, PDF, GIF, APNG, MP4, WEBM, HTML, CSV, JSON, MARKDOWN)
+
+def _timeline(export: Export, file: IO[bytes]) -> None:
+    from gpuviz.export import perfetto  # the model of time is loaded where it is asked for
+
+    perfetto.write(export, file)
+
+
+TIMELINE = Format(".trace.json", later("Timeline: for Perfetto and Chrome"), "timeline", _timeline)
+
+FORMATS = (PNG, SVG, PDF, GIF, APNG, MP4, WEBM, HTML, CSV, JSON, MARKDOWN, TIMELINE)
 SUFFIXES = tuple(row.suffix for row in FORMATS)
 
 
@@ -172,8 +182,9 @@ def named(suffix: str) -> Format:
 
 def format_of(path: Path) -> Format:
     """The format of a file to write; InputError when there is none of its suffix."""
-    suffix = path.suffix.lower()
-    if suffix not in SUFFIXES:
+    fitting = [suffix for suffix in SUFFIXES if path.name.lower().endswith(suffix)]
+    suffix = max(fitting, key=len, default=path.suffix.lower())
+    if not fitting:
         said = f"the format {suffix} cannot be written" if suffix else "which format?"
         raise InputError(f"{path}: {said}; name it OUT.png (PNG), or one of: {' '.join(SUFFIXES)}")
     return named(suffix)

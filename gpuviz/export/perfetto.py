@@ -8,45 +8,43 @@ microseconds, counters (ph C) are values over time. A thread here is a place for
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
-from pathlib import Path
+from collections.abc import Iterator
 from typing import IO, Any
 
 import numpy as np
 
-from gpuviz.files import whole
-from gpuviz.machine.explained import Explained
+from gpuviz.export.export import Export
 from gpuviz.machine.timeline import Timeline
 from gpuviz.machine.tracks import tracks
 from gpuviz.machine.warp_states import HELD, State
 from gpuviz.panels.limit_words import limit_sentence, model_note
 from gpuviz.panels.state_inks import NAMES
 
-SUFFIX = ".trace.json"
 _COUNTED = 2000  # columns of a counter
 _WARPS, _SHARED = 1, 2  # process numbers
+_EXPLAINING = 0.9  # of the time it takes
 
 
-def write(e: Explained, file: IO[bytes], source: Sequence[str] = ()) -> None:
-    """All spans, one event a line; cycles stand in the arguments."""
+def write(export: Export, file: IO[bytes]) -> None:
+    """The launch that is shown at the moment: all spans, one event a line; cycles stand in the
+    arguments.
+    """
+    subject = export.view.subject(lambda share: export.progress(_EXPLAINING * share), export.cancel)
+    e = subject.explained
     about = {
         "program": "gpuviz",
+        "kernel": subject.kernel,
         "modelled": model_note(e.timeline.device),
-        "limits": limit_sentence(e, source),
+        "limits": limit_sentence(e, subject.source.splitlines()),
         "cycles": e.prediction.cycles,
         "microseconds": e.prediction.microseconds,
     }
-    head = json.dumps({"displayTimeUnit": "ns", "otherData": about})
-    file.write(head[:-1].encode() + b', "traceEvents": [\n')
+    head = json.dumps({"displayTimeUnit": "ns", "otherData": about})[:-1]
+    view = export.view.provenance.text()
+    file.write(f'{{"view": {view},\n{head[1:]}, "traceEvents": [\n'.encode())
     for number, event in enumerate(_events(e.timeline)):
         file.write((",\n" if number else "").encode() + json.dumps(event).encode())
     file.write(b"\n]}\n")
-
-
-def save(e: Explained, path: Path, source: Sequence[str] = ()) -> None:
-    """Write it as a file, which appears whole or not at all."""
-    with whole(path) as file:
-        write(e, file, source)
 
 
 def _events(made: Timeline) -> Iterator[dict[str, Any]]:

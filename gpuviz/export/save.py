@@ -16,6 +16,8 @@ from gpuviz.scenes import COURSE, lesson
 from gpuviz.views.lesson_view import View
 from gpuviz.views.provenance import file_name
 
+_ROOM = (1280, 720)  # that a timeline has at the least
+
 
 def save(
     view: View,
@@ -43,6 +45,30 @@ def save(
         if cancel():
             raise Cancelled(f"stopped; {path} was not written")
     progress(1.0)
+
+
+def save_timeline(
+    view: View,
+    path: Path,
+    painter: Painter | None = None,
+    progress: Progress = quiet,
+    cancel: Cancel = go_on,
+) -> None:
+    """Write where the time of the launch goes that the view shows at its moment: for Perfetto, or
+    as a picture.
+
+    Raises
+    ------
+    UnavailableError : no time is modelled of it
+    and whatever `save` raises
+    """
+    if format_of(path).holds != "timeline":
+        from gpuviz.views.time_view import time_view  # the model of time, where it is asked for
+
+        made = view.provenance
+        size = max(made.width, _ROOM[0]), max(made.height, _ROOM[1])
+        view = time_view(view.subject(progress, cancel), theme=made.theme, size=size)
+    save(view, path, None, painter, progress, cancel)
 
 
 def name_for(view: View, suffix: str = PNG.suffix) -> str:

@@ -57,7 +57,8 @@ def _tell(values: Values, runs: Mapping[str, Run]) -> Story:
     run = next(iter(runs.values()))
     launch, arch = run.trace.launch, architecture(run.arch)
     if run.explained is not None:
-        from gpuviz.views.time_view import Subject, time_story  # the model of time, where told
+        from gpuviz.views.subject import Subject
+        from gpuviz.views.time_view import time_story  # the model of time, where it is told
 
         return time_story(Subject(run.explained, launch.kernel, "", arch.sm))  # titles stay short
     script = Script()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, cast
 
 from gpuviz import language
@@ -19,6 +20,7 @@ from gpuviz.scenes.kernel_launch import launch_of
 from gpuviz.scenes.showing import Variant, showing
 from gpuviz.views.lesson_view import View
 from gpuviz.views.provenance import Provenance
+from gpuviz.views.subject import explained_of
 
 if TYPE_CHECKING:
     from gpuviz.scenes.perform import Performance
@@ -56,7 +58,8 @@ def view_of(wanted: Provenance, library: Library | None = None, told: Lesson | N
         badges=badges(shown.runs),
         language=language.chosen(),
     )
-    return timed(View(shown.story, shown.runs, made), made.time, made.end)
+    explain = partial(explained_of, shown)
+    return timed(View(shown.story, shown.runs, made, explain), made.time, made.end)
 
 
 def lesson_for(wanted: Provenance) -> Lesson:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
 from gpuviz import language
 from gpuviz.language import tr
-from gpuviz.machine.explained import Explained
 from gpuviz.panels.picture import Picture
 from gpuviz.panels.script import Script
 from gpuviz.panels.time_picture import limits_picture, timeline_picture
@@ -15,19 +14,10 @@ from gpuviz.panels.warp_timeline import WarpTimeline
 from gpuviz.scenes.base import Story
 from gpuviz.views.lesson_view import View
 from gpuviz.views.provenance import Provenance
+from gpuviz.views.subject import Subject
 
 Shown = Literal["timeline", "limits"]
 _FILLS, _STAYS = 8.0, 3.0  # seconds
-
-
-@dataclass(frozen=True, eq=False)
-class Subject:
-    """A launch that was explained: the name of its kernel, its source, and its architecture."""
-
-    explained: Explained
-    kernel: str
-    source: str
-    arch: str
 
 
 def time_story(subject: Subject, begin: float = 0.0, end: float = 0.0) -> Story:
@@ -68,4 +58,4 @@ def time_view(
         badges={"times": "modelled"},
         language=language.chosen(),
     )
-    return View(time_story(subject, *cycles), {}, made)
+    return View(time_story(subject, *cycles), {}, made, lambda role, progress, cancel: subject)

@@ -7,12 +7,15 @@ import pytest
 from gpuviz.arch import architecture
 from gpuviz.errors import Cancelled, UnavailableError
 from gpuviz.export import perfetto
+from gpuviz.export.export import Export
 from gpuviz.machine.device import DEVICES, H200, device_of
 from gpuviz.machine.explained import Explained, explained
 from gpuviz.machine.warp_states import State
 from gpuviz.panels.limit_bars import bars_of
 from gpuviz.panels.limit_words import limit_sentence, model_note, told
 from gpuviz.sass import tool
+from gpuviz.views.subject import Subject
+from gpuviz.views.time_view import time_view
 from tests.machine.launches import made
 
 needs_tool = pytest.mark.skipif(tool.find() is None, reason="no nvdisasm")
@@ -72,7 +75,8 @@ def test_an_architecture_that_was_not_measured_says_what_is_lacking() -> None:
 def test_a_trace_for_perfetto_has_all_that_warps_do() -> None:
     e = known("copy1_2e18")
     file = BytesIO()
-    perfetto.write(e, file)
+    view = time_view(Subject(e, "copy1", "", "sm_90"))
+    perfetto.write(Export(view), file)
     trace = json.loads(file.getvalue())
     assert "modelled for an NVIDIA H200" in trace["otherData"]["modelled"]
     events = trace["traceEvents"]

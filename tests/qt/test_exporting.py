@@ -191,7 +191,7 @@ def test_the_menu_has_every_command(window: Window) -> None:
     button = window.toolbar.export
     said = [action.text() for action in button.menu().actions() if not action.isSeparator()]
     assert said[:2] == ["Save picture at once, and copy it", "Save picture …"]
-    assert "Copy counts as text" in said and len(said) == 11
+    assert "Copy counts as text" in said and len(said) == 12
     assert button.accessibleName() == "Export"
     bar = next(a for a in window.toolbar.menu.actions() if a.text() == "Export")
     assert [a.text() for a in bar.menu().actions() if not a.isSeparator()] == said

@@ -21,11 +21,11 @@ from gpuviz.qt.code.source import FURTHER, TABS, TIME
 from gpuviz.qt.look.theme import Theme
 from gpuviz.qt.timing import time_view
 from gpuviz.qt.timing.time_view import TimeView, written
-from gpuviz.qt.timing.time_work import Wish, name_of
+from gpuviz.qt.timing.time_work import name_of
 from gpuviz.sass import tool
 from gpuviz.scenes.base import Plan
 from gpuviz.scenes.showing import Variant
-from gpuviz.views.time_view import Subject
+from gpuviz.views.subject import Subject, Wish
 from tests.machine.launches import known, made
 
 pytestmark = pytest.mark.skipif(tool.find() is None, reason="no nvdisasm")
@@ -194,8 +194,8 @@ def test_what_is_shown_can_be_saved_and_looked_at_large(
     for name in ("t.svg", "t.png"):
         written(shown, tmp_path / name, "dark", (100.0, 300.0))
         assert (tmp_path / name).stat().st_size > 2000
-    written(shown, tmp_path / "t.json", "dark", (0.0, 0.0))
-    assert json.loads((tmp_path / "t.json").read_text())["traceEvents"]
+    written(shown, tmp_path / "t.trace.json", "dark", (0.0, 0.0))
+    assert json.loads((tmp_path / "t.trace.json").read_text())["traceEvents"]
     told.large.click()
     assert told.window_ is not None and told.window_.isVisible()
     assert "copy1" in told.window_.windowTitle()

@@ -110,6 +110,7 @@ COMMANDS = (
     Command("export.counts", later("Save counts …"), "Export"),
     Command("export.trace", later("Save trace …"), "Export"),
     Command("export.times", later("Save timings …"), "Export"),
+    Command("export.timeline", later("Save timeline …"), "Export"),
     Command("gpu.once", later("Run once on the GPU"), "GPU", ("F9",)),
     Command(
         "gpu.continuous", later("Run continuously on the GPU"), "GPU", ("F10",), checkable=True

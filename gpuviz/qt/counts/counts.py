@@ -35,7 +35,7 @@ from gpuviz.scenes.showing import Showing
 
 if TYPE_CHECKING:
     from gpuviz.machine.explained import Explained
-    from gpuviz.views.time_view import Subject
+    from gpuviz.views.subject import Subject
 
 REFRESH_MS = 150
 

@@ -14,8 +14,8 @@ from PySide6.QtWidgets import QDialog, QWidget
 from gpuviz.errors import InputError
 from gpuviz.export import png
 from gpuviz.export.export import Options
-from gpuviz.export.formats import CSV, PNG, Holds, holding
-from gpuviz.export.save import name_for, save, save_traces
+from gpuviz.export.formats import CSV, PDF, PNG, SVG, TIMELINE, Holds, holding
+from gpuviz.export.save import name_for, save, save_timeline, save_traces
 from gpuviz.export.settings import FilmSettings, PictureSettings, as_text, remembered
 from gpuviz.files import write
 from gpuviz.language import tr
@@ -88,6 +88,7 @@ class ExportCommands(QObject):
             "export.counts": self.save_counts,
             "export.trace": self.save_trace,
             "export.times": self.save_times,
+            "export.timeline": self.save_timeline,
         }
 
     def view(self) -> View | None:
@@ -184,6 +185,20 @@ class ExportCommands(QObject):
                     lambda progress, cancel: Saved(save_traces(view, path, file_dialogs.free)),
                 )
             )
+
+    def save_timeline(self) -> None:
+        """Where the time of the launch goes that is shown now: for Perfetto, or as a picture."""
+        if (view := self.view()) is None:
+            return
+        suffixes = tuple(one.suffix for one in (TIMELINE, SVG, PNG, PDF))
+        name = "timeline-" + name_for(view, TIMELINE.suffix)
+        if path := self._where(tr("Save timeline"), name, suffixes):
+
+            def work(progress: Progress, cancel: Cancel) -> Saved:
+                save_timeline(view, path, QtPainter(), progress, cancel)
+                return Saved((path,))
+
+            self.exports.add(Task(path.name, work))
 
     def save_times(self) -> None:
         """Every duration that the timing panel has."""

@@ -41,7 +41,7 @@ def ask_where(parent: QWidget, question: Question) -> Path | None:
     dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
     filters = {_filter(suffix): suffix for suffix in question.suffixes}
     dialog.setNameFilters(list(filters))
-    suffix = question.proposed.suffix or question.suffixes[0]
+    suffix = _ends(question.proposed, question.suffixes) or question.suffixes[0]
     dialog.selectNameFilter(_filter(suffix))
     dialog.setDefaultSuffix(suffix[1:])
     dialog.filterSelected.connect(lambda chosen: dialog.setDefaultSuffix(filters[chosen][1:]))
@@ -49,9 +49,14 @@ def ask_where(parent: QWidget, question: Question) -> Path | None:
     if not answer(dialog):
         return None
     chosen = Path(dialog.selectedFiles()[0])
-    if chosen.suffix.lower() in question.suffixes:
+    if _ends(chosen, question.suffixes):
         return chosen
     return free(chosen.with_name(chosen.name + suffix))  # nobody was asked about that name
+
+
+def _ends(path: Path, suffixes: Sequence[str]) -> str:
+    """The suffix that a name has, "" for none of these; one may have two points."""
+    return next((one for one in suffixes if path.name.lower().endswith(one)), "")
 
 
 def _filter(suffix: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import cast
 
@@ -22,6 +23,7 @@ from gpuviz.views.check_record import fitted
 from gpuviz.views.lesson_view import View
 from gpuviz.views.performed import badges, beside_for, lesson_for
 from gpuviz.views.provenance import Provenance
+from gpuviz.views.subject import explained_of
 
 _SIZE = (1280, 720)
 
@@ -118,7 +120,7 @@ class Viewing(QObject):
             compare_lesson=beside.id if beside else "",
             compare_launch=dict(beside.launch) if beside else {},
         )
-        return View(story, showing.runs, made)
+        return View(story, showing.runs, made, partial(explained_of, showing))
 
     def knows(self, wanted: Provenance) -> bool:
         """Whether the lesson of a view has been shown: it need not be read."""

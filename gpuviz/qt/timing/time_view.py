@@ -23,16 +23,16 @@ from gpuviz.language import tr
 from gpuviz.qt.controls.controls import Elided, button, keep_space, label
 from gpuviz.qt.running.in_thread import InThread
 from gpuviz.qt.timing.limits_canvas import LimitsCanvas
-from gpuviz.qt.timing.time_work import TimeWork, Wish, name_of, wish_of
+from gpuviz.qt.timing.time_work import TimeWork, name_of
 from gpuviz.qt.timing.timeline_canvas import TimelineCanvas
+from gpuviz.views.subject import wish_of
 
 if TYPE_CHECKING:
     from gpuviz.qt.look.theme import Theme
     from gpuviz.scenes.showing import Showing
-    from gpuviz.views.time_view import Subject
+    from gpuviz.views.subject import Subject, Wish
 
 _LARGE = 1180, 760
-_TRACE = ".json"
 _KEPT = 6  # launches that are shown at once when they are looked at again
 
 
@@ -121,7 +121,7 @@ class TimeView(QWidget):
             tr("Save …"),
             tr("Save the timeline"),
             "chip",
-            tr("As a picture, or as a trace for ui.perfetto.dev (.json)"),
+            tr("As a picture, or as a trace for ui.perfetto.dev (.trace.json)"),
         )
         self.large = button(tr("large"), tr("Timeline in a window of its own"), "chip")
         self.pane = TimePane(theme)
@@ -277,6 +277,7 @@ class TimeView(QWidget):
             self.asked.emit(block, warp, f"line {line} turn {turn} | line {line}")
 
     def _save(self) -> None:
+        from gpuviz.export.formats import PDF, PNG, SVG, TIMELINE
         from gpuviz.qt.export.file_dialogs import Question, ask_where, pictures_folder
 
         subject, panel = self.pane.subject, self.pane.canvas.panel
@@ -285,7 +286,8 @@ class TimeView(QWidget):
         name = "".join(c if c.isalnum() else "-" for c in subject.kernel.partition("(")[0])
         proposed = pictures_folder() / f"{name}-timeline.svg"
         title = tr("Save the timeline")
-        question = Question(title, proposed, (".svg", ".png", ".pdf", _TRACE))
+        suffixes = [one.suffix for one in (SVG, PNG, PDF, TIMELINE)]
+        question = Question(title, proposed, suffixes)
         if (path := ask_where(self, question)) is not None:
             cycles, theme = (panel.begin, panel.end), self._theme.look.palette.name
             self._saving.ask(partial(written, subject, path, theme, cycles), path)
@@ -297,13 +299,9 @@ class TimeView(QWidget):
 
 
 def written(subject: Subject, path: Path, theme: str, cycles: tuple[float, float]) -> None:
-    """Write the timeline: a trace where the suffix is that of one, else a picture."""
-    from gpuviz.export import perfetto
+    """Write the timeline, in the format of the suffix."""
     from gpuviz.export.save import save
     from gpuviz.qt.painting.qt_painter import QtPainter
     from gpuviz.views.time_view import time_view
 
-    if path.suffix.lower() == _TRACE:
-        perfetto.save(subject.explained, path, subject.source.splitlines())
-    else:
-        save(time_view(subject, "timeline", theme, cycles=cycles), path, None, QtPainter())
+    save(time_view(subject, "timeline", theme, cycles=cycles), path, None, QtPainter())

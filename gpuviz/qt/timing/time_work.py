@@ -5,45 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
-from gpuviz.errors import UnavailableError
 from gpuviz.language import tr
 from gpuviz.qt.running.activity import Activity
 from gpuviz.runners.base import Cancel, Progress
+from gpuviz.views.subject import Subject, Wish, explained
 
 if TYPE_CHECKING:
     from gpuviz.scenes.base import Plan
-    from gpuviz.scenes.showing import Showing, Variant
-    from gpuviz.views.time_view import Subject
+    from gpuviz.scenes.showing import Variant
 
-Explain = Callable[["Variant", "Plan", Progress, Cancel], "Subject"]
-
-
-class Wish(NamedTuple):
-    """The launch that is to be explained: its name among those shown, and how it is launched."""
-
-    key: str
-    variant: Variant
-    plan: Plan
-
-
-def wish_of(showing: Showing, key: str) -> Wish:
-    """The launch of a run; its companion's, where there is one: that is the size people run.
-
-    Raises
-    ------
-    UnavailableError : it was opened from a file, and cannot be launched here
-    """
-    beside = {of: companion for companion, of in showing.companions.items()}
-    key = beside.get(key, key)
-    for side in showing.sides:
-        for plan in side.performance.plans:
-            if side.key(plan.role) == key:
-                return Wish(key, side.variant, plan)
-    raise UnavailableError(tr("This run is not of a launch: it cannot be run once more."))
+Explain = Callable[["Variant", "Plan", Progress, Cancel], Subject]
 
 
 def name_of(wish: Wish) -> Hashable:
@@ -55,23 +30,6 @@ def name_of(wish: Wish) -> Hashable:
         *(plan.dynamic_shared, plan.options, variant.arch, variant.prebuilt),
         texts.get(Path(plan.kernel)),
     )
-
-
-def explained(variant: Variant, plan: Plan, progress: Progress, cancel: Cancel) -> Subject:
-    """The launch explained; the libraries for it are loaded now."""
-    from gpuviz.arch import architecture
-    from gpuviz.compile import demangled
-    from gpuviz.ptx.options import Options
-    from gpuviz.runners.explained import explain
-    from gpuviz.scenes.perform import job_of
-    from gpuviz.views.time_view import Subject
-
-    job = job_of(plan, variant.arch, variant.prebuilt, variant.library)
-    options = Options(seconds=variant.budget)
-    found = explain(
-        job, architecture(variant.arch), options=options, progress=progress, cancel=cancel
-    )
-    return Subject(found, demangled(job.entry), job.program.source, variant.arch)
 
 
 class TimeWork(Activity):

@@ -28,7 +28,7 @@ from gpuviz.runners.throughput import Work, work_of
 from gpuviz.scenes.showing import Showing
 
 if TYPE_CHECKING:
-    from gpuviz.views.time_view import Subject
+    from gpuviz.views.subject import Subject
 
 COLUMNS = 2
 REFRESH_MS = 100  # more often nobody can read
