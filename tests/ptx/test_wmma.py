@@ -67,21 +67,27 @@ def stored(matrix: np.ndarray, kind: str, by_rows: bool) -> np.ndarray:
     return memory.reshape(-1).astype(KINDS[kind])
 
 
-def run(form: str, arch: str, shared: bool) -> tuple[Counter[str], Counter[str]]:
-    """The launch gives what it should; the accesses of its requests, and of its machine code."""
+def launch(form: str, shared: bool) -> tuple[str, list[np.ndarray], np.ndarray]:
+    """A kernel, what it is given, and what it should leave in the last of these."""
     kind, used, sums, (m, n, k), ways = FORMS[form]
     a_way, b_way, c_way = ways.split()
     words = {"stored": kind, "type": used, "sums": sums, "shape": f"{m}, {n}, {k}"}
     words |= {"a": a_way, "b": b_way, "c": c_way, "begin": SHARED if shared else ""}
     words |= {"at_a": "sa" if shared else "A", "at_b": "sb" if shared else "B"}
-    program = compile_cuda(SOURCE.format(**words), arch=arch)
     random = np.random.default_rng(4)
     a, b, c = (random.integers(-6, 7, size) for size in ((m, k), (k, n), (m, n)))
     memory = [stored(x, t, w == "row") for x, t, w in
               zip((a, b, c), (kind, kind, sums), (a_way, b_way, c_way), strict=True)]  # fmt: skip
     given = [*memory, np.zeros_like(memory[2])]
+    return SOURCE.format(**words), given, stored(a @ b + c, sums, c_way == "row")
+
+
+def run(form: str, arch: str, shared: bool) -> tuple[Counter[str], Counter[str]]:
+    """The launch gives what it should; the accesses of its requests, and of its machine code."""
+    source, given, wanted = launch(form, shared)
+    program = compile_cuda(source, arch=arch)
     found = emulate(parse(program.ptx), "k", (1, 1, 1), (32, 1, 1), given)
-    assert (found.outputs["arg3"] == stored(a @ b + c, sums, c_way == "row")).all()
+    assert (found.outputs["arg3"] == wanted).all()
     instructions = found.trace.instructions
     requests = Counter(
         f"{one.op} {one.width}"
@@ -121,7 +127,9 @@ def test_matrices_of_every_type_are_moved_as_by_ptxas(form: str, arch: str) -> N
     checked(form, arch)
 
 
-@pytest.mark.parametrize(("form", "rows"), [("half, col row col", 2), ("half, tall", 3)])
+@pytest.mark.parametrize(
+    ("form", "rows"), [("half, col row col", 2), ("half, tall", 3), ("half sums, wide", 3)]
+)
 def test_shared_memory_is_loaded_by_rows(form: str, rows: int) -> None:
     requests, machine = run(form, "sm_80", shared=True)
     assert requests["load 16"] == machine["load 16"] == rows

@@ -15,9 +15,11 @@ from gpuviz.ptx.compiled.graph import Copy, Graph, Op, parts_of, targets, writte
 from gpuviz.ptx.compiled.writing import NotTaken
 from gpuviz.ptx.decode.atomics import _form, stays_atomic
 from gpuviz.ptx.decode.locate import describe, space_named
+from gpuviz.ptx.decode.matrices import capability_of
 from gpuviz.ptx.decode.memory import unused_bytes
 from gpuviz.ptx.decode.outline import param_accesses
 from gpuviz.ptx.simt.program import Program
+from gpuviz.ptx.tensor.whole_matrices import moved_matrix, moves_of
 from gpuviz.ptx.text.ir import Addr, Imm, Operand, Reg, Sym, Vec
 from gpuviz.ptx.text.stream import type_bytes
 from gpuviz.traces import MATRICES, MemoryInstruction
@@ -27,8 +29,9 @@ GENERIC = ("const", "global", "local", "shared")
 _COMMUTING = ("add", "and", "or", "xor", "min", "max", "inc", "dec")
 _OPERATIONS = (*_COMMUTING, "exch", "cas")
 _MATRICES = ("ldmatrix", "stmatrix")
+_WHOLE = (*_MATRICES, "wmma")  # all that is loaded is used
 _STORING = ("st", "red", "stmatrix")
-_ACCESSING = (*_STORING, *_MATRICES, "ld", "ldu", "atom", "cp")
+_ACCESSING = (*_STORING, *_MATRICES, "ld", "ldu", "atom", "cp", "wmma")
 _WAITS = ("commit_group", "wait_group", "wait_all")
 
 
@@ -91,7 +94,7 @@ class Access:
         """The bytes of a vector load that nobody uses."""
         target = self.op.at.operands[0]
         name = self.op.at.opcode.name
-        if self.how != "load" or not isinstance(target, Vec) or name in _MATRICES:
+        if self.how != "load" or not isinstance(target, Vec) or name in _WHOLE:
             return 0
         return unused_bytes(self.op.at, self.op.place.code.function, target, self.width)
 
@@ -103,7 +106,11 @@ class Access:
     @property
     def address(self) -> Addr:
         """The address operand."""
-        first = self.op.at.opcode.name in _STORING or self.copies_into
+        first = (
+            self.how != "load"
+            if self.op.at.opcode.name == "wmma"
+            else (self.op.at.opcode.name in _STORING or self.copies_into)
+        )
         found = self.op.at.operands[0 if first else 1]
         assert isinstance(found, Addr)
         return found
@@ -126,6 +133,7 @@ class Accesses:
     ) -> None:
         self.graph = graph
         self.program = program
+        self._sm = capability_of(program.module)
         self._turns = turns
         self._origins = _Origins(graph, program, pointers)
         self.all: list[Access] = []
@@ -148,6 +156,9 @@ class Accesses:
         mods = at.opcode.mods
         if name == "cp":
             self._add_copy(op, block)
+            return
+        if name == "wmma":
+            self._add_pieces(op, block)
             return
         space = space_named(mods)
         stores = name in _STORING
@@ -178,6 +189,28 @@ class Accesses:
         for one in (space,) if space else GENERIC:
             origin = self._origins.operand(address, op) if one == "global" else ""
             access = Access(len(self.all), op, one, unit, count, how, origin, form, used)  # type: ignore[arg-type]
+            self.all.append(access)
+            self.of[op].append(access)
+            self._block[access] = block
+
+    def _add_pieces(self, op: Op, block: int) -> None:
+        """A matrix that is loaded or stored as a whole: an access for each of its pieces."""
+        at, space = op.at, space_named(op.at.opcode.mods)
+        if at.opcode.mods[0] not in ("load", "store"):
+            return
+        stores = at.opcode.mods[0] == "store"
+        address = at.operands[0 if stores else 1]
+        if not isinstance(address, Addr):
+            raise NotTaken("this address")
+        try:
+            moves = moves_of(moved_matrix(at.opcode.mods, self._sm), space)
+        except ValueError as reason:
+            raise NotTaken(str(reason)) from None
+        how: Kind = "store" if stores else "load"
+        self.of[op] = []
+        for one in ((space,) if space else GENERIC) * len(moves.places):
+            origin = self._origins.operand(address, op) if one == "global" else ""
+            access = Access(len(self.all), op, one, moves.unit, moves.count, how, origin)
             self.all.append(access)
             self.of[op].append(access)
             self._block[access] = block

@@ -18,7 +18,16 @@ from pathlib import Path
 from typing import Any
 
 from gpuviz.disk_cache import DiskCache, key
-from gpuviz.ptx.compiled import driver, exchanges, memory, routines, tensor, turns, warp
+from gpuviz.ptx.compiled import (
+    driver,
+    exchanges,
+    memory,
+    routines,
+    tensor,
+    turns,
+    warp,
+    whole_matrices,
+)
 from gpuviz.ptx.compiled.converged import Converged
 from gpuviz.ptx.compiled.emitting import register
 from gpuviz.ptx.compiled.kernel import Kernel
@@ -29,7 +38,7 @@ CACHE = DiskCache("machine code")
 _LOCK = threading.RLock()  # LLVM is asked by one thread at a time
 _RUN = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p)
 _ROUTINES = driver, exchanges, turns  # they enter themselves when they are loaded
-register({**memory.TABLE, **tensor.TABLE, **warp.TABLE})
+register({**memory.TABLE, **tensor.TABLE, **warp.TABLE, **whole_matrices.TABLE})
 
 _ATTRIBUTES = """
 attributes #0 = { nounwind "prefer-vector-width"="512" "min-legal-vector-width"="512" }

@@ -293,7 +293,7 @@ def targets(at: Instruction) -> tuple[Operand, ...]:
     name = at.opcode.name
     if name in _NO_TARGET and not (name in ("bar", "barrier") and "red" in at.opcode.mods):
         return ()
-    if not at.operands:
+    if not at.operands or isinstance(at.operands[0], Addr):
         return ()
     first = at.operands[0]
     if isinstance(first, Pair):

@@ -72,10 +72,7 @@ def copy(e: Emitter, op: Op) -> None:
     if op not in e.kernel.accesses.of:
         return
     outside, inside = e.kernel.accesses.of[op]
-    w, guard, on = e.w, e.predicate(op), e.lanes_on
-    if guard is not None:
-        held = w.mask(guard)
-        on = held if on == "-1" else w.let(f"and i32 {held}, {on}")
+    w, on = e.w, _asking(e, e.predicate(op))
     source, target = (w.spread(_address(e, x)) for x in (outside, inside))
     values = _Request(e, outside, source, on).load()
     given = f"<32 x i64> {target.name}", f"<32 x i64> {source.name}", f"i32 {on}"
@@ -193,22 +190,53 @@ class _Request:
         return self._own_host(0), on
 
 
+def loaded(w: Writer, requests: list[_Request]) -> list[Value]:
+    """The units of each lane; where they are of one address, only one of them has the lane."""
+    values: list[Value] = []
+    for request in requests:
+        found = request.load()
+        values = [w.op("or", a, b) for a, b in zip(values, found, strict=True)] if values else found
+    return values
+
+
 def requests_of(e: Emitter, op: Op, guard: Value | None, first: int) -> list[_Request]:
     """Those of the first lanes of a warp, which ask for all."""
     return _requests(e, op, _address(e, e.kernel.accesses.of[op][0]), guard, first)
+
+
+def pieces_of(
+    e: Emitter, op: Op, guard: Value | None, offsets: list[Value]
+) -> list[list[_Request]]:
+    """Those of an op with several accesses, each so many bytes from the address."""
+    w, accesses, on = e.w, e.kernel.accesses.of[op], _asking(e, guard)
+    start, each = w.spread(_address(e, accesses[0])), len(accesses) // len(offsets)
+    return [
+        _in_spaces(e, accesses[n * each : (n + 1) * each], w.op("add", start, offset), on)
+        for n, offset in enumerate(offsets)
+    ]
+
+
+def _asking(e: Emitter, guard: Value | None) -> str:
+    """The lanes that take part, as the bits of an i32."""
+    if guard is None:
+        return e.lanes_on
+    held = e.w.mask(guard)
+    return held if e.lanes_on == "-1" else e.w.let(f"and i32 {held}, {e.lanes_on}")
 
 
 def _requests(
     e: Emitter, op: Op, address: Value, guard: Value | None, first: int = LANES
 ) -> list[_Request]:
     """One for each space that lanes may go to."""
-    w, accesses = e.w, e.kernel.accesses.of[op]
-    wide, on = w.spread(address), e.lanes_on
+    w, on = e.w, _asking(e, guard)
     if first < LANES:
         on = w.let(f"and i32 {on}, {(1 << first) - 1}")
-    if guard is not None:
-        held = w.mask(guard)
-        on = held if on == "-1" else w.let(f"and i32 {held}, {on}")
+    return _in_spaces(e, e.kernel.accesses.of[op], w.spread(address), on)
+
+
+def _in_spaces(e: Emitter, accesses: list[Access], wide: Value, on: str) -> list[_Request]:
+    """One for each access, those of a generic address for the lanes that go to its space."""
+    w = e.w
     if len(accesses) == 1:
         return [_Request(e, accesses[0], wide, on)]
     window = w.op("lshr", wide, w.number(32, 64))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gpuviz.ptx.compiled.emitting import Emitter
 from gpuviz.ptx.compiled.graph import Op, targets
-from gpuviz.ptx.compiled.memory import requests_of
+from gpuviz.ptx.compiled.memory import loaded, requests_of
 from gpuviz.ptx.compiled.products import product_routine
 from gpuviz.ptx.compiled.routines import ask_private
 from gpuviz.ptx.compiled.writing import NotTaken, Value, Writer, lanes
@@ -71,10 +71,7 @@ def _held(number: int, turned: bool) -> list[int]:
 def _load(e: Emitter, op: Op) -> None:
     """ldmatrix."""
     w, into, guard = e.w, targets(op.at), e.predicate(op)
-    words: list[Value] = []
-    for request in requests_of(e, op, guard, len(into) * _ROWS):
-        found = request.load()
-        words = [w.op("or", a, b) for a, b in zip(words, found, strict=True)] if words else found
+    words = loaded(w, requests_of(e, op, guard, len(into) * _ROWS))
     low, high = (w.let(f"bitcast <32 x i64> {x.name} to <128 x i16>") for x in words)
     for number, target in enumerate(into):
         order = _held(number, "trans" in op.at.opcode.mods)

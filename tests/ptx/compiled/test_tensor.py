@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from tests.ptx.compiled.test_same import run
+from tests.ptx.test_wmma import FORMS, launch
 
 # A tile of 16 x 16 of a product a warp, two stages of copies ahead of it.
 PIPELINE = """
@@ -59,6 +60,17 @@ def test_a_product_in_stages(cache: str) -> None:
     found = run(source, (3, 3), 32, a.ravel(), b.ravel(), c, n)
     exact = a.astype(np.float64) @ b.astype(np.float64)
     assert np.abs(found.outputs["arg2"].reshape(n, n) - exact).max() < 0.01
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shared", [False, True])
+@pytest.mark.parametrize("form", FORMS)
+def test_matrices_moved_and_multiplied_as_a_whole(form: str, shared: bool) -> None:
+    """Results and counts; by rows of 16 bytes from shared memory where the type has 16 bits."""
+    if shared and FORMS[form][0] != "half":
+        pytest.skip("what is copied to shared memory is of 16 bits")
+    source, given, wanted = launch(form, shared)
+    assert (run(source, 1, 32, *given).outputs["arg3"] == wanted).all()
 
 
 def test_a_copy_out_of_bounds_is_left_to_the_other_engine() -> None:
