@@ -24,12 +24,12 @@ PACKAGE := $(VENV)/.installed-package
 # Tests start many processes: what they compile is kept for the next one.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help run install test lint types prebuilt prebuild sweeps render package check clean
+.PHONY: help run install test lint types prebuilt prebuild sweeps render bundle package check clean
 .DEFAULT_GOAL := help
 
 help:
 	@sed -n '/^# make/,/^#$$/s/^# \{0,1\}//p' $(firstword $(MAKEFILE_LIST))
-	@echo "Targets: run install test lint types prebuilt prebuild sweeps render package check clean"
+	@echo "Targets: run install test lint types prebuilt prebuild sweeps render bundle package check clean"
 
 run: $(APP)
 	@$(BIN)/python main.py $(ARGS)
@@ -72,6 +72,10 @@ render: $(DEV)
 	  $(BIN)/gpuviz render --scene $$id -o build/render/$$id.png || exit 1; \
 	  test -s build/render/$$id.png || { echo "$$id: no picture"; exit 1; }; \
 	done
+
+# A folder with Python and Qt in it, for machines that have neither: dist/bundle/gpuviz.
+bundle: | $(BIN)/python
+	$(BIN)/python packaging/bundle/build.py
 
 # Wheel and sdist, checked, and installed from nothing by pip, uv, uvx and pipx.
 package: $(PACKAGE)

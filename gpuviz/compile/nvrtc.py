@@ -20,12 +20,17 @@ from gpuviz.processes import nvidia_folders
 
 _KEPT = DiskCache("libraries")
 
+_WITHOUT = (
+    "the lessons work at their prebuilt sizes, and .ptx files compiled elsewhere (nvcc -ptx "
+    "-lineinfo) can be opened."
+)
 MISSING = (
     "NVRTC, NVIDIA's runtime compiler, is not on this machine, so CUDA C cannot be compiled here. "
     + (
-        "NVIDIA makes no NVRTC for macOS: the lessons work at their prebuilt sizes, and .ptx files "
-        "compiled elsewhere (nvcc -ptx -lineinfo) can be opened."
+        f"NVIDIA makes no NVRTC for macOS: {_WITHOUT}"
         if sys.platform == "darwin"
+        else f"This bundle brings none, but uses that of a CUDA toolkit; without it {_WITHOUT}"
+        if getattr(sys, "frozen", False)
         else "Install it: pip install nvidia-cuda-nvrtc nvidia-cuda-runtime nvidia-cuda-crt "
         "nvidia-cuda-cccl"
     )
