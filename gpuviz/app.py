@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from PySide6.QtCore import QSettings, QTimer
     from PySide6.QtWidgets import QApplication, QWidget
 
+    from gpuviz.lectures.keeping import Keep
     from gpuviz.lectures.lecture import Lecture
     from gpuviz.runners.agreed import Agreed
     from gpuviz.runners.gpu.client import Gpu
@@ -35,11 +36,14 @@ def main(argv: Sequence[str] = (), wanted: Provenance | Path | None = None) -> i
     return _lacking() or _run(argv, wanted)
 
 
-def present(lecture: Lecture, library: Library, agreed: Agreed, slide: int = 0) -> int:
+def present(
+    lecture: Lecture, library: Library, agreed: Agreed, slide: int = 0, keep: Keep | None = None
+) -> int:
     """Give a lecture, from the slide of that number on, its launches looked up in `library`; the
-    exit status. Of its own kernels those that were `agreed` to are measured.
+    exit status. Of its own kernels those that were `agreed` to are measured. What `keep` is given,
+    it keeps with the lecture.
     """
-    return _lacking() or _present(lecture, library, agreed, slide)
+    return _lacking() or _present(lecture, library, agreed, slide, keep)
 
 
 def _lacking() -> int:
@@ -115,7 +119,9 @@ def _run(argv: Sequence[str], wanted: Provenance | Path | None) -> int:
     return _until_over(app, window.leave, window)
 
 
-def _present(lecture: Lecture, library: Library, agreed: Agreed, slide: int) -> int:
+def _present(
+    lecture: Lecture, library: Library, agreed: Agreed, slide: int, keep: Keep | None
+) -> int:
     from gpuviz.qt.diagnostics.uncaught import UncaughtErrors
     from gpuviz.qt.history.settings import Settings
     from gpuviz.qt.look.theme import FOLLOW, MODES, SCALES, Theme
@@ -131,7 +137,7 @@ def _present(lecture: Lecture, library: Library, agreed: Agreed, slide: int) -> 
     calm = kept.flag(REDUCED_MOTION, False)
     use = cores.use_of(kept) if kept.flag(cores.LIVE, True) else 0.0
     sources = Sources(_gpu, agreed=agreed)
-    shown = Presentation(lecture, _perform, sources, library, calm=calm, use=use)
+    shown = Presentation(lecture, _perform, sources, library, calm=calm, use=use, keep=keep)
     uncaught = UncaughtErrors(shown)
     uncaught.happened.connect(lambda error: shown.speaker.say(f"{type(error).__name__}: {error}"))
     uncaught.install()

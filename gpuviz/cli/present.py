@@ -12,6 +12,7 @@ from gpuviz.cli.launch import add_language, at_least_one
 from gpuviz.errors import Elsewhere, InputError
 from gpuviz.language import english
 from gpuviz.lectures.bundle import find, opened, shipped, unpacked
+from gpuviz.lectures.keeping import in_file
 from gpuviz.lectures.lecture import Lecture
 from gpuviz.lectures.own_launches import plans_of
 from gpuviz.lectures.packing import Packing, gather, write
@@ -102,7 +103,9 @@ def run(arguments: argparse.Namespace) -> int:
     may_run = _agreed(lecture, library, arguments.trust)
     from gpuviz import app
 
-    return app.present(lecture, library, may_run, arguments.slide - 1)
+    return app.present(
+        lecture, library, may_run, arguments.slide - 1, in_file(file, lecture.agreed)
+    )
 
 
 def _tell(packing: Packing) -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from gpuviz.draw.marks import Boxes, Curves, Lines, Mark, Raster, Texts
+from gpuviz.draw.marks import Boxes, Curves, Lines, Mark, Raster, Strokes, Texts
 
 
 def shifted(marks: Iterable[Mark], dx: float, dy: float) -> tuple[Mark, ...]:
@@ -23,6 +23,8 @@ def _shift(mark: Mark, dx: float, dy: float) -> Mark:
         return replace(mark, points=mark.points + by)
     if isinstance(mark, Texts):
         return replace(mark, at=mark.at + by)
+    if isinstance(mark, Strokes):
+        return replace(mark, paths=tuple(path + by for path in mark.paths))
     assert isinstance(mark, Raster)
     x, y, width, height = mark.rect
     return replace(mark, rect=(x + dx, y + dy, width, height))

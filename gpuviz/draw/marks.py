@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from gpuviz.arrays import F32, I64, Rgba
+from gpuviz.arrays import F32, F64, I64, Rgba
 
 Align = Literal["left", "center", "right"]
 Tip = Callable[[int], str]
@@ -63,6 +63,15 @@ class Lines:
 
 
 @dataclass(frozen=True, eq=False)
+class Strokes:
+    """Lines drawn by hand: each of `paths` is (N, 2) points, joined, with round ends."""
+
+    paths: tuple[F64, ...]
+    color: Rgba
+    width: float
+
+
+@dataclass(frozen=True, eq=False)
 class Texts:
     """Labels: `at` (N, 2) anchor points, `strings` of length N, all of one size and face.
 
@@ -93,7 +102,7 @@ class Raster:
     link: str = ""
 
 
-Mark = Boxes | Curves | Lines | Texts | Raster
+Mark = Boxes | Curves | Lines | Strokes | Texts | Raster
 
 
 @dataclass(frozen=True, eq=False)

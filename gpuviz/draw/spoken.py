@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from gpuviz.draw.hit import text_boxes
-from gpuviz.draw.marks import Boxes, Curves, Frame, Lines, Raster, Texts
+from gpuviz.draw.marks import Boxes, Curves, Frame, Lines, Raster, Strokes, Texts
 
 MOST = 400  # hints; more nobody reads
 
@@ -44,7 +44,7 @@ def _natural(said: str) -> list[tuple[int, str]]:
 
 def _said(frame: Frame) -> Iterator[str]:
     for mark in frame.marks:
-        if isinstance(mark, Lines) or mark.tip is None:
+        if isinstance(mark, Lines | Strokes) or mark.tip is None:
             continue
         if isinstance(mark, Raster):
             rows, columns = mark.pixels.shape[:2]

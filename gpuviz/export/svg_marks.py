@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from gpuviz.arrays import F64, Rgba
 from gpuviz.draw.color import code
-from gpuviz.draw.marks import Boxes, Curves, Frame, Lines, Mark, Raster, Texts
+from gpuviz.draw.marks import Boxes, Curves, Frame, Lines, Mark, Raster, Strokes, Texts
 from gpuviz.draw.metrics import CAP_HEIGHT
 from gpuviz.export.png import encode
 
@@ -157,6 +157,14 @@ def _lines(mark: Lines) -> Iterator[str]:
             yield f'<path{paint("fill", color)} d="{_heads(points[items], mark.width)}"/>'
 
 
+def _strokes(mark: Strokes) -> Iterator[str]:
+    """Lines by hand."""
+    look = f' fill="none" stroke-width="{number(mark.width)}"{paint("stroke", mark.color)}'
+    for path in mark.paths:
+        points = " ".join(f"{number(x)},{number(y)}" for x, y in path.tolist())
+        yield f'<polyline{look} stroke-linecap="round" stroke-linejoin="round" points="{points}"/>'
+
+
 def _heads(points: F64, width: float) -> str:
     """A triangle at the second end of each segment."""
     length = 4.0 + 3.0 * width
@@ -209,6 +217,7 @@ _WRITE: dict[type[Mark], Callable[[Any], Iterator[str]]] = {
     Boxes: _boxes,
     Curves: _curves,
     Lines: _lines,
+    Strokes: _strokes,
     Texts: _texts,
     Raster: _raster,
 }

@@ -9,6 +9,7 @@ from typing import Literal
 
 from gpuviz.errors import InputError
 from gpuviz.language import tr
+from gpuviz.lectures.ink import Ink
 from gpuviz.suffixes import LECTURE
 from gpuviz.views.performed import lesson_for
 from gpuviz.views.provenance import Provenance
@@ -78,6 +79,9 @@ class Slide:
     notes : what the speaker reads
     problems : what of it could not be read
     raw : the text it was read from
+    minutes : how long it is meant to take; 0: its share of the lecture's
+    ink : what was drawn over its picture, and kept
+    taken : seconds that it took when the lecture was rehearsed last; 0: it was not
     """
 
     title: str = ""
@@ -92,6 +96,9 @@ class Slide:
     raw: str = ""
     show: Show = ""
     run: str = ""
+    minutes: float = 0.0
+    ink: Ink | None = None
+    taken: float = 0.0
 
     @property
     def playable(self) -> bool:

@@ -13,7 +13,7 @@ from gpuviz.lectures.answer import answer, figures
 from gpuviz.lectures.cues import Cue, cues
 from gpuviz.lectures.lecture import Lecture, Slide
 from gpuviz.lectures.over_time import lesson_of
-from gpuviz.lectures.picture import Shown, frame, letters
+from gpuviz.lectures.picture import Shown, inked, letters
 from gpuviz.runners.session import Library
 from gpuviz.scenes.base import Story
 from gpuviz.views.lesson_view import View
@@ -96,7 +96,7 @@ def _picture(shown: Shown, cue: Cue) -> Callable[[float, Stage], Frame]:
     """The picture of a cue as a story's `frame`."""
 
     def of(t: float, stage: Stage) -> Frame:
-        return frame(shown, cue, t, stage)
+        return inked(shown, cue, t, stage)
 
     return of
 

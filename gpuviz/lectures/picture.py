@@ -13,6 +13,7 @@ from gpuviz.draw.heading import heading, label
 from gpuviz.draw.layout import Rect, fit_size, wrap
 from gpuviz.draw.marks import Frame, Mark, Texts
 from gpuviz.draw.metrics import text_width
+from gpuviz.draw.scaled import fitted
 from gpuviz.draw.stage import Stage
 from gpuviz.lectures import band
 from gpuviz.lectures.answer import Answer, Figure, named
@@ -64,6 +65,16 @@ def frame(shown: Shown, cue: Cue, t: float, stage: Stage) -> Frame:
         part = replace(part, question=question.ask, revealed=not cue.asks)
     inner = shown.story.frame(t, part)
     return stage.frame(*inner.marks, *_band(shown, cue, t, stage, room))
+
+
+def inked(shown: Shown, cue: Cue, t: float, stage: Stage) -> Frame:
+    """As `frame`, with the ink that is kept with the slide, on the stage that it was drawn on."""
+    ink = shown.slide.ink
+    if ink is None:
+        return frame(shown, cue, t, stage)
+    drawn = frame(shown, cue, t, ink.stage(stage.palette))
+    marks = (*drawn.marks, *ink.marks(stage.palette))
+    return fitted(replace(drawn, marks=marks), stage.width, stage.height)
 
 
 def titled(drawn: Frame, x: float, y: float) -> bool:

@@ -13,6 +13,7 @@ from msgspec import Meta
 from gpuviz import records
 from gpuviz.arch import architecture
 from gpuviz.errors import Elsewhere, Error, FormatError, InputError
+from gpuviz.lectures.ink import ink_of, plain_ink
 from gpuviz.lectures.lecture import Question, Show, Slide
 from gpuviz.lectures.over_time import lesson_of
 from gpuviz.lectures.own_files import KERNEL, TRACE, launch_in, plain_values, told
@@ -53,6 +54,9 @@ class _SlideKeys(TypedDict):
     numbers: list[Any]
     words: str
     notes: str
+    minutes: Seconds
+    ink: dict[str, Any]
+    taken: Seconds
 
 
 class _QuestionKeys(TypedDict):
@@ -120,6 +124,9 @@ def slide_of(plain: Plain, reach: Reach) -> tuple[Slide, tuple[Fault, ...]]:
         str(good.get("notes", "")).strip("\n"),
         show=take("show", _show, ""),
         run=str(good.get("run", "")),
+        minutes=good.get("minutes", 0.0),
+        ink=take("ink", ink_of, None),
+        taken=good.get("taken", 0.0),
     )
     if slide.show and slide.view is not None:
         take("show", lambda _: lesson_of(slide), None)
@@ -137,13 +144,16 @@ def plain_of(slide: Slide, folder: Path) -> dict[str, Any]:
     plain["numbers"] = list(slide.numbers)
     plain["show"], plain["run"] = slide.show, slide.run
     plain["words"], plain["notes"] = slide.words, slide.notes
+    plain["minutes"], plain["taken"] = slide.minutes, slide.taken
     if slide.question is not None:
         q = slide.question
         plain["question"] = {"ask": q.ask, "choices": list(q.choices), "count": q.count}
         plain["question"] |= {"per": q.per} if q.per != "request" else {}
         plain["question"] |= {"run": q.run} if q.run else {}
         plain["question"] |= {"line": q.line} if q.line else {}
-    return {key: value for key, value in plain.items() if value not in ("", [], {})}
+    if slide.ink is not None:
+        plain["ink"] = plain_ink(slide.ink)
+    return {key: value for key, value in plain.items() if value not in ("", [], {}, 0.0)}
 
 
 def _view(plain: Plain, reach: Reach) -> Provenance:

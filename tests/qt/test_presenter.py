@@ -223,7 +223,7 @@ def test_laser_and_lens_follow_the_mouse(given: Presentation, qtbot: QtBot) -> N
     changed = np.argwhere((pixels(given.screen) != plain).any(axis=2))
     assert np.abs((changed.min(axis=0) + changed.max(axis=0)) / 2 - (350, 700)).max() < 40
     press(given, K.Key_Escape)
-    assert (pixels(given.screen) == plain).all() and given.screen.tool == ""
+    assert (pixels(given.screen) == plain).all() and given.board.tool == ""
 
 
 def test_full_screen_by_its_key_and_by_a_clickers(given: Presentation) -> None:

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
-from gpuviz.errors import Error, failure_of
+from gpuviz.errors import Error, InputError, failure_of
+from gpuviz.language import tr
 from gpuviz.lectures.answer_preview import same_run
+from gpuviz.lectures.keeping import Changes, changed
 from gpuviz.lectures.lecture import Lecture, Slide
 from gpuviz.qt.lecture.before_presenting import BeforePresenting
 from gpuviz.qt.lecture.document import Document
@@ -87,6 +89,7 @@ class Presenting(QObject):
                 known,
                 core.player.state.calm,
                 core.meter.state.use if core.meter.by_itself else 0.0,
+                self._keep if lecture is self._document.lecture else None,
             )
         except Error as error:
             core.meter.resume()
@@ -95,6 +98,13 @@ class Presenting(QObject):
         self.presentation = made
         made.ended.connect(self._come_back)
         made.start(slide)
+
+    def _keep(self, changes: Changes) -> str:
+        """Change the lecture that is open as by hand: it is undone, and saved, likewise."""
+        if self._document.lecture is None:
+            raise InputError(tr("the lecture is not open any more"))
+        self._document.change(lambda lecture: changed(lecture, changes))
+        return tr("kept with the slide; save the lecture in the window")
 
     def _known(self) -> dict[int, Showing]:
         """What is shown, if it is the view that was chosen last: it need not be run again."""

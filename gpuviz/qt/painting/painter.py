@@ -30,7 +30,7 @@ from PySide6.QtGui import (
 )
 
 from gpuviz.arrays import F32, F64, Rgba
-from gpuviz.draw.marks import Boxes, Curves, Frame, Lines, Mark, Raster, Texts
+from gpuviz.draw.marks import Boxes, Curves, Frame, Lines, Mark, Raster, Strokes, Texts
 from gpuviz.draw.metrics import CAP_HEIGHT
 from gpuviz.qt.look.fonts import font, per_thread
 from gpuviz.qt.painting.by_address import LINES, RECTS
@@ -238,6 +238,20 @@ def _lines(painter: QPainter, mark: Lines) -> None:
             _arrow_heads(painter, color, points[items], mark.width)
 
 
+def _strokes(painter: QPainter, mark: Strokes) -> None:
+    """Lines by hand; one of half transparent ink covers itself once."""
+    _smooth(painter, True)
+    painter.setBrush(Qt.BrushStyle.NoBrush)
+    pen = QPen(_color(mark.color), mark.width)
+    pen.setCapStyle(Qt.PenCapStyle.RoundCap)
+    pen.setJoinStyle(Qt.PenJoinStyle.RoundJoin)
+    painter.setPen(pen)
+    for points in mark.paths:
+        path = QPainterPath()
+        path.addPolygon(QPolygonF([QPointF(x, y) for x, y in points.tolist()]))
+        painter.drawPath(path)
+
+
 def _level(painter: QPainter, mark: Lines) -> F64:
     """Segments moved so that the line covers whole device pixels."""
     sx, dx, sy, dy = _scale(painter)
@@ -308,6 +322,7 @@ _PAINT: dict[type[Mark], Callable[[QPainter, Any], None]] = {
     Boxes: _boxes,
     Curves: _curves,
     Lines: _lines,
+    Strokes: _strokes,
     Texts: _texts,
     Raster: _raster,
 }

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QColor, QPainter, QPainterPath, QPen
 
 from gpuviz.qt.look.theme import Look
+from gpuviz.qt.presenter.board import Tool
 from gpuviz.qt.presenter.seen import Seen
 
-Tool = Literal["", "laser", "lens"]
 _RADIUS, _DOT = 0.22, 0.011  # of the screen's height
 ZOOMS = (1.5, 2.0, 3.0, 4.0)
 _RED = QColor(235, 30, 30)

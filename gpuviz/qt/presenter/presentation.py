@@ -10,9 +10,12 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtGui import QGuiApplication, QScreen
 
 from gpuviz.draw.palette import THEMES
-from gpuviz.errors import InputError
+from gpuviz.errors import Error, InputError, failure_of
+from gpuviz.lectures.keeping import Changes, Keep
+from gpuviz.lectures.keeping import changed as changed_by
 from gpuviz.lectures.lecture import Lecture
 from gpuviz.qt.look.theme import Look
+from gpuviz.qt.presenter.board import Board, Tool
 from gpuviz.qt.presenter.conductor import Conductor
 from gpuviz.qt.presenter.keys import act_of, digit_of
 from gpuviz.qt.presenter.screen import Screen
@@ -31,6 +34,7 @@ from gpuviz.scenes.sources import Sources
 
 THEME = "projector"
 SCALES = (0.75, 0.85, 1.0, 1.15, 1.3, 1.5)  # of the letters, to what a screen begins with
+TOOLS: tuple[Tool, ...] = ("laser", "lens", "pen", "marker", "part")
 SCREENS_MS = 400  # after which windows follow the screens that there are
 DIGITS_MS = 700  # after which a number that was typed is gone to
 
@@ -66,7 +70,8 @@ class Presentation(QObject):
 
     Launches are looked up in `library`, by default in what ships. `known` are slides that have been
     performed already, `calm` is for those who want no motion. A GPU is kept busy with what is shown
-    for the share `use` of the time, 0 for not at all.
+    for the share `use` of the time, 0 for not at all. What `keep` is given, it keeps with the
+    lecture.
 
     Signals
     -------
@@ -85,6 +90,7 @@ class Presentation(QObject):
         known: Mapping[int, Showing] | None = None,
         calm: bool = False,
         use: float = State().use,
+        keep: Keep | None = None,
     ) -> None:
         super().__init__(parent)
         if not any(slide.playable for slide in lecture.slides):
@@ -99,7 +105,8 @@ class Presentation(QObject):
         )
         self.conductor.player.set_calm(calm)
         self.tuning = Tuning(self.conductor, self.varied_runs, DIGITS_MS, self)
-        self.screen = Screen(self.conductor, self.tuning, self._look())
+        self.board = Board(self.conductor, keep and self._keeping(keep), self)
+        self.screen = Screen(self.conductor, self.tuning, self.board, self._look())
         self.speaker = Speaker(self.conductor, self.screen)
         self._acts = self._acting()
         self._number = TypedNumber(DIGITS_MS, self)
@@ -115,7 +122,8 @@ class Presentation(QObject):
         self.speaker.asked.connect(self._do)
         self.screen.troubled.connect(self.speaker.say)
         self.screen.closed.connect(self.close)
-        self.measurements.said.connect(self.speaker.say)
+        for told in (self.measurements.said, self.board.said):
+            told.connect(self.speaker.say)
 
     def _meter(self, sources: Sources, use: float) -> Meter:
         made = Meter(sources, self)
@@ -183,7 +191,7 @@ class Presentation(QObject):
         self.ended.emit(self.conductor.slide)
 
     def _acting(self) -> dict[str, Callable[[], object]]:
-        conductor, screen = self.conductor, self.screen
+        conductor, screen, board = self.conductor, self.screen, self.board
         return {
             "forward": conductor.forward,
             "back": conductor.back,
@@ -192,8 +200,11 @@ class Presentation(QObject):
             "black": partial(conductor.set_blank, "black"),
             "white": partial(conductor.set_blank, "white"),
             "tune": self.tuning.toggle,
-            "laser": partial(screen.set_tool, "laser"),
-            "lens": partial(screen.set_tool, "lens"),
+            **{tool: partial(board.set_tool, tool) for tool in TOOLS},
+            "undo": board.undo,
+            "clear": board.clear,
+            "keep": board.keep,
+            "freeze": self._freeze,
             "larger": partial(self._zoom, 1),
             "smaller": partial(self._zoom, -1),
             "measure": self.measurements.again,
@@ -221,6 +232,24 @@ class Presentation(QObject):
     def _look(self) -> Look:
         return Look(THEMES[THEME], self._scale)
 
+    def _freeze(self) -> None:
+        """The class's picture stands still; or goes with the speaker's again."""
+        self.screen.freeze(not self.screen.frozen)
+        self.speaker.refresh()
+
+    def _keeping(self, keep: Keep) -> Keep:
+        """Changes of slides are this lecture's, too, as it is being given."""
+
+        def kept(changes: Changes) -> str:
+            try:
+                said = keep(changes)
+            except Error as error:  # a full disk, say: the lecture goes on
+                return failure_of(error).message
+            self.conductor.lecture = changed_by(self.conductor.lecture, changes)
+            return said
+
+        return kept
+
     def _toggle_speaker(self) -> None:
         self.speaker.setVisible(not self.speaker.isVisible())
         if self.speaker.isVisible():
@@ -236,9 +265,13 @@ class Presentation(QObject):
         """What is switched on goes first, the lecture last."""
         if self.conductor.blank:
             self.conductor.set_blank(self.conductor.blank)
-        elif self.screen.tool:
-            self.screen.set_tool(self.screen.tool)
+        elif self.board.tool:
+            self.board.set_tool(self.board.tool)
+        elif self.board.part is not None:
+            self.board.all_of_it()
         elif self.tuning.varied:
             self.tuning.back_to_plan()
+        elif self.screen.frozen:
+            self._freeze()
         else:
             self.close()

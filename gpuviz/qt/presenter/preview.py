@@ -4,19 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QRectF, QSize
-from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtCore import QRectF, QSize, Qt
+from PySide6.QtGui import QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
+
+from gpuviz.qt.presenter.screen import Screen
 
 Paint = Callable[[QPainter], object]
 
 
 class Preview(QWidget):
-    """Paints what `paint` paints in the screen's own size, made smaller."""
+    """Paints what `paint` paints in the screen's own size, made smaller.
 
-    def __init__(self, name: str, paint: Paint, screen: QWidget) -> None:
+    In one `by_hand` the mouse does what it does on the screen.
+    """
+
+    def __init__(self, name: str, paint: Paint, screen: Screen, by_hand: bool = False) -> None:
         super().__init__()
         self._paint, self._screen = paint, screen
+        self._hand = screen if by_hand else None
+        self.setMouseTracking(by_hand)
         self.setAccessibleName(name)
         policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         policy.setHeightForWidth(True)
@@ -42,6 +49,21 @@ class Preview(QWidget):
         painter.scale(share, share)
         painter.setClipRect(QRectF(screen.rect()))
         self._paint(painter)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """As on the screen, but that a click does not go on."""
+        if self._hand is not None and event.button() == Qt.MouseButton.LeftButton:
+            self._hand.press_at(event.position() / self.share)
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """As on the screen."""
+        if self._hand is not None:
+            self._hand.move_to(event.position() / self.share)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """As on the screen."""
+        if self._hand is not None:
+            self._hand.board.end()
 
     @property
     def share(self) -> float:

@@ -4,8 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, QTimer, Signal
-from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QWheelEvent
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import (
+    QColor,
+    QKeyEvent,
+    QKeySequence,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QWheelEvent,
+)
 from PySide6.QtWidgets import QWidget
 
 from gpuviz.draw.marks import Frame
@@ -16,9 +24,10 @@ from gpuviz.lectures.answer import named, shown
 from gpuviz.lectures.picture import Shown, frame, letters, titled
 from gpuviz.qt.controls.announce import Announcer
 from gpuviz.qt.look.theme import Look
+from gpuviz.qt.presenter.board import DRAGGED, Board
 from gpuviz.qt.presenter.conductor import Conductor
-from gpuviz.qt.presenter.pointer import ZOOMS, Tool, paint_tool
-from gpuviz.qt.presenter.seen import Seen, fitted
+from gpuviz.qt.presenter.pointer import ZOOMS, paint_tool
+from gpuviz.qt.presenter.seen import WHOLE, Seen, fitted
 from gpuviz.qt.presenter.tuning import Tuning
 
 _BLANK = {"black": QColor(0, 0, 0), "white": QColor(255, 255, 255)}
@@ -39,13 +48,15 @@ class Screen(QWidget):
     closed = Signal()
     troubled = Signal(str)
 
-    def __init__(self, conductor: Conductor, tuning: Tuning, look: Look) -> None:
+    def __init__(self, conductor: Conductor, tuning: Tuning, board: Board, look: Look) -> None:
         super().__init__()
         self._conductor, self._tuning, self._look = conductor, tuning, look
+        self.board = board
+        self._drawn_on: tuple[float, float, float] | None = None
+        self._frozen: tuple[Seen, QSize] | None = None
         self._frame: Frame | None = None
         self._fresh = False
         self._at = QPointF(-1e6, -1e6)
-        self.tool: Tool = ""
         self.zoom = ZOOMS[1]
         self.trouble = ""
         self.setWindowTitle(conductor.lecture.title)
@@ -61,6 +72,7 @@ class Screen(QWidget):
         for signal in (conductor.moved, conductor.changed, conductor.blanked, tuning.changed):
             signal.connect(self.refresh)
         conductor.player.t_changed.connect(self.refresh)
+        board.changed.connect(self._follow_board)
         self.announcer = Announcer(self)
         conductor.moved.connect(self._tell)
         self._show_cursor()
@@ -75,10 +87,15 @@ class Screen(QWidget):
         self._look = look
         self.refresh()
 
-    def set_tool(self, tool: Tool) -> None:
-        """Let this follow the mouse; nothing when it does already."""
-        self.tool = "" if tool == self.tool else tool
-        self._show_cursor()
+    @property
+    def frozen(self) -> bool:
+        """Whether the class sees a picture that stands still."""
+        return self._frozen is not None
+
+    def freeze(self, on: bool) -> None:
+        """Let what the class sees stand still, whatever the speaker does; or go with it again."""
+        seen = self.seen() if on else None
+        self._frozen = (seen, self.size()) if seen is not None else None
         self.update()
 
     def refresh(self, *_: object) -> None:
@@ -87,7 +104,12 @@ class Screen(QWidget):
         self.update()
 
     def stage(self) -> Stage:
-        """The stage below the strip, with letters for the back row."""
+        """The stage that the picture is laid out on: the one its ink was drawn on, or that below
+        the strip, with letters for the back row.
+        """
+        ink = self.board.ink
+        if ink is not None:
+            return ink.stage(self._look.palette)
         whole = self.stage_of(self._conductor.shown)
         room = strip.height(self._window()) if self._tuning.strip is not None else 0.0
         return replace(whole, height=whole.height - room)
@@ -100,16 +122,22 @@ class Screen(QWidget):
 
     def seen(self) -> Seen | None:
         """What is to be seen; the last good picture when there is none, None before the first."""
-        if not self._fresh:
-            self._make()
+        stage = self.stage()
+        on = stage.width, stage.height, stage.scale
+        if not self._fresh or on != self._drawn_on:
+            self._drawn_on = on
+            self._make(stage)
         if self._frame is None:
             return None
         above = self._tuning.strip
         drawn = strip.frame(self._window(), above) if above is not None else None
         top = drawn.height if drawn is not None else 0.0
         area = QRectF(0, top, self.width(), self.height() - top)
-        onto = fitted(self._frame.width, self._frame.height, area)
-        return Seen(self._frame, area, onto, drawn)
+        onto = fitted(self._frame.width, self._frame.height, area, self.board.part or WHOLE)
+        ink = self.board.ink
+        marks = ink.marks(self._look.palette) if ink is not None else ()
+        picture = replace(self._frame, marks=(*self._frame.marks, *marks))
+        return Seen(picture, area, onto, drawn, self.board.rubber)
 
     def paint_on(self, painter: QPainter) -> None:
         """The picture with all that lies over it, or a colour, in the size of this widget."""
@@ -119,11 +147,19 @@ class Screen(QWidget):
             painter.fillRect(self.rect(), self._look.color("ground"))
         else:
             seen.paint(painter)
-            paint_tool(painter, self.tool, seen, self._at, self.zoom, self._look)
+            paint_tool(painter, self.board.tool, seen, self._at, self.zoom, self._look)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """What the class sees."""
-        self.paint_on(QPainter(self))
+        painter = QPainter(self)
+        if self._frozen is None or self._conductor.blank:
+            self.paint_on(painter)
+            return
+        seen, size = self._frozen
+        painter.fillRect(self.rect(), self._look.color("ground"))
+        share = min(self.width() / size.width(), self.height() / size.height())
+        painter.scale(share, share)
+        seen.paint(painter)
 
     def _window(self) -> Stage:
         """A stage of the whole widget, with letters as for one picture."""
@@ -144,11 +180,15 @@ class Screen(QWidget):
             words.append(said.story.sentence)
         self.announcer.say(". ".join(word for word in words if word))
 
-    def _make(self) -> None:
+    def _follow_board(self) -> None:
+        self._show_cursor()
+        self.update()
+
+    def _make(self, stage: Stage) -> None:
         self._fresh = True
         conductor = self._conductor
         try:
-            self._frame = frame(conductor.shown, conductor.cue, conductor.player.t, self.stage())
+            self._frame = frame(conductor.shown, conductor.cue, conductor.player.t, stage)
         except Exception as error:  # a lesson's mistake must not stop a lecture
             said, before = f"{type(error).__name__}: {error}", self.trouble
             self.trouble = said
@@ -164,36 +204,56 @@ class Screen(QWidget):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Keys are the presentation's."""
-        self.pressed.emit(event.key())
+        undo = event.matches(QKeySequence.StandardKey.Undo)
+        self.pressed.emit(Qt.Key.Key_U if undo else event.key())
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """A click goes on, as remote controls have it; the other button goes back. One on the title
-        opens the strip.
-        """
-        left, at = event.button() == Qt.MouseButton.LeftButton, event.position()
-        seen = self.seen()
-        if left and seen is not None and not self._conductor.blank:
-            if not seen.area.contains(at):
-                self._tuning.click(self._window(), at.x(), at.y())
-                return
-            there = seen.onto.inverted()[0].map(at)
-            if titled(seen.picture, there.x(), there.y()) and self._tuning.offered:
-                self._tuning.toggle()
-                return
-        self.pressed.emit(Qt.Key.Key_Space if left else Qt.Key.Key_PageUp)
+        """A click goes on, as remote controls have it; the other button goes back."""
+        left = event.button() == Qt.MouseButton.LeftButton
+        if not left or not self.press_at(event.position()):
+            self.pressed.emit(Qt.Key.Key_Space if left else Qt.Key.Key_PageUp)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         """The tool follows."""
-        self._at = event.position()
+        self.move_to(event.position())
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """A line ends."""
+        self.board.end()
+
+    def press_at(self, at: QPointF) -> bool:
+        """The button goes down at a point of the window: a line begins, the strip is clicked, or
+        the title, which opens it. False where none of these is.
+        """
+        seen = self.seen()
+        if seen is None or self._conductor.blank:
+            return False
+        there = seen.onto.inverted()[0].map(at)
+        if not seen.area.contains(at):
+            self._tuning.click(self._window(), at.x(), at.y())
+        elif self.board.tool in DRAGGED:
+            self.board.begin(there.x(), there.y(), self.stage())
+        elif titled(seen.picture, there.x(), there.y()) and self._tuning.offered:
+            self._tuning.toggle()
+        else:
+            return False
+        return True
+
+    def move_to(self, at: QPointF) -> None:
+        """The mouse is at a point of the window."""
+        self._at = at
         self._rest.start()
-        if self.tool:
-            self.update()
+        if self.board.tool in DRAGGED and (seen := self.seen()) is not None:
+            there = seen.onto.inverted()[0].map(at)
+            self.board.draw(there.x(), there.y())
+        elif self.board.tool:
+            self.board.changed.emit()
         else:
             self.unsetCursor()
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         """The wheel enlarges what the lens shows."""
-        if self.tool == "lens" and event.angleDelta().y():
+        if self.board.tool == "lens" and event.angleDelta().y():
             way = 1 if event.angleDelta().y() > 0 else -1
             index = min(max(ZOOMS.index(self.zoom) + way, 0), len(ZOOMS) - 1)
             self.zoom = ZOOMS[index]
@@ -202,7 +262,7 @@ class Screen(QWidget):
     def leaveEvent(self, event: QEvent) -> None:
         """Without the mouse there is nothing to follow it."""
         self._at = QPointF(-1e6, -1e6)
-        self.update()
+        self.board.changed.emit()
 
     def closeEvent(self, event: QEvent) -> None:
         """Closing the screen ends the lecture."""
@@ -211,4 +271,5 @@ class Screen(QWidget):
 
     def _show_cursor(self) -> None:
         """No arrow on what is taught: it comes with the mouse and goes with it."""
-        self.setCursor(Qt.CursorShape.BlankCursor)
+        draws = self.board.tool in DRAGGED
+        self.setCursor(Qt.CursorShape.CrossCursor if draws else Qt.CursorShape.BlankCursor)

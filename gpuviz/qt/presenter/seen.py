@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from PySide6.QtCore import QRectF, Qt
-from PySide6.QtGui import QColor, QPainter, QTransform
+from PySide6.QtGui import QColor, QPainter, QPainterPath, QTransform
 
 from gpuviz.draw.layout import Rect
 from gpuviz.draw.marks import Frame
@@ -17,12 +17,15 @@ WHOLE = Rect(0.0, 0.0, 1.0, 1.0)
 
 @dataclass(frozen=True, eq=False)
 class Seen:
-    """`picture` is laid into `area` of the window by `onto`; `strip` lies at the top."""
+    """`picture`, with its ink, lies in `area` of the window by `onto`; `strip` lies at the top.
+    `rubber` is a rectangle of the picture that is being dragged.
+    """
 
     picture: Frame
     area: QRectF
     onto: QTransform
     strip: Frame | None = None
+    rubber: Rect | None = None
 
     def paint(self, painter: QPainter) -> None:
         """Paint all of it; the window's top left corner is the painter's origin."""
@@ -31,9 +34,19 @@ class Seen:
         painter.fillRect(self.area, QColor(*self.picture.ground.tolist()))
         painter.setTransform(self.onto, True)
         paint(painter, self.picture)
+        if self.rubber is not None:
+            _frame(painter, self.picture, self.rubber)
         painter.restore()
         if self.strip is not None:
             paint(painter, self.strip)
+
+
+def _frame(painter: QPainter, picture: Frame, rubber: Rect) -> None:
+    """What is left out of the rectangle is veiled."""
+    veil = QPainterPath()
+    veil.addRect(QRectF(0, 0, picture.width, picture.height))
+    veil.addRect(QRectF(*rubber))
+    painter.fillPath(veil, QColor(127, 127, 127, 110))
 
 
 def fitted(width: float, height: float, area: QRectF, part: Rect = WHOLE) -> QTransform:

@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
 )
 
 from gpuviz.language import tr
-from gpuviz.lectures.picture import frame
+from gpuviz.lectures.picture import inked
 from gpuviz.qt.controls.controls import button, label, plain_tip, restyle
 from gpuviz.qt.controls.message import SELECTABLE
 from gpuviz.qt.controls.tab_order import tab_as_laid_out
@@ -60,7 +60,7 @@ class Speaker(QWidget):
         self.setObjectName("speaker")
         self.setWindowTitle(tr("Notes: {title}", title=conductor.lecture.title))
         self.resize(*SIZE)
-        self.now = Preview(tr("What is shown"), screen.paint_on, screen)
+        self.now = Preview(tr("What is shown"), screen.paint_on, screen, by_hand=True)
         self.next = Preview(tr("What comes next"), self._paint_following, screen)
         self._screen = screen
         self.place = label("", "value")
@@ -84,6 +84,7 @@ class Speaker(QWidget):
         for signal in (conductor.moved, conductor.changed, conductor.blanked):
             signal.connect(self.refresh)
         conductor.player.t_changed.connect(lambda t: self.now.update())
+        screen.board.changed.connect(self.now.update)
         self._timer = QTimer(self)
         self._timer.setInterval(_TICK_MS)
         self._timer.timeout.connect(self._tick)
@@ -109,6 +110,9 @@ class Speaker(QWidget):
                 steps=len(conductor.cues),
             )
         )
+        if self._screen.frozen:
+            still = tr("the class sees a still picture")
+            self.place.setText(f"{self.place.text()} · {still}")
         self.coming.setText(self._coming())
         notes = conductor.shown.slide.notes
         if notes != self._notes:  # which Qt does not give back: it makes some spaces others
@@ -152,7 +156,7 @@ class Speaker(QWidget):
         shown, cue = found
         stage = self._screen.stage_of(shown)
         try:
-            paint(painter, frame(shown, cue, cue.end, stage))
+            paint(painter, inked(shown, cue, cue.end, stage))
         except Exception:  # the screen tells of it when it is shown
             painter.fillRect(whole, qcolor(stage.palette.ground))
 

@@ -1,0 +1,41 @@
+"""A picture made larger or smaller, and put in the middle of another size."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from gpuviz.draw.beside import shifted
+from gpuviz.draw.marks import Boxes, Curves, Frame, Lines, Mark, Raster, Strokes, Texts
+
+
+def fitted(frame: Frame, width: float, height: float) -> Frame:
+    """The picture as large as it fits into a size, in the middle."""
+    if (frame.width, frame.height) == (width, height):
+        return frame
+    by = min(width / frame.width, height / frame.height)
+    dx, dy = (width - by * frame.width) / 2, (height - by * frame.height) / 2
+    marks = shifted((scaled(mark, by) for mark in frame.marks), dx, dy)
+    return Frame(width, height, frame.ground, marks)
+
+
+def scaled(mark: Mark, by: float) -> Mark:
+    """A mark so many times as large, about the origin."""
+    factor = np.float32(by)
+    if isinstance(mark, Boxes):
+        return replace(
+            mark,
+            rect=mark.rect * factor,
+            stroke_width=mark.stroke_width * by,
+            radius=mark.radius * by,
+        )
+    if isinstance(mark, Curves | Lines):
+        return replace(mark, points=mark.points * factor, width=mark.width * by)
+    if isinstance(mark, Texts):
+        return replace(mark, at=mark.at * factor, size=mark.size * by)
+    if isinstance(mark, Strokes):
+        return replace(mark, paths=tuple(p * by for p in mark.paths), width=mark.width * by)
+    assert isinstance(mark, Raster)
+    x, y, width, height = mark.rect
+    return replace(mark, rect=(x * by, y * by, width * by, height * by))
