@@ -84,7 +84,9 @@ class Run:
 
     @property
     def counts(self) -> Counts:
-        """Requests, sectors, lines and wavefronts of the whole launch: predicted, and measured."""
+        """Requests, sectors, lines and wavefronts of the whole launch: predicted, and measured;
+        time and the traffic of caches where they were modelled (`trace(time=True)`, `measure`).
+        """
         return Counts(self._run)
 
     @property
@@ -183,7 +185,7 @@ class Run:
 
         if self._job is None:
             raise UnavailableError("this run is not of a kernel that could be launched here")
-        found = explain(self._job, architecture(self.arch))
+        found = self._run.explained or explain(self._job, architecture(self.arch))
         return Subject(found, self.kernel, self._run.trace.source, self.arch)
 
     def compare(self, other: Run) -> Table:
@@ -192,13 +194,14 @@ class Run:
 
     def measure(self, *, repeats: int = 100, device: int = 0) -> Run:
         """The same run with what a GPU measures of it: hardware counters, and times of `repeats`
-        launches on fresh copies of its arrays.
+        launches on fresh copies of its arrays, beside the time that is modelled.
 
         Raises
         ------
         UnavailableError : there is no GPU, or nothing that could be launched there
         InputError : the GPU is of another architecture than was counted for
         """
+        from gpuviz.api.tracing import with_time
         from gpuviz.runners import live
         from gpuviz.runners.gpu.client import Gpu
 
@@ -215,7 +218,8 @@ class Run:
             comparable = self._run.whole and not _repeats(self._job)
             expected = self._run.outputs if comparable else None
             found = live.measure(gpu, self._job, options, expected=expected)
-        return Run(replace(self._run, measurement=found), self._job, self._again)
+        run = with_time(replace(self._run, measurement=found), self._job)
+        return Run(run, self._job, self._again)
 
     def show(self) -> None:
         """Open the window with this run, in a process of its own; the program goes on."""

@@ -23,6 +23,8 @@ _BRIEF = ("requests", "sectors", "wavefronts")
 
 class Counts(Table):
     """Every quantity that is not 0: what is predicted, what a GPU measured, and the difference.
+    Time and the traffic of caches, modelled, are among them where `trace(..., time=True)` or
+    `Run.measure` found them out.
 
     `counts["global_load_sectors"]` is one predicted number, 0 where the launch did nothing such.
     """
@@ -30,14 +32,18 @@ class Counts(Table):
     def __init__(self, run: Run) -> None:
         """The totals of a run."""
         self._totals, self._about = run.counts.totals, run.about
+        self._modelled = (
+            {key: round(n) for key, n in run.explained.counted.items()} if run.explained else {}
+        )
         found = run.measurement.values() if run.measurement else {}
         rows: list[tuple[Cell, ...]] = []
-        for key, n in self._totals.items():
+        predicted = {str(key): n for key, n in self._totals.items()} | self._modelled
+        for key, n in predicted.items():
             measured = found.get(key)
             if n or measured:
                 apart = None if measured is None else measured - n
-                rows.append((str(key), n, measured, apart))
-        rows += [(key, None, n, None) for key, n in found.items() if key not in self._totals and n]
+                rows.append((key, n, measured, apart))
+        rows += [(key, None, n, None) for key, n in found.items() if key not in predicted and n]
         super().__init__(("quantity", "predicted", "measured", "difference"), rows, run.note)
 
     def __getitem__(self, name: str) -> int:
@@ -47,6 +53,8 @@ class Counts(Table):
         ------
         KeyError : there is no such quantity
         """
+        if name in self._modelled:
+            return self._modelled[name]
         try:
             return self._totals[Count(name)]
         except ValueError:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, overload
 from gpuviz.api.kernels import Grid, asked, sizes_of
 from gpuviz.arch import architecture
 from gpuviz.checks import ALL
+from gpuviz.errors import UnavailableError
 from gpuviz.integrations.asked import Building, Call
 from gpuviz.ptx.options import Blocks, Engine, Options
 from gpuviz.runners import base, emulated
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from gpuviz.api.tables import Counts
     from gpuviz.api.traced import Traced
     from gpuviz.integrations.asked import Asked
+    from gpuviz.runners.job import Job
 
 Sizes = int | Sequence[int]
 
@@ -37,6 +39,7 @@ class Wishes:
     checks: Sequence[str] = ALL
     engine: Engine = "auto"
     seconds: float = SECONDS
+    time: bool = False
 
     def options(self, record: tuple[int, ...]) -> Options:
         """For a launch of which these blocks are recorded."""
@@ -74,6 +77,7 @@ def trace(
     engine: Engine = ...,
     seconds: float = ...,
     inplace: bool = ...,
+    time: bool = ...,
 ) -> Run: ...
 def trace(
     kernel: Any = None,
@@ -95,6 +99,7 @@ def trace(
     engine: Engine = "auto",
     seconds: float = SECONDS,
     inplace: bool = False,
+    time: bool = False,
     max_launches: int = 16,
     match: str = "",
 ) -> Run | Traced:
@@ -120,6 +125,8 @@ def trace(
     record : the blocks whose requests are kept, to be shown
     blocks, engine, seconds, checks : as on the command line (`gpuviz count --help`)
     inplace : write results back to the arrays given
+    time : model time and the traffic of caches, too, which takes some seconds: rows of `run.counts`
+        where the device is modelled, a note why not where it isn't
 
     Raises
     ------
@@ -141,7 +148,7 @@ def trace(
 
         return Traced(max_launches, match, Wishes(arch, level, tuple(record), blocks, checks))
     building = Building(name, shared, defines or {}, tuple(map(Path, include)), tuple(options))
-    wishes = Wishes(arch, level, tuple(record), blocks, checks, engine, seconds)
+    wishes = Wishes(arch, level, tuple(record), blocks, checks, engine, seconds, time)
     shape = grid if callable(grid) else sizes_of(grid, "grid"), sizes_of(block, "block")
     made = asked(Call(kernel, *shape, args, kwargs or {}, building, arch))
     run = of_asked(made, wishes)
@@ -173,7 +180,20 @@ def of_asked(made: Asked, wishes: Wishes) -> Run:
     from gpuviz.api.run import Run
 
     again = partial(_emulated, made, wishes)
-    return Run(again(wishes.record), made.job, again)
+    run = again(wishes.record)
+    return Run(with_time(run, made.job) if wishes.time else run, made.job, again)
+
+
+def with_time(run: base.Run, job: Job) -> base.Run:
+    """The run explained, or with a note why no time is modelled of it."""
+    from gpuviz.runners.explained import explain
+
+    if run.explained is not None:
+        return run
+    try:
+        return replace(run, explained=explain(job, architecture(run.arch)))
+    except UnavailableError as why:
+        return replace(run, trace=replace(run.trace, notes=(*run.trace.notes, str(why))))
 
 
 def _emulated(made: Asked, wishes: Wishes, record: tuple[int, ...]) -> base.Run:

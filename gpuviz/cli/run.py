@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from gpuviz.arch import Architecture, architecture
@@ -13,11 +13,14 @@ from gpuviz.cli.device import add_device
 from gpuviz.cli.launch import add_budget, add_engine, add_launch, at_least_one, jobs
 from gpuviz.cli.table import table
 from gpuviz.compile import demangled
-from gpuviz.errors import KernelFault, UnsupportedError
+from gpuviz.errors import KernelFault, UnavailableError, UnsupportedError
 from gpuviz.language import english
+from gpuviz.machine.device import device_of
+from gpuviz.panels.limit_words import limit_sentence, time_words
 from gpuviz.ptx.options import Options
 from gpuviz.runners import emulated, live
 from gpuviz.runners.base import Run
+from gpuviz.runners.explained import explain
 from gpuviz.runners.gpu.client import Gpu
 from gpuviz.runners.job import Job
 from gpuviz.runners.live import MeasureOptions
@@ -112,7 +115,22 @@ def _one(
     measurement = live.measure(
         gpu, job, options, expected=predicted.outputs if predicted and predicted.whole else None
     )
+    if predicted is not None:
+        try:
+            predicted = _explained(predicted, job, arch, options, emulation)
+        except UnavailableError as error:
+            why = str(error)
     return Told(role, job, predicted, measurement, why, ended)
+
+
+def _explained(
+    run: Run, job: Job, arch: Architecture, measured: MeasureOptions, emulation: Options
+) -> Run:
+    """With the time that is modelled: of data in L2 only where launches leave all of it there."""
+    size = sum(buffer.size for buffer in run.trace.launch.buffers)
+    cold = measured.mode != "warm" or size > device_of(arch).warm_bytes
+    options = Options(engine=emulation.engine, seconds=emulation.seconds)
+    return replace(run, explained=explain(job, arch, cold=cold, options=options))
 
 
 class Told:
@@ -153,6 +171,7 @@ class Told:
             "timing": self._timing() if m.timing else None,
             "counters": {k: asdict(r) | {"status": r.status} for k, r in m.counters.items()},
             "predicted": self.run.counts.totals if self.run else None,
+            "modelled": self._modelled(),
             "differences": m.differences,
             "checks": list(self.run.checked) if self.run else [],
             "findings": [vars(finding) for finding in self.findings],
@@ -166,6 +185,10 @@ class Told:
             if m.placement
             else None,
         }
+
+    def _modelled(self) -> dict[str, Any] | None:
+        e = self.run.explained if self.run else None
+        return {**e.counted, "limiter": e.limits.limiter, "line": e.limits.line} if e else None
 
     def _timing(self) -> dict[str, Any]:
         timing = self.measurement.timing
@@ -195,7 +218,10 @@ class Told:
         )
         parts = [
             "\n".join(
-                [name, self.measurement.caption, *self._speed(), *self._result(), *self.notes]
+                [
+                    *(name, self.measurement.caption),
+                    *(*self._speed(), *self._limit(), *self._result(), *self.notes),
+                ]
             )
         ]
         if self.measurement.values():
@@ -214,6 +240,17 @@ class Told:
         if self.run is None or peaks is None:
             return lines
         return lines + _rates(told, peaks)
+
+    def _limit(self) -> list[str]:
+        """The time modelled, beside the one measured, and what limits."""
+        e = self.run.explained if self.run else None
+        if e is None:
+            return []
+        apart = self._timing()["median_us"] / e.prediction.microseconds - 1
+        return [
+            f"modelled: {time_words(e)}; measured {apart:+.0%}",
+            limit_sentence(e, self.job.program.source.splitlines()),
+        ]
 
     def _result(self) -> list[str]:
         return [
@@ -234,9 +271,15 @@ class Told:
             if c.predicted or c.measured
         ]
         known = {c.quantity for c in self.comparisons()}
+        values = self.measurement.values()
+        e = self.run.explained if self.run else None
+        for key, n in (e.counted if e else {}).items():
+            if (value := values.get(key)) is not None:
+                known.add(key)
+                rows.append((key, f"{n:,.0f}", f"{value:,.0f}", f"{value - n:+,.0f}", "modelled"))
         rows += [
             (key, "", f"{value:,.0f}", "", "")
-            for key, value in self.measurement.values().items()
+            for key, value in values.items()
             if key not in known and value
         ]
         return table(("counter", "predicted", "measured", "difference", ""), rows, ">1 >2 >3")

@@ -54,6 +54,16 @@ class Explained:
         return {State(n): float(shares[n]) for n in np.argsort(-shares) if shares[n] > 0}
 
     @property
+    def counted(self) -> dict[str, float]:
+        """What hardware counters count of it, too, by their names: nanoseconds, and sectors."""
+        made = self.prediction
+        return {
+            "duration_ns": made.microseconds * 1e3,
+            "l2_to_l1_sectors": made.l2_to_l1,
+            "dram_read_sectors": made.dram_read,
+        }
+
+    @property
     def tail(self) -> float:
         """The cycles at the end in which places stay empty: no more blocks come."""
         if not self.timeline.whole:

@@ -24,19 +24,26 @@ def time_rows(found: Sequence[Explained | None]) -> list[Row]:
     if not known:
         return []
     note = model_note(known[0].timeline.device)
-    numbers: tuple[tuple[str, str, Of], ...] = (
-        (tr("duration, ns"), "duration_ns", lambda e: e.prediction.microseconds * 1e3),
-        (tr("L2 to L1, sectors"), "l2_to_l1_sectors", lambda e: e.prediction.l2_to_l1),
-        (tr("memory to L2, sectors"), "dram_read_sectors", lambda e: e.prediction.dram_read),
-    )
+    labels = {
+        "duration_ns": tr("duration, ns"),
+        "l2_to_l1_sectors": tr("L2 to L1, sectors"),
+        "dram_read_sectors": tr("memory to L2, sectors"),
+    }
 
     def values(of: Of) -> tuple[float | None, ...]:
         return tuple(None if e is None else of(e) for e in found)
 
     rows = [Row(tr("Time and caches"))]
     rows += [
-        Row(label, note, key, values(of), strong=key == "duration_ns", modelled=True)
-        for label, key, of in numbers
+        Row(
+            label,
+            note,
+            key,
+            values(partial(_counted, key)),
+            strong=key == "duration_ns",
+            modelled=True,
+        )
+        for key, label in labels.items()
     ]
     most = max(known, key=lambda e: e.prediction.cycles).waits
     for state in (state for state, share in most.items() if state in WAITS and share >= _LEAST):
@@ -46,6 +53,10 @@ def time_rows(found: Sequence[Explained | None]) -> list[Row]:
         shares = values(partial(_share, state))
         rows.append(Row(label, hint, "", shares, percent=True, modelled=True))
     return rows
+
+
+def _counted(key: str, e: Explained) -> float:
+    return e.counted[key]
 
 
 def _share(state: State, e: Explained) -> float:

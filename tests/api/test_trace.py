@@ -3,13 +3,16 @@ import importlib
 import json
 import pkgutil
 import re
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import gpuviz
 import gpuviz.api
+from gpuviz.api import tables
 from gpuviz.compile import compile_cuda, elf
 from gpuviz.errors import InputError, LaunchError, UnavailableError
 from gpuviz.sass import tool
@@ -250,5 +253,29 @@ def test_a_run_tells_where_its_time_goes(turned: gpuviz.Run, tmp_path: Path) -> 
     assert timeline.picture(100, 120).svg() != timeline.picture().svg()
     assert turned.picture("limits").title.startswith("Limited by latency")
     assert timeline.save(tmp_path / "turn.trace.json").stat().st_size > 1000
+    assert "duration_ns" not in turned.counts.to_dict()["quantity"]
     with pytest.raises(UnavailableError, match="sm_75"):
         _ = gpuviz.trace(SHARED, 1, 32, ("f32[32]=rand", "f32[32]=zeros"), arch="sm_75").limits
+
+
+@pytest.mark.skipif(tool.find() is None, reason="no nvdisasm")
+def test_time_and_traffic_stand_among_the_counts_where_they_are_asked_for() -> None:
+    arguments = ("f32[4096]=rand", "f32[4096]=zeros")
+    copy = """__global__ void copy(float *a, float *b) {
+        int i = blockIdx.x * 256 + threadIdx.x;
+        b[i] = a[i];
+    }"""
+    run = gpuviz.trace(copy, 16, 256, arguments, time=True)
+    rows = {row["quantity"]: row for row in run.counts}
+    assert rows["duration_ns"]["predicted"] == round(run.limits.microseconds * 1e3)
+    assert run.counts["l2_to_l1_sectors"] == run.counts["global_load_sectors"] == 512
+    assert rows["dram_read_sectors"]["measured"] is None
+    measured = replace(
+        run._run,
+        measurement=SimpleNamespace(values=lambda: {"l2_to_l1_sectors": 520.0, "other": 1.0}),
+    )
+    beside = {row["quantity"]: row for row in tables.Counts(measured)}
+    assert beside["l2_to_l1_sectors"]["difference"] == 8 and beside["other"]["predicted"] is None
+    elsewhere = gpuviz.trace(copy, 16, 256, arguments, arch="sm_80", time=True)
+    assert "no time is modelled for sm_80" in elsewhere.notes[-1]
+    assert elsewhere.counts["global_load_sectors"] == 512

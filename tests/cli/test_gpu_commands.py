@@ -19,6 +19,7 @@ from gpuviz.runners.gpu.client import Gpu
 from gpuviz.runners.job import Job
 from gpuviz.runners.measurement import DeviceFacts, Measurement
 from gpuviz.runners.recording import Entry, Recording, read, write
+from gpuviz.sass import tool
 from gpuviz.scenes import SCENES, lesson
 
 WORKER = Path(__file__).parents[1] / "runners" / "fake_worker.py"
@@ -64,6 +65,21 @@ def test_run_puts_measured_beside_predicted(
     assert "largest difference to the emulator's in: 1" in told
     (row,) = [line.split() for line in told.splitlines() if line.startswith("global_load_requests")]
     assert row == ["global_load_requests", "8", "8", "0"]
+
+
+@pytest.mark.usefixtures("made_up")
+@pytest.mark.skipif(tool.find() is None, reason="no nvdisasm")
+def test_run_tells_the_time_that_is_modelled_and_what_limits(
+    kernel: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["run", kernel, *ARGUMENTS]) == 0
+    told = capsys.readouterr().out
+    assert "modelled: " in told and "for the launch itself; measured " in told
+    assert "Limited by latency" in told and "if (i < n) out[i] = in[i];" in told
+    assert main(["run", kernel, *ARGUMENTS, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)["modelled"]
+    assert found["limiter"] == "latency" and found["duration_ns"] > 2000
+    assert found["l2_to_l1_sectors"] == 32 and found["dram_read_sectors"] == 0  # all is in L2
 
 
 @pytest.mark.usefixtures("made_up")
