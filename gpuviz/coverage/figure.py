@@ -22,7 +22,7 @@ from gpuviz.scenes.perform import Performance, perform
 
 Settings = tuple[tuple[str, Value], ...]
 _THIN = "\u2009"  # between digits on screen
-_THIN = "\u2009"  # between digits on screen
+UNMEASURED = "not measured"
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,7 +105,8 @@ class Figure:
     """One line of the table.
 
     `preset` names one of the lesson's presets (its defaults when ""), `settings` what else is
-    changed, `timed` the run whose time the measured column gives.
+    changed, `timed` the run whose time the measured column gives, `of` which of several runs is
+    meant. `why` is said where nothing is measured.
     """
 
     lesson: str
@@ -115,6 +116,8 @@ class Figure:
     settings: Settings = ()
     arch: str = "sm_90"
     timed: str = ""
+    of: str = ""
+    why: str = UNMEASURED
 
     @property
     def values(self) -> Values:
@@ -142,7 +145,7 @@ class Figure:
             return f"no GPU of CC {architecture(self.arch).version}"
         shown = self.shown()
         time = _time(shown.run(self.timed)) if self.timed else ""
-        return "; ".join(filter(None, (self.answer.measured(shown), time))) or "not measured"
+        return "; ".join(filter(None, (self.answer.measured(shown), time))) or self.why
 
 
 def _time(run: Run) -> str:

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from gpuviz.arch import architecture
 from gpuviz.coverage.figure import Answer, Figure, Ratio, Row, Said, Shown
 from gpuviz.memory.counts import Count
+from gpuviz.scenes.inner_loops import inner_loop_of
+from gpuviz.scenes.matmul_published import query_of
 
 _S0, _S2, _S3 = ("S0",), ("S2",), ("S3",)
+_ASSUMED = "the course's device, not a real one"
 _TBS, _GBS, _PEAK = 1e12, 150e9, 12e12  # the course's devices: bytes and operations a second
 
 
@@ -85,6 +89,12 @@ def _dynamic(shown: Shown) -> str:
     return f"{run.trace.launch.dynamic_shared} B dynamic, {known} B static"
 
 
+def _by_the_query(shown: Shown) -> str:
+    """The tile that the device's own table allows."""
+    run = shown.run()
+    return query_of(run.measurement, architecture(run.arch)).said if run.measurement else ""
+
+
 def _static(shown: Shown) -> str:
     known = shown.run("tiled").resources
     return f"{known.static_shared_bytes / 1024:g} KB of shared memory a block" if known else ""
@@ -113,18 +123,28 @@ def _fma4(shown: Shown) -> str:
 
 
 def _tile(size: int, width: int, published: str) -> Figure:
-    preset = f"{size} × {size}, tile {width}" if width < 32 else ""
-    sizes = (("rows", size), ("inner", size), ("columns", size), ("tile", width))
-    return Figure(
-        "matmul-tiled", Said(_static), published, preset, () if preset else sizes, timed="tiled"
-    )
+    preset = f"{size} × {size}, tile {width}"
+    return Figure("matmul-tiled", Said(_static), published, preset, timed="tiled")
 
 
 def _coarse(role: str, preset: str, published: str) -> Figure:
     answer: Answer = Ratio(
         Count.GLOBAL_LOAD_SECTORS, Count.GLOBAL_LOAD_REQUESTS, "sectors a request", role
     )
-    return Figure("thread-coarsening", answer, published, preset, timed=role)
+    return Figure("thread-coarsening", answer, published, preset, timed=role, of=role)
+
+
+def _loop(role: str) -> Figure:
+    """What the inner loop of a kernel takes for a product, and what of it computes addresses."""
+
+    def text(shown: Shown) -> str:
+        found = inner_loop_of(shown.run(role))
+        return (
+            f"inner loop, for a product: {found.each():g} instructions, {found.each('memory'):g} "
+            f"loads, {found.each('address'):g} for addresses, {found.each('loop'):g} for the loop"
+        )
+
+    return Figure("thread-coarsening", Said(text), "", "A block apart", timed=role, of=role)
 
 
 def _outcome(shown: Shown) -> str:
@@ -195,16 +215,26 @@ MATRICES = (
                 _reachable(_TBS),
                 "1 TB/s: 250 Gops/s, 2% of 12 TFLOP/s",
                 "4 × 4, blocks of 2 × 2",
+                why=_ASSUMED,
             ),
-            Figure("matmul-naive", Said(_needed), "48 needed", "4 × 4, blocks of 2 × 2"),
+            Figure(
+                "matmul-naive", Said(_needed), "48 needed", "4 × 4, blocks of 2 × 2", why=_ASSUMED
+            ),
             Figure(
                 "matmul-naive",
                 _reachable(_GBS, tile=True),
                 "16 × 16 tiles, 150 GB/s: 600 GFLOP/s",
                 "32 × 32, blocks of 16 × 16, 150 GB/s",
+                why=_ASSUMED,
             ),
-            Figure("roofline", Said(_said), "48 needed", "1 TB/s, 12 TFLOP/s, as published"),
-            Figure("roofline", Said(_said), "600 GFLOP/s", "150 GB/s, as published"),
+            Figure(
+                "roofline",
+                Said(_said),
+                "48 needed",
+                "1 TB/s, 12 TFLOP/s, as published",
+                why=_ASSUMED,
+            ),
+            Figure("roofline", Said(_said), "600 GFLOP/s", "150 GB/s, as published", why=_ASSUMED),
             Figure(
                 "roofline", Said(lambda shown: "", _said), "", "The GPU measured", timed="naive"
             ),
@@ -229,7 +259,13 @@ MATRICES = (
                 "32 × 32, tile 16",
                 timed="tiled",
             ),
-            Figure("matmul-tiled", Said(_phases), "N / TILE phases", "32 × 32, tile 16"),
+            Figure(
+                "matmul-tiled",
+                Said(_phases),
+                "N / TILE phases",
+                "32 × 32, tile 16",
+                why="no counter counts barriers",
+            ),
         ),
     ),
     Row(
@@ -269,7 +305,11 @@ MATRICES = (
         _S3,
         (
             Figure(
-                "matmul-tiled", Said(_dynamic), "", "32 × 32, tile 16", (("shared", "dynamic"),)
+                "matmul-tiled",
+                Said(_dynamic, _by_the_query),
+                "the size of tiles by the device query",
+                "32 × 32, tile 16",
+                (("shared", "dynamic"),),
             ),
             Figure("occupancy", Said(_dynamic), "", "16 × 16, tiled", timed="kernel"),
         ),
@@ -286,8 +326,9 @@ MATRICES = (
         _S2,
         (
             _coarse("one cell", "A block apart", ""),
+            _coarse("one cell unrolled", "A block apart", "unrolling gains 5 to 10 %"),
             _coarse("interleaved", "A block apart", "no gain by itself"),
-            _coarse("interleaved unrolled", "A block apart", "unrolling gains 5 to 10 %"),
+            _coarse("interleaved unrolled", "A block apart", ""),
             _coarse("adjacent unrolled", "Side by side", ""),
         ),
     ),
@@ -305,7 +346,11 @@ MATRICES = (
         "E",
         "The PTX of the kernel beside its source",
         _S2,
-        (Figure("matmul-tiled", Said(_ptx), "", "32 × 32, tile 16"),),
+        (
+            Figure("matmul-tiled", Said(_ptx), "", "32 × 32, tile 16", why="PTX, not run as such"),
+            _loop("one cell"),
+            _loop("one cell unrolled"),
+        ),
     ),
     Row(
         "E",

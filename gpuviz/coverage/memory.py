@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from gpuviz.arch import architecture
-from gpuviz.coverage.figure import Figure, Ratio, Row, Said, Shown
+from gpuviz.coverage.figure import Answer, Figure, Ratio, Row, Said, Shown
+from gpuviz.coverage.organisation import rate_of
+from gpuviz.language import grouped
 from gpuviz.memory.coalescing import transactions
 from gpuviz.memory.counts import Count, count_of
 from gpuviz.occupancy import occupancy
+from gpuviz.scenes.latency import Chase
 from gpuviz.scenes.occupancy_fit import GF100
 from gpuviz.scenes.square_array import expected_row
 from gpuviz.scenes.square_array_trials import PUBLISHED, THEN, Triple, loads
@@ -70,8 +75,11 @@ def _trial(triple: Triple) -> Figure:
 
     def text(shown: Shown) -> str:
         run = shown.run(role)
-        then, now = loads(run.trace, THEN)[1], loads(run.trace, architecture(run.arch))[1]
-        return f"for 32 elements {then:g} segments on CC 1.1, {now:g} sectors on CC 9.0"
+        then, now = (loads(run.trace, arch) for arch in (THEN, architecture(run.arch)))
+        return (
+            f"for 32 elements {then.transactions:g} segments on CC 1.1; {now.transactions:g} "
+            f"sectors on CC 9.0 (requests: {now.requests:g}, lines: {now.lines:g})"
+        )
 
     return Figure(
         "square-array",
@@ -117,6 +125,22 @@ def _branch_efficiency(shown: Shown) -> str:
         return ""
     share = counted.get("branch_targets_uniform", 0.0) / counted["branch_targets"]
     return f"branch efficiency {100 * share:.4g} %"
+
+
+def _chase(shown: Shown) -> Chase | None:
+    """One warp that follows one chain on each multiprocessor."""
+    run = shown.run("1 × 1")
+    return Chase(1, 1, run.timeline, run) if run.timeline else None
+
+
+def _latency(shown: Shown) -> str:
+    one = _chase(shown)
+    return f"{one.latency:.0f} cycles, the data in L2" if one else ""
+
+
+def _hop(shown: Shown) -> str:
+    one = _chase(shown)
+    return f"{one.hop:.0f} cycles a hop, by a block's own timer" if one and one.hop else ""
 
 
 GLOBAL = (
@@ -210,11 +234,12 @@ GLOBAL = (
         (
             Figure(
                 "ilp-tlp",
-                Said(lambda shown: shown.performance.story.sentence),
+                Said(lambda shown: shown.performance.story.sentence, rate_of(1)),
                 "400 to 600 cycles",
                 "Today, one load at a time",
             ),
-            Figure("ilp-tlp", Said(_most_under_way), "", "Today, eight at once"),
+            Figure("ilp-tlp", Said(_most_under_way, rate_of(8)), "", "Today, eight at once"),
+            Figure("latency", Said(_latency, _hop), "400 to 600 cycles", "One chain each"),
         ),
     ),
     Row(
@@ -275,6 +300,13 @@ def _banks(shown: Shown) -> str:
     return f"{arch.banks} banks, {arch.shared // 1024} KB a multiprocessor"
 
 
+def _shared_here(shown: Shown) -> str:
+    """What the recorded device's own table says."""
+    found = shown.measurement("warp")
+    size = found.device.limits.get("sharedMemPerMultiprocessor") if found else None
+    return f"{size // 1024} KB a multiprocessor" if size else ""
+
+
 def _bank(preset: str, published: str, **settings: int) -> tuple[Figure, Figure]:
     """A pattern under the slides' rules, and under today's."""
     given = tuple(settings.items())
@@ -288,7 +320,24 @@ def _passes(role: str, preset: str, published: str) -> Figure:
     kind = ("constant" if role == "constant" else "shared", "load")
     unit = "passes a request" if role == "constant" else "wavefronts a request"
     answer = Ratio(count_of(kind, "wavefronts"), count_of(kind, "requests"), unit, role)
-    return Figure("constant-memory", answer, published, preset, timed=role)
+    counted: Answer = answer if role == "shared" else Said(_replayed(answer.predicted), _replays)
+    return Figure("constant-memory", counted, published, preset, timed=role, of=role)
+
+
+def _replayed(passes: Callable[[Shown], str]) -> Callable[[Shown], str]:
+    """Passes, and what of them a GPU counts: those beyond the first."""
+
+    def text(shown: Shown) -> str:
+        totals = shown.run("constant").counts.totals
+        return f"{passes(shown)}, {grouped(totals[Count.CONSTANT_LOAD_REPLAYS])} replays in all"
+
+    return text
+
+
+def _replays(shown: Shown) -> str:
+    found = shown.measurement("constant")
+    count = found.values().get(Count.CONSTANT_LOAD_REPLAYS) if found else None
+    return "" if count is None else f"{grouped(count)} replays"
 
 
 def _local(role: str, preset: str, published: str) -> Figure:
@@ -308,7 +357,7 @@ SHARED = (
         _S1,
         (
             Figure("banks", Said(_banks), "16 KB, 16 banks", arch="sm_10"),
-            Figure("banks", Said(_banks), "32 banks since"),
+            Figure("banks", Said(_banks, _shared_here), "32 banks since"),
         ),
     ),
     Row(

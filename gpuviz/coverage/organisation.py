@@ -8,18 +8,19 @@ import numpy as np
 
 from gpuviz.arch import Architecture, architecture
 from gpuviz.coverage.figure import Figure, Ratio, Row, Said, Settings, Shown
-from gpuviz.coverage.matrices import shape
 from gpuviz.language import grouped
 from gpuviz.memory.counts import Count
 from gpuviz.occupancy import Occupancy, occupancy
 from gpuviz.ptx.emulator import Options
 from gpuviz.runners import emulated
+from gpuviz.scenes.latency_hiding import LOADS, rates_of, waits_of
 from gpuviz.scenes.launch_attempt import Attempt, attempt_of, number_of
 from gpuviz.scenes.occupancy import demand_of
 from gpuviz.scenes.occupancy_fit import G80, GF100, TEXTBOOK
 from gpuviz.scenes.occupancy_published import C2070_REGISTERS, SHAPES
 from gpuviz.scenes.perform import job_of
 from gpuviz.scenes.resident_blocks import resident_of
+from gpuviz.traces import LANES
 
 _MACHINES = {"textbook": TEXTBOOK, "G80": G80, "GF100": GF100}
 
@@ -141,6 +142,28 @@ def _idle(shown: Shown) -> str:
     return f"{launch.blocks} blocks, {more} threads masked off"
 
 
+def _idle_measured(shown: Shown) -> str:
+    """By the recorded sectors: of all lanes that stored, those whose element there is none of."""
+    found = shown.measurement("fma4")
+    known = found.values() if found else {}
+    if Count.GLOBAL_STORE_SECTORS not in known or Count.GLOBAL_STORE_REQUESTS not in known:
+        return ""
+    written = known[Count.GLOBAL_STORE_SECTORS] * _FLOATS
+    masked = known[Count.GLOBAL_STORE_REQUESTS] * LANES - written
+    return f"{masked:g} lanes of the warps that stored wrote nothing"
+
+
+def _written(shown: Shown) -> str:
+    """By the recorded sectors, which are full, and the results."""
+    found = shown.measurement("fma4")
+    known = found.values() if found else {}
+    if Count.GLOBAL_STORE_SECTORS not in known:
+        return ""
+    count = known[Count.GLOBAL_STORE_SECTORS] * _FLOATS
+    return f"{count:g} elements written; {_recorded_difference('fma4')(shown)}"
+
+
+_FLOATS = 8  # of a sector
 _GUARDED = Ratio(Count.GLOBAL_STORE_BYTES, unit="elements written", role="fma4", by=4)
 _S1, _S2, _S3, _S4 = ("S1",), ("S2",), ("S3",), ("S4",)
 
@@ -226,8 +249,18 @@ ORGANISATION = (
         "Grids rounded up, and the threads beyond the end",
         ("S2", "S3"),
         (
-            Figure("launch-limits", Said(_idle), "", "1000 elements: 24 threads too many"),
-            Figure("launch-limits", _GUARDED, "", "1000 elements: 24 threads too many"),
+            Figure(
+                "launch-limits",
+                Said(_idle, _idle_measured),
+                "",
+                "1000 elements: 24 threads too many",
+            ),
+            Figure(
+                "launch-limits",
+                Said(_GUARDED.predicted, _written),
+                "",
+                "1000 elements: 24 threads too many",
+            ),
         ),
     ),
 )
@@ -294,18 +327,67 @@ def _warps_needed(shown: Shown) -> str:
     return shown.performance.story.title
 
 
+def _not_here(shown: Shown) -> str:
+    """Why a multiprocessor of the documents is not measured."""
+    machine = str(shown.values["sm"])
+    said = {"textbook": "an example, no device"}
+    return said.get(machine, f"no {machine}") if machine in _MACHINES else ""
+
+
+def rate_of(loads: int) -> Callable[[Shown], str]:
+    """What the lesson's sweep measured with so many loads at once."""
+
+    def text(shown: Shown) -> str:
+        rates = rates_of(shown.run("sweep"))
+        waits = waits_of(shown.run("sweep"))
+        if rates is None or waits is None:
+            return ""
+        at, device = LOADS.index(loads), shown.run("sweep").measurement
+        name = device.device.name if device else ""
+        return (
+            f"{name}: a warp alone waits {waits[0, at]:.0f} cycles for {loads} at once; 32 warps "
+            f"load {rates[-1, at]:.3g} GB/s on one multiprocessor"
+        )
+
+    return text
+
+
+def _by_occupancy(x: int, y: int, published: str) -> Figure:
+    """A block shape: its occupancy, then and now, beside its time."""
+
+    def predicted(shown: Shown) -> str:
+        run = shown.run("shape")
+        registers = run.resources.registers if run.resources else 0
+        then = occupancy(GF100, x * y, C2070_REGISTERS).fraction
+        now = occupancy(architecture(run.arch), x * y, registers).fraction
+        return f"occupancy {then:.2f} on CC 2.0, {now:.2f} on CC 9.0"
+
+    def measured(shown: Shown) -> str:
+        found = shown.measurement("shape")
+        achieved = found.values().get("achieved_occupancy") if found else None
+        if found is None or achieved is None or found.timing is None:
+            return ""
+        return f"achieved {achieved / 100:.2f}; {found.timing.median / 1000:.4g} ms"
+
+    return Figure(
+        "block-shape", Said(predicted, measured), published, settings=(("x", x), ("y", y))
+    )
+
+
 _TUTORIAL: Settings = (("kernel", "naive"), ("registers", 8), ("sm", "textbook"), ("y", 1))
 
 
 def _slots(threads: int, published: str) -> Figure:
-    return Figure("occupancy", Said(_fits), published, settings=(*_TUTORIAL, ("x", threads)))
+    return Figure(
+        "occupancy", Said(_fits, _not_here), published, settings=(*_TUTORIAL, ("x", threads))
+    )
 
 
 def _shape(x: int, y: int, share: float, milliseconds: int) -> Figure:
     settings: Settings = (("sm", "GF100"), ("registers", C2070_REGISTERS), ("x", x), ("y", y))
     return Figure(
         "occupancy",
-        Said(_two_places),
+        Said(_two_places, _not_here),
         f"{x} × {y}: {share:g}, {milliseconds} ms",
         settings=settings,
     )
@@ -329,7 +411,7 @@ OCCUPANCY = (
         (
             Figure(
                 "occupancy",
-                Said(_fits),
+                Said(_fits, _not_here),
                 "128 threads: 12 blocks wanted, 8 slots, 1024 of 1536 threads",
                 "128 threads in 8 block slots",
             ),
@@ -340,12 +422,15 @@ OCCUPANCY = (
         "Registers, and the cliff where one more costs a block",
         ("S0", "S1", "S3"),
         (
-            Figure("occupancy", Said(_fits), "6 blocks, 1536 threads", "10 registers"),
-            Figure("occupancy", Said(_fits), "5 blocks, 1280 threads", "12 registers"),
-            Figure("occupancy", Said(_fits), "3 blocks", "G80, 10 registers"),
-            Figure("occupancy", Said(_fits), "2 blocks", "G80, 11 registers"),
+            Figure("occupancy", Said(_fits, _not_here), "6 blocks, 1536 threads", "10 registers"),
+            Figure("occupancy", Said(_fits, _not_here), "5 blocks, 1280 threads", "12 registers"),
+            Figure("occupancy", Said(_fits, _not_here), "3 blocks", "G80, 10 registers"),
+            Figure("occupancy", Said(_fits, _not_here), "2 blocks", "G80, 11 registers"),
             Figure(
-                "occupancy", Said(_full_residency), "16384 / 1536 = 10 registers", "10 registers"
+                "occupancy",
+                Said(_full_residency, _not_here),
+                "16384 / 1536 = 10 registers",
+                "10 registers",
             ),
         ),
     ),
@@ -356,12 +441,15 @@ OCCUPANCY = (
         (
             Figure(
                 "occupancy",
-                Said(_shared),
+                Said(_shared, _not_here),
                 "2 KB a block: 8 fit in 16 KB, threads allow 6",
                 "2 KB tiles",
             ),
             Figure(
-                "occupancy", Said(_shared), "GF100: 8 × 2 KB = 16 KB of 48 KB", "GF100, 2 KB tiles"
+                "occupancy",
+                Said(_shared, _not_here),
+                "GF100: 8 × 2 KB = 16 KB of 48 KB",
+                "GF100, 2 KB tiles",
             ),
         ),
     ),
@@ -388,9 +476,9 @@ OCCUPANCY = (
         "Occupancy is not performance",
         _S2,
         (
-            shape(32, 5, "32 × 5, at .83, is the fastest: 33 ms"),
-            shape(32, 2, "32 × 2, at .33: 49 ms"),
-            shape(2, 32, "2 × 32, at .33: 182 ms"),
+            _by_occupancy(32, 5, "32 × 5, at .83, is the fastest: 33 ms"),
+            _by_occupancy(32, 2, "32 × 2, at .33: 49 ms"),
+            _by_occupancy(2, 32, "2 × 32, at .33: 182 ms"),
         ),
     ),
     Row(
@@ -400,13 +488,13 @@ OCCUPANCY = (
         (
             Figure(
                 "ilp-tlp",
-                Said(_warps_needed),
+                Said(_warps_needed, rate_of(4)),
                 "10 registers: 3 blocks",
                 "4 independent, 10 registers",
             ),
             Figure(
                 "ilp-tlp",
-                Said(_warps_needed),
+                Said(_warps_needed, rate_of(8)),
                 "200 / (8 × 4) = 7 warps needed, 2 blocks have 16",
                 "8 independent, 11 registers",
             ),

@@ -36,7 +36,6 @@ BEYOND = {
     "histogram": "atomic instructions, and giving each block a copy of the result",
     "fragments": "tensor cores: which lane holds which element, and how ldmatrix loads it",
     "caches": "what L1 and L2 keep of a naive product, and why tiles still win",
-    "latency": "what a multiprocessor waits for, cycle by cycle, and Little's law",
     "swizzle": "layouts of shared memory with and without conflicts, as CuTe and TMA write them",
     "pipeline": "asynchronous copies through a ring of stages, and the races of stages too early",
     "ladder": "one product from the naive kernel up, an idea a rung, beside cuBLAS",
@@ -106,6 +105,8 @@ def where(figure: Figure) -> str:
     parts = [f"`{figure.lesson}`"]
     if figure.preset:
         parts.append(figure.preset)
+    if figure.of:
+        parts.append(figure.of)
     parts += [f"{key} = {value}" for key, value in figure.settings]
     if figure.arch != "sm_90":
         parts.append(f"CC {architecture(figure.arch).version}")

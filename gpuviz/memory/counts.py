@@ -23,6 +23,7 @@ Quantity = Literal[
     "bytes",
     "wavefronts",
     "wavefronts_ideal",
+    "replays",
     "sectors_least",
     "sectors_most",
 ]
@@ -112,6 +113,7 @@ class Count(StrEnum):
     SHARED_COPY_WAVEFRONTS_IDEAL = "shared_copy_wavefronts_ideal"
     CONSTANT_LOAD_REQUESTS = "constant_load_requests"
     CONSTANT_LOAD_WAVEFRONTS = "constant_load_wavefronts"
+    CONSTANT_LOAD_REPLAYS = "constant_load_replays", hardware.REPLAYS
     L2_LOAD_SECTORS_LEAST = "l2_load_sectors_least"
     L2_LOAD_SECTORS_MOST = "l2_load_sectors_most"
 

@@ -100,4 +100,5 @@ SHARED_ATOMIC_WAVEFRONTS = replace(WAVEFRONTS, cause=_RETRIES)
 COPIES_ISSUED = Hardware(
     "smsp__sass_inst_executed_op_{op}", live="smsp__sass_inst_executed_op_{op}"
 )
+REPLAYS = Hardware("sm__idc_divergent_instruction_replays")  # passes beyond the first
 COPY_WAVEFRONTS = replace(WAVEFRONTS, noisy="", lost_past_l1=True)

@@ -122,10 +122,9 @@ def _of_wavefronts(active: Bool, served: Wavefronts) -> Found:
 def _of_constants(
     arch: Architecture, instruction: MemoryInstruction, address: U64, active: Bool
 ) -> Found:
-    return {
-        "requests": any_active(active),
-        "wavefronts": passes(arch, address, active, instruction.width),
-    }
+    requests = any_active(active)
+    turns = passes(arch, address, active, instruction.width)
+    return {"requests": requests, "wavefronts": turns, "replays": turns - requests}
 
 
 _MEASURES: dict[Space, Callable[[Architecture, MemoryInstruction, U64, Bool], Found]] = {

@@ -66,6 +66,11 @@ UNITS: Mapping[str, Unit] = {
         later("Passes through the memory pipeline that served the requests, one after another."),
         later("wavefront"),
     ),
+    "replays": Unit(
+        later("replays"),
+        later("Passes beyond the first: what a request for different words takes besides."),
+        later("replay"),
+    ),
     "conflicts": Unit(
         later("conflicts"), later("Wavefronts beyond the ideal: what bank conflicts cost.")
     ),

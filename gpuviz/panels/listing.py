@@ -10,7 +10,7 @@ import numpy as np
 from gpuviz.draw.layout import Rect, elide, fit_size
 from gpuviz.draw.marks import Boxes, Mark, Texts
 from gpuviz.draw.stage import Stage
-from gpuviz.panels.panel import Need, Panel
+from gpuviz.panels.panel import Ink, Need, Panel, color
 
 _HEAD, _LINE = 3.5, 1.3  # letters high: title, first line and edges; each line more
 _LEAST = 14.0  # pixels; smaller letters are no better than a line cut short
@@ -18,7 +18,7 @@ _LEAST = 14.0  # pixels; smaller letters are no better than a line cut short
 
 @dataclass(frozen=True)
 class Listing:
-    """A title, a line of CUDA, and lines that it became.
+    """A title, a line of CUDA, and lines that it became, in `inks` where there are any.
 
     How often one of these stands there, `4 × ld.local`, is kept back while a class is asked.
     """
@@ -26,6 +26,7 @@ class Listing:
     title: str
     source: str
     lines: tuple[str, ...]
+    inks: tuple[Ink, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +52,7 @@ class Listings(Panel):
         every = [line for lines in code for line in lines]
         letters = min(fit_size(line, inner, size, least, mono=True) for line in every)
         for one, lines, box in zip(self.listings, code, boxes, strict=True):
-            yield from _listing(stage, box, one.title, lines, letters)
+            yield from _listing(stage, box, one, lines, letters)
 
 
 def _code(stage: Stage, one: Listing, room: int) -> tuple[str, ...]:
@@ -63,7 +64,7 @@ def _code(stage: Stage, one: Listing, room: int) -> tuple[str, ...]:
 
 
 def _listing(
-    stage: Stage, box: Rect, title: str, lines: tuple[str, ...], letters: float
+    stage: Stage, box: Rect, one: Listing, lines: tuple[str, ...], letters: float
 ) -> Iterator[Mark]:
     palette, size, inner = stage.palette, stage.text(14), box.width - stage.text(14)
     y = box.y + size * (2.1 + _LINE * np.arange(len(lines)))
@@ -71,6 +72,8 @@ def _listing(
     head = np.array([[box.x + size * 0.5, box.y + size * 0.8]], np.float32)
     words = tuple(elide(line, inner, letters, mono=True) for line in lines)
     yield Boxes(box.array(), palette.panel, stroke=palette.border, radius=5)
-    yield Texts(head, (elide(title, inner, size, bold=True),), palette.ink, size, bold=True)
+    yield Texts(head, (elide(one.title, inner, size, bold=True),), palette.ink, size, bold=True)
     yield Texts(at[:1], words[:1], palette.accent, letters, mono=True)
-    yield Texts(at[1:], words[1:], palette.muted, letters, mono=True)
+    each = tuple(color(stage, ink) for ink in one.inks[: len(words) - 1])
+    shades = np.stack(each) if each else palette.muted
+    yield Texts(at[1:], words[1:], shades, letters, mono=True)

@@ -54,7 +54,6 @@ NOT_COMPARED: Mapping[str, Forms] = {
 FORMS: Mapping[str, Forms] = {
     **_forms({count: counter.metric for count, counter in ON_GPU.items()}),
     **_forms({count: counter.noisy for count, counter in ON_GPU.items()}, RAW, False),
-    "constant_load_replays": ("sm__idc_divergent_instruction_replays",),
     **NOT_COMPARED,
 }
 """Everything that is measured."""

@@ -66,7 +66,7 @@ def plan(values: Values) -> tuple[Plan, ...]:
     grid = -(-n // x), -(-n // y), 1
     buffers = tuple(f"f32[{n * n}]={fill}" for fill in ("rand", "rand", "zeros"))
     sizes = (f"i32={n}",) * 3
-    size = tr("N = {n}, blocks of {x} × {y}", n=n, x=x, y=y)
+    size = tr("N = {n}, blocks of {x} × {y}, loop over k unrolled", n=n, x=x, y=y)
     made = Plan(
         _ROLE,
         _KERNEL,

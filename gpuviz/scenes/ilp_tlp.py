@@ -34,6 +34,7 @@ from gpuviz.scenes.latency_hiding import (
     Variant,
     cycles_of,
     rates_of,
+    waits_of,
 )
 from gpuviz.scenes.latency_plots import Shown, as_compiled, as_measured, warps_needed
 from gpuviz.scenes.occupancy_fit import G80, name_of, percent
@@ -144,8 +145,9 @@ def tell(values: Values, runs: Mapping[str, Run]) -> Story:
         known = simulated(arch, sweep, variants, threads)
         if known is not None:
             return over_time(known, independent, _SWEEP, (load, add))
-    given = bool(number(values, "registers"))
-    shown = Shown(arch, one, threads, registers, given, blocks, variants, rates, badge, device)
+    given, waits = bool(number(values, "registers")), waits_of(sweep) if sweep else None
+    measured = rates, waits, badge, device
+    shown = Shown(arch, one, threads, registers, given, blocks, variants, *measured)
     script = Script(str(independent))
     turns = _turns(script, one, load, add)
     chart = script.act(

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
 
 from gpuviz.arch import architecture
 from gpuviz.language import grouped, tr, trn
@@ -18,7 +21,8 @@ from gpuviz.panels.table import Column, Table
 from gpuviz.panels.warp_timeline import WarpTimeline
 from gpuviz.runners.base import Run
 from gpuviz.scenes.base import Lesson, Parameter, Plan, Preset, Story, Values, offered
-from gpuviz.scenes.measured import time_column, time_of
+from gpuviz.scenes.latency_hiding import clock_ghz
+from gpuviz.scenes.measured import badge_of, time_column, time_of
 from gpuviz.scenes.under_way import LINE, Group, UnderWay, law, roof_of
 from gpuviz.scenes.values import number
 
@@ -109,6 +113,17 @@ class Chase(UnderWay):
     def chains(self) -> int:
         """Chains of a thread: each has one load under way."""
         return self.each
+
+    @cached_property
+    def hop(self) -> float | None:
+        """Cycles a hop as measured: from a block's start to its end by the GPU's own timer, without
+        the launching; None where nobody noted it, or the clock.
+        """
+        found = self.run.measurement
+        if found is None or found.placement is None or not (clock := clock_ghz(found)):
+            return None
+        lasted = float(np.median(found.placement.end_ns - found.placement.start_ns))
+        return lasted * clock / int(dict(self.run.trace.launch.scalars)["hops"])
 
 
 @dataclass(frozen=True, eq=False)
@@ -228,8 +243,24 @@ def _timeline(shown: Shown, chase: Chase, now: float) -> Node:
     end = min(shown.span, record.cycles)
     panel = WarpTimeline(record, 0.0, end, now=now if now < end else None)
     low = replace(panel, busy=False)
-    source = spare(_source(chase))
-    return first(*(rows(share(1, one), chase.figures(), source, gap=0.4) for one in (panel, low)))
+    figures, sources = chase.figures(), (_source(chase), *_measured(chase))
+    said = [spare(one, rank) for rank, one in enumerate(sources, 1)]
+    return first(*(rows(share(1, one), figures, *said, gap=0.4) for one in (panel, low)))
+
+
+def _measured(chase: Chase) -> tuple[Sourced, ...]:
+    """What a hop takes by the blocks' own timer; the launch as a whole is mostly launching."""
+    time = time_of(chase.run)
+    if chase.hop is None or time is None:
+        return ()
+    whole = tr(
+        "{device}: {n} cycles a hop, from the start to the end of a block; the launch: {time}",
+        device=time.device,
+        n=f"{chase.hop:.0f}",
+        time=time.whole,
+    )
+    brief = tr("{device}: {n} cycles a hop", device=time.device, n=f"{chase.hop:.0f}")
+    return (Sourced((whole, brief), time.badge, "good"),)
 
 
 def _source(chase: Chase, sized: bool = True) -> Sourced:
@@ -316,9 +347,19 @@ def _table(every: tuple[Chase, ...]) -> Table:
                 badge=model,
                 optional=1,
             ),
+            *_hops(every),
             *time_column([time_of(one.run) for one in every], named=True),
         )
     )
+
+
+def _hops(every: tuple[Chase, ...]) -> tuple[Column, ...]:
+    """Cycles a hop by the blocks' own timer, where a GPU has one."""
+    cells = tuple("–" if one.hop is None else f"{one.hop:.0f}" for one in every)
+    if not any(one.hop for one in every):
+        return ()
+    badge = badge_of([time_of(one.run) for one in every])
+    return (Column((tr("cycles a hop"), tr("a hop")), cells, badge=badge, ink="good", bold=True),)
 
 
 def _microseconds(one: Chase) -> float:

@@ -10,6 +10,7 @@ import numpy as np
 from gpuviz.arch import Architecture
 from gpuviz.arrays import F64
 from gpuviz.runners.base import Run
+from gpuviz.runners.measurement import Measurement
 
 
 def cycles_of(arch: Architecture) -> float:
@@ -86,10 +87,33 @@ def rates_of(run: Run) -> F64 | None:
 
     None when no GPU noted when its blocks started and ended.
     """
+    lasted = _lasted(run)
+    moved = np.array(WARPS)[:, None] * 32 * _FLOAT * ELEMENTS
+    return None if lasted is None else np.asarray(moved / lasted)
+
+
+def waits_of(run: Run) -> F64 | None:
+    """(6, 4) cycles from one round of loads of a warp to its next one, by warps and loads at once.
+
+    None as in `rates_of`, or where the clock is not known.
+    """
+    lasted, found = _lasted(run), run.measurement
+    if lasted is None or found is None or not (clock := clock_ghz(found)):
+        return None
+    return np.asarray(lasted * clock * np.array(LOADS) / ELEMENTS)
+
+
+def clock_ghz(found: Measurement) -> float:
+    """The clock of the multiprocessors while they were timed, in cycles a nanosecond."""
+    clocks = found.timing.clocks if found.timing else ()
+    return (float(np.mean(clocks)) if clocks else found.device.clock_mhz) / 1000
+
+
+def _lasted(run: Run) -> F64 | None:
+    """(6, 4) nanoseconds from the start to the end of each block of the sweep."""
     placement = run.measurement.placement if run.measurement is not None else None
     if placement is None or len(placement.block) != len(WARPS) * len(LOADS):
         return None
     lasted = np.empty(len(placement.block))
     lasted[placement.block] = np.maximum(placement.end_ns - placement.start_ns, 1)
-    moved = np.repeat(WARPS, len(LOADS)) * 32 * _FLOAT * ELEMENTS
-    return np.asarray((moved / lasted).reshape(len(WARPS), len(LOADS)))
+    return lasted.reshape(len(WARPS), len(LOADS))

@@ -35,6 +35,7 @@ class Shown:
     blocks: int
     variants: tuple[Variant, ...]
     rates: F64 | None
+    waits: F64 | None
     badge: str
     device: str
 
@@ -186,5 +187,30 @@ def as_measured(shown: Shown, rates: F64, share: float) -> Picture:
     return Picture(
         tr("Measured: more warps, or more loads of each, load faster"),
         tr("Each block alone on its multiprocessor, timed from its first to its last thread."),
-        rows(plot, Sourced((shown.device,), shown.badge, "good")),
+        rows(plot, *of_one_load(shown.waits, shown.device, shown.badge)),
     )
+
+
+def of_one_load(waits: F64 | None, device: str, badge: str) -> tuple[Sourced, ...]:
+    """What a load of a warp alone takes, as measured, and what is published."""
+    published = Sourced(
+        (
+            tr(
+                "400 to 600 cycles from global memory · lecture slides (G80), Threads and blocks "
+                "in detail (2013)"
+            ),
+            tr("400 to 600 cycles from global memory"),
+        )
+    )
+    if waits is None:
+        return Sourced((device,), badge, "good"), published
+    wait = f"{waits[0, 0]:.0f}"
+    texts = (
+        tr(
+            "{device}: a load of one warp alone, one at a time, takes {n} cycles",
+            device=device,
+            n=wait,
+        ),
+        tr("{device}: {n} cycles a load", device=device, n=wait),
+    )
+    return Sourced(texts, badge, "good"), published

@@ -175,11 +175,19 @@ def launch(values: Values, role: str) -> Plan:
 def real(small: Plan, n: int) -> Plan:
     """The same kernel on n x n matrices, in blocks as people run them."""
     width = small.block[0] if small.block[0] >= _LEAST else _USUAL
-    across = -(-n // width)
+    across, own = -(-n // width), small.block[0]
+    size = tr("{n} × {n}, blocks of {width} × {width}, loop over k unrolled", n=n, width=width)
+    if width != own:
+        size = tr(
+            "{n} × {n}, blocks of {width} × {width}, not of {own} × {own}, loop over k unrolled",
+            n=n,
+            width=width,
+            own=own,
+        )
     tiles = tuple((k, str(width) if k == "TILE" else v) for k, v in small.defines)
     integers = sum(one.startswith("i32=") for one in small.arguments)
     return small.companion(
-        tr("{n} × {n}, blocks of {width} × {width}", n=n, width=width),
+        size,
         (across, across, 1),
         (
             *(f"f32[{n * n}]={how}" for how in ("rand", "rand", "zeros")),

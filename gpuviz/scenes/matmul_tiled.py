@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from gpuviz.arch import architecture
 from gpuviz.language import tr
 from gpuviz.panels.figures import Sourced
 from gpuviz.panels.layout import Node, first, rows
@@ -28,7 +29,8 @@ from gpuviz.scenes.matmul_panels import (
     track,
 )
 from gpuviz.scenes.matmul_phases import act, ratio, sentence, statement
-from gpuviz.scenes.matmul_results import at_real_size
+from gpuviz.scenes.matmul_published import page, query_of
+from gpuviz.scenes.matmul_results import at_real_size, outcome
 from gpuviz.scenes.matmul_sizes import (
     FILL,
     REAL,
@@ -44,7 +46,7 @@ from gpuviz.scenes.matmul_sizes import (
 from gpuviz.scenes.matmul_tips import spaced
 from gpuviz.scenes.values import number
 
-_DYNAMIC = "matmul_dynamic.cu"
+_DYNAMIC, _REAL = "matmul_dynamic.cu", 3.0  # seconds
 
 PARAMETERS = (
     *extents(4),
@@ -102,14 +104,39 @@ def tell(values: Values, runs: Mapping[str, Run]) -> Story:
         act(script, about, moment)
     title, words = _title(about), tuple(sentence(about, m) for m in moments)
     timed = at_real_size(((tr("naive"), runs["naive"]), (tr("tiled"), runs["tiled"])))
+    last = _real(about, values, runs["tiled"])
+    script.act(_REAL, "result", tr("at real size"), last.title)
     others = longest(words)
 
     def at(t: float) -> Picture:
         now, over = script.at(t)
+        if now == len(moments):
+            return last
         body, moves = _body(about, moments[now], over, timed), moving(about, moments[now], over)
         return Picture(title, words[now], body, others, moving=moves)
 
     return Story.of(script, at, _expected(about))
+
+
+def _real(about: Multiplication, values: Values, tiled: Run) -> Picture:
+    """The product at the size people run: published, timed, checked, and what a device allows."""
+    large = next(one for one in plan(values) if one.companion_of == "tiled")
+    m, n = (operand.value for operand in about.operands)
+    drawn = outcome((), tiled.outputs["P"].reshape(about.sizes.shape("P")), m, n)
+    size, width = number(values, "real"), large.block[0]
+    query = query_of(tiled.measurement, architecture(tiled.arch))
+    title = tr("At {n} × {n}: published, timed, and checked", n=size)
+    said = tr(
+        "Tiles of {b} × {b} take {bytes} bytes of shared memory; {device} has room for tiles of "
+        "{most} × {most}.",
+        b=width,
+        bytes=spaced(8 * width * width),
+        device=query.device,
+        most=query.width,
+    )
+    return Picture(
+        title, said, page(width, size, tiled, (about.sizes.said, drawn.difference), query)
+    )
 
 
 def _title(about: Multiplication) -> str:

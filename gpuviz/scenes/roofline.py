@@ -139,9 +139,18 @@ def _product(role: str, n: int, width: int) -> Plan:
         (*matrices, f"i32={n}", f"i32={n}"),
         dynamic_shared=0 if width == 1 else 8 * width * width,
         record=(),
-        size=f"{n} × {n}",
+        size=_size(n, block, width == 1),
         outputs=False,
     )
+
+
+def _size(n: int, block: int, naive: bool) -> str:
+    """How big a product is, and what its time depends on besides."""
+    if naive:
+        return tr(
+            "{n} × {n}, blocks of {width} × {width}, loop over k not unrolled", n=n, width=block
+        )
+    return tr("{n} × {n}, tiles of {width} × {width}", n=n, width=block)
 
 
 def _names(values: Values) -> dict[str, str]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import combinations
+from typing import NamedTuple
 
 import numpy as np
 
@@ -27,6 +29,7 @@ from gpuviz.traces import LANES, Trace, lane_mask
 
 _SEND, _SERVE, _REST, _END = 0.5, 1.3, 0.4, 3.5  # seconds of a trial, and for the result
 _GAP = 0.3  # letters
+_APART = 1.1  # times that differ by more are told apart
 Triple = tuple[int, int, int]  # STRIDE, OFFSET, GROUP_SIZE
 # "Threads and blocks in detail" (2013): mean of 1000 launches on a GeForce 8600 GTS, in ms.
 PUBLISHED: Mapping[Triple, float] = {
@@ -53,6 +56,7 @@ class Trial:
     requests : load requests
     then, bytes_then : transactions and their bytes on the published card's architecture
     now, noun : transactions on the architecture chosen, and what they are called there
+    lines : lines that the requests touch there, each request by itself
     first : warp 0's first load, as the published card served it
     """
 
@@ -63,28 +67,48 @@ class Trial:
     bytes_then: float
     now: float
     noun: str
+    lines: float
     first: Request
     time: Timed | None
 
 
 def trial_of(triple: Triple, run: Run) -> Trial:
     """One trial, counted from the requests of block 0."""
-    requests, then, moved = loads(run.trace, THEN)
-    arch = architecture(run.arch)
-    now = loads(run.trace, arch)[1]
+    arch, before = architecture(run.arch), loads(run.trace, THEN)
+    here = loads(run.trace, arch)
     noun = requests_of(run.trace, arch, 0, 0)[0].noun
     first = requests_of(run.trace, THEN, 0, 0)[0]
-    published = PUBLISHED.get(triple)
-    return Trial(triple, published, requests, then, moved, now, noun, first, time_of(run))
+    return Trial(
+        triple,
+        PUBLISHED.get(triple),
+        here.requests,
+        before.transactions,
+        before.moved,
+        here.transactions,
+        noun,
+        here.lines,
+        first,
+        time_of(run),
+    )
 
 
-def loads(trace: Trace, arch: Architecture) -> tuple[float, float, float]:
-    """Load requests, transactions and bytes moved of block 0, for every 32 elements it loads."""
+class Loads(NamedTuple):
+    """What block 0 loads, for every 32 elements of it: requests, transactions, bytes, lines."""
+
+    requests: float
+    transactions: float
+    moved: float
+    lines: float
+
+
+def loads(trace: Trace, arch: Architecture) -> Loads:
+    """The loads of block 0 under an architecture's rules."""
     rows = trace.of(block=0, space="global", op="load")
     active = lane_mask(rows.active)
     cost = transactions(arch, rows.address, active, 4)
     share = LANES / int(active.sum())
-    return len(rows) * share, int(cost.count.sum()) * share, int(cost.moved.sum()) * share
+    found = len(rows), cost.count.sum(), cost.moved.sum(), cost.lines.sum()
+    return Loads(*(int(n) * share for n in found))
 
 
 def alike(trials: tuple[Trial, ...]) -> bool:
@@ -137,13 +161,44 @@ def _today(trials: tuple[Trial, ...], arch: Architecture) -> str:
     if arch.needs_order:
         return tr("Half warps in order take a segment each; all others one a lane.")
     if alike(trials):
-        return tr(
+        said = tr(
             "Under {arch} all trials load the same {count} for 32 elements: order and start "
             "no longer matter.",
             arch=str(arch),
             count=counted(trials[0].noun, round(trials[0].now)),
         )
+        return f"{said} {_why_unlike(trials)}".strip()
     return tr("Under {arch} the trials differ less.", arch=str(arch))
+
+
+def _why_unlike(trials: tuple[Trial, ...]) -> str:
+    """Why trials that move the same take unequal times, as far as counts tell it."""
+    times = [t.time.microseconds for t in trials if t.time]
+    if len(times) < len(trials) or max(times) < _APART * min(times):
+        return ""
+    if len({_requests(t) for t in trials}) < 2:
+        said = tr("Times differ with the lines that are touched.")
+    else:
+        said = tr("Times differ with the lines touched, and a parted warp asks twice.")
+    pairs = combinations(zip(trials, times, strict=True), 2)
+    unlike = [(a, b) for (a, s), (b, t) in pairs if _same(a, b) and max(s, t) > _APART * min(s, t)]
+    if not unlike:
+        return said
+    a, b = (role_of(one.triple) for one in unlike[0])
+    return f"{said} " + tr("What parts {a} from {b} no count tells.", a=a, b=b)
+
+
+def _same(one: Trial, other: Trial) -> bool:
+    """Whether two trials cost the same in every count."""
+    return (one.requests, one.now, one.lines) == (other.requests, other.now, other.lines)
+
+
+def _lines(trial: Trial) -> str:
+    return _number(trial.lines)
+
+
+def _requests(trial: Trial) -> str:
+    return _number(trial.requests)
 
 
 def _trial_table(
@@ -163,7 +218,6 @@ def _trial_table(
             for i, name in enumerate(("STRIDE", "OFFSET", "GROUP_SIZE"))
         ),
         Column((tr("8600 GTS"),), times, badge=tr("published"), ink="muted", bold=True),
-        Column((tr("requests"),), tuple(_number(t.requests) for t in trials), optional=2),
         _modelled(tr("segments, CC 1.1"), [t.then for t in trials]),
         Column(
             (tr("above: ms, below: bytes moved"),),
@@ -174,6 +228,8 @@ def _trial_table(
             wide=6.0,
         ),
         _modelled(what, [t.now for t in trials]),
+        Column((tr("requests"),), tuple(map(_requests, trials)), optional=3),
+        Column((tr("lines touched"), tr("lines")), tuple(map(_lines, trials)), optional=2),
         *time_column([t.time for t in trials], named=True),
     )
     return Table(made, now, shown)

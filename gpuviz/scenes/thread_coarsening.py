@@ -15,7 +15,7 @@ from gpuviz.memory.counts import Count
 from gpuviz.memory.request import Request, first_requests
 from gpuviz.memory.transaction_names import nouns
 from gpuviz.panels.figures import Sourced
-from gpuviz.panels.layout import Node, first, rows
+from gpuviz.panels.layout import Node, first, rows, share, spare
 from gpuviz.panels.picture import Picture, longest
 from gpuviz.panels.register_fan import RegisterFan, Strip
 from gpuviz.panels.script import Script
@@ -23,17 +23,28 @@ from gpuviz.panels.table import Column, Table, bars
 from gpuviz.runners.base import Run
 from gpuviz.scenes import values as of
 from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Preset, Story, Values, offered
+from gpuviz.scenes.inner_loops import inner_loop_of, side_by_side
 from gpuviz.scenes.measured import Timed, badge_of, time_column, time_of
 from gpuviz.scenes.requests.acts import Pace, RequestAct, acts_of
 from gpuviz.scenes.requests.sentences import shape
 from gpuviz.traces import LANES
 
-_KERNEL, _END = "thread_coarsening.cu", 3.0
+_KERNEL, _SGEMM = "thread_coarsening.cu", "block_shape.cu"
+_UNROLLED, _END = 3.0, 3.0  # seconds
 _BLOCK = (32, 8, 1)  # a warp is a row of it
 _MOST = 17.0  # seconds for all requests
 _GAP = 0.2  # letters between the parts of the picture
 _SAME = (2, 4), (1, 3)  # both orders of one mapping, by the number of a role of it, odd or even
-_ROLES = ("one cell", "adjacent", "interleaved", "adjacent unrolled", "interleaved unrolled")
+_ALONE = "one cell unrolled"
+_ROLES = (
+    "one cell",
+    "adjacent",
+    "interleaved",
+    "adjacent unrolled",
+    "interleaved unrolled",
+    _ALONE,
+)
+_ORDER = (0, 5, 1, 2, 3, 4)  # of the rows of the table
 
 PARAMETERS = (
     Parameter(
@@ -86,9 +97,10 @@ def _role(values: Values) -> str:
 
 
 def plan(values: Values) -> tuple[Plan, ...]:
-    """All five kernels are launched; the story is of one, the table of all."""
+    """All kernels are launched; the story is of one, the table of all."""
     multi = of.number(values, "multi")
-    return tuple(_plan(role, values, 1 if role == _ROLES[0] else multi) for role in _ROLES)
+    several = tuple(_plan(role, values, multi) for role in _ROLES[1:-1])
+    return (_plan(_ROLES[0], values, 1), *several, _unrolled_alone(of.number(values, "size")))
 
 
 def _plan(role: str, values: Values, cells: int) -> Plan:
@@ -103,7 +115,23 @@ def _plan(role: str, values: Values, cells: int) -> Plan:
         _BLOCK,
         (*matrices, f"i32={size}", f"i32={size}"),
         (("MULTI", str(of.number(values, "multi"))),),
-        size=f"{size} × {size}",
+        size=tr("{n} × {n}, blocks of 32 × 8, loop over k not unrolled", n=size),
+    )
+
+
+def _unrolled_alone(size: int) -> Plan:
+    """One cell a thread, its loop as the compiler unrolls it: the kernel of the block shapes."""
+    matrices = (f"f32[{size**2}]={how}" for how in ("rand", "rand", "zeros"))
+    return Plan(
+        _ALONE,
+        _SGEMM,
+        "sgemm",
+        (size // _BLOCK[0], size // _BLOCK[1], 1),
+        _BLOCK,
+        (*matrices, *(f"i32={size}",) * 3),
+        size=tr("{n} × {n}, blocks of 32 × 8, loop over k unrolled", n=size),
+        outputs=False,
+        blocks="classes",
     )
 
 
@@ -168,17 +196,22 @@ def tell(values: Values, runs: Mapping[str, Run]) -> Story:
     costs = tuple(cost_of(runs[r], size**3) for r in _ROLES)
     now, noun = _ROLES.index(role), requests[0].noun
     title, result = _title(values), _verdict(costs[now], costs[0], noun)
-    said = (*(_sentence(acts, act, multi) for act in acts), result)
+    lesson, alone = _alone(runs)
+    loops = side_by_side(((tr("1 cell a thread"), runs[_ROLES[0]]), (tr("unrolled"), runs[_ALONE])))
+    unrolled = script.act(_UNROLLED, "compute", tr("unrolling alone"), alone, role=_ALONE)
+    said = (*(_sentence(acts, act, multi) for act in acts), alone, result)
     script.act(_END, "result", tr("result"), result)
     mine = {name: tuple(a for a in acts if a.request.name == name) for name in "MNP"}
     cells = cells_of(tuple(act.request for act in mine["P"]), size)
     shown = _Followed(runs[role], mine, cells, size, of.number(values, "lane"))
     few = [0, 1, 2] if now in (1, 2) else [0, 3, 4]  # those that compute their cells in this order
     sources = _published(), *_measured(costs, now)
-    every, some = (_table(costs, multi, noun, n, now) for n in (range(len(_ROLES)), few))
+    every, some = (_table(costs, multi, noun, n, now) for n in (_ORDER, few))
 
     def at(t: float) -> Picture:
         act = next((a for a in acts if t < a.end), None)
+        if act is None and t < unrolled.end:
+            return Picture(lesson, alone, rows(share(1, loops), *map(spare, sources)))
         body = _body(shown.fan(t), every, some, sources, act is None)
         return Picture(title, said[acts.index(act) if act else -1], body, longest(said))
 
@@ -239,6 +272,23 @@ def _verdict(mine: Cost, single: Cost, noun: str) -> str:
         c=number(single.loads),
         d=number(single.transactions),
     )
+
+
+def _alone(runs: Mapping[str, Run]) -> tuple[str, str]:
+    """Title and sentence of one cell a thread, whose loop is unrolled and nothing else."""
+    single, unrolled = (inner_loop_of(runs[role]) for role in (_ROLES[0], _ALONE))
+    title = tr("Unrolling alone: the same loads and sums, less besides")
+    said = tr(
+        "A product takes {a} PTX instructions instead of {b}: {c} instead of {d} compute "
+        "addresses, {e} instead of {f} keep the loop going.",
+        a=f"{unrolled.each():g}",
+        b=f"{single.each():g}",
+        c=f"{unrolled.each('address'):g}",
+        d=f"{single.each('address'):g}",
+        e=f"{unrolled.each('loop'):g}",
+        f=f"{single.each('loop'):g}",
+    )
+    return title, said
 
 
 def _expected(values: Values, arch: Architecture) -> str:
@@ -391,6 +441,7 @@ def _table(costs: tuple[Cost, ...], multi: int, noun: str, kept: Sequence[int], 
         tr("{n} a block apart", n=multi),
         tr("{n} side by side, unrolled", n=multi),
         tr("{n} a block apart, unrolled", n=multi),
+        tr("1 cell a thread, unrolled"),
     )
     some, what = [costs[i] for i in kept], nouns(noun)
     registers = tuple("–" if c.registers is None else str(c.registers) for c in some)
@@ -429,23 +480,35 @@ def _published() -> Sourced:
 
 def _measured(costs: Sequence[Cost], now: int) -> tuple[Sourced, ...]:
     """What a GPU gained, to be held against what is published; nothing where none was timed."""
-    single, turn, together = (costs[i].time for i in (0, *_SAME[now % 2]))
-    if single is None or turn is None or together is None:
+    turn, together = _SAME[now % 2]
+    single, turned, joined, alone = (costs[i].time for i in (0, turn, together, 5))
+    if single is None or turned is None or joined is None:
         return ()
     what: dict[str, object] = {
         "device": single.device,
-        "turn": _compared(turn.microseconds, single.microseconds),
-        "unrolled": _compared(together.microseconds, single.microseconds),
+        "turn": _compared(turned.microseconds, single.microseconds),
+        "unrolled": _compared(joined.microseconds, single.microseconds),
     }
-    texts = (
+    texts = [
         tr(
-            "{device}, against one cell a thread: one cell after the other {turn}, unrolled "
-            "{unrolled}",
+            "{device}, against one cell a thread: one cell after the other {turn}, all together "
+            "unrolled {unrolled}",
             **what,
         ),
-        tr("{device}: {turn} by itself; unrolled {unrolled}", **what),
-    )
-    return (Sourced(texts, badge_of([single, turn, together]), "good"),)
+        tr("{device}: {turn} by itself; together unrolled {unrolled}", **what),
+    ]
+    if alone is not None:
+        what["alone"] = _compared(alone.microseconds, single.microseconds)
+        texts = [
+            tr(
+                "{device}, against one cell a thread: unrolled alone {alone}, one cell after the "
+                "other {turn}, all together unrolled {unrolled}",
+                **what,
+            ),
+            tr("{device}: unrolled alone {alone}; in turn {turn}, together {unrolled}", **what),
+            tr("{device}: unrolled alone {alone}", **what),
+        ]
+    return (Sourced(tuple(texts), badge_of([single, turned, joined]), "good"),)
 
 
 def _compared(one: float, other: float) -> str:

@@ -23,7 +23,8 @@ from gpuviz.panels.table import Column, Table
 from gpuviz.panels.warp_timeline import WarpTimeline
 from gpuviz.runners.base import Run
 from gpuviz.scenes.base import Story
-from gpuviz.scenes.latency_hiding import ELEMENTS, LOADS, WARPS, Variant, rates_of
+from gpuviz.scenes.latency_hiding import ELEMENTS, LOADS, WARPS, Variant, rates_of, waits_of
+from gpuviz.scenes.latency_plots import of_one_load
 from gpuviz.scenes.under_way import LINE, Group, UnderWay, law
 
 _ONE, _MORE, _LAW, _BESIDE, _TABLE, _END = 3.0, 1.6, 2.5, 2.5, 2.0, 1.5  # seconds
@@ -37,8 +38,8 @@ class Simulated:
     """All that the pictures select from.
 
     `every` (24) blocks of the sweep over time, by warps and loads at once; `recorded` (6, 4)
-    gigabytes a second of each on a GPU, None where there is none, of the device `where`, with its
-    `badge`; `variants` are the kernels as compiled.
+    gigabytes a second of each on a GPU, and `waits` cycles of a round of loads, None where there
+    are none, of the device `where`, with its `badge`; `variants` are the kernels as compiled.
     """
 
     arch: Architecture
@@ -46,6 +47,7 @@ class Simulated:
     variants: tuple[Variant, ...]
     threads: int
     recorded: F64 | None
+    waits: F64 | None
     badge: str
     where: str
 
@@ -81,7 +83,7 @@ def simulated(
     every = tuple(UnderWay(*shape, one) for shape, one in zip(shapes, sweep.timelines, strict=True))
     found, rates = sweep.measurement, rates_of(sweep)
     badge, where = (found.badge, found.gpu) if found and rates is not None else ("", "")
-    return Simulated(arch, every, variants, threads, rates, badge, where)
+    return Simulated(arch, every, variants, threads, rates, waits_of(sweep), badge, where)
 
 
 def _nanoseconds(timeline: Timeline) -> float:
@@ -237,7 +239,9 @@ def _beside(shown: Simulated, grown: float) -> Picture:
     if shown.recorded is None:
         title = tr("Twice the loads at once do what twice the warps do, until L2 gives no more")
         return Picture(title, _alone(), rows(share(1, plot), model))
-    beside = Sourced((tr("discs: {device}", device=shown.where),), shown.badge, "good")
+    measured, published = of_one_load(
+        shown.waits, tr("discs: {device}", device=shown.where), shown.badge
+    )
     apart = _apart(shown)
     title = tr(
         "Recorded times are {median} longer than modelled, {most} at the most",
@@ -252,7 +256,7 @@ def _beside(shown: Simulated, grown: float) -> Picture:
         at_least(rows(share(1, plot), table), height=32),
         plot,
     )
-    return Picture(title, _alone(), rows(share(1, body), model, beside))
+    return Picture(title, _alone(), rows(share(1, body), model, measured, spare(published)))
 
 
 def _alone() -> str:

@@ -84,7 +84,8 @@ def test_every_shape_multiplies(x: int, y: int) -> None:
 
 def test_the_launch_counted_is_the_one_that_is_named() -> None:
     (plan,) = LESSON.plan(LESSON.defaults())
-    assert plan.grid == (32, 205, 1) and plan.size == "N = 1024, blocks of 32 × 5"
+    assert plan.grid == (32, 205, 1)
+    assert plan.size == "N = 1024, blocks of 32 × 5, loop over k unrolled"
     totals = played("32 x 5").runs["shape"].counts.totals
     assert totals["global_load_requests"] == 2 * 256 * (256 * 256 // 32)
     assert totals["global_load_sectors"] == (1 + 4) * 256 * (256 * 256 // 32)

@@ -127,7 +127,7 @@ def measured_story(case: str):
     warps, loads = np.repeat(WARPS, 4), np.tile(LOADS, 6)
     lasted = (20_000 * (1 / loads + warps / 64)).astype(np.int64)
     number = np.arange(blocks)
-    device = DeviceFacts(0, "a GPU", "9.0", "", "", 132, 0, 0)
+    device = DeviceFacts(0, "a GPU", "9.0", "", "", 132, 0, 0, clock_mhz=2000.0)
     found = Measurement(
         "recorded",
         "",
@@ -144,7 +144,10 @@ def test_measured_rates_have_their_act(qapp: object) -> None:
     story = measured_story("4 independent, 10 registers")
     assert story.steps[-1].label == "measured"
     shown = pictures.words(story.frame(story.duration, pictures.STAGES["large"]))
-    assert {"recorded", "8 at once", "a GPU"} <= set(shown)
+    assert {"recorded", "8 at once", "published"} <= set(shown)
+    alone = 20_000 * (1 + 1 / 64) * 2.0 / ELEMENTS  # nanoseconds, cycles a nanosecond, loads
+    assert f"a GPU: a load of one warp alone, one at a time, takes {alone:.0f} cycles" in shown
+    assert any(text.startswith("400 to 600 cycles") for text in shown)
     pictures.check_purity(story)
     for stage in pictures.STAGES:
         pictures.check_text(story, stage)
@@ -170,7 +173,10 @@ def test_what_was_recorded_stands_beside_what_is_simulated(qapp: object) -> None
     end = next(step.end for step in story.steps if step.label == "recorded")
     words = pictures.words(story.frame(end - 0.01, pictures.STAGES["large"]))
     least = 128 * ELEMENTS / (20_000 * (1 + 1 / 64))  # GB/s of one warp that loads one by one
-    assert {"recorded", "model", f"{least:.1f}", "discs: a GPU"} <= set(words)
+    assert {"recorded", "model", f"{least:.1f}", "published"} <= set(words)
+    alone = 20_000 * (1 + 1 / 64) * 2.0 / ELEMENTS  # nanoseconds, cycles a nanosecond, loads
+    measured = f"discs: a GPU: a load of one warp alone, one at a time, takes {alone:.0f} cycles"
+    assert measured in words
     assert any(word.startswith("Recorded") for word in words)
     for stage in pictures.STAGES:
         pictures.check_text(story, stage)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import numpy as np
 import pytest
 
+from gpuviz.runners.measurement import DeviceFacts, Measurement, Peaks, Placement, Timing
 from gpuviz.scenes import lesson
-from gpuviz.scenes.latency import Chase
+from gpuviz.scenes.latency import Chase, _measured
 from gpuviz.scenes.perform import Performance
 from tests.scenes.performed import performed
 
@@ -24,6 +28,30 @@ def test_more_warps_or_more_chains_have_more_under_way_at_one_latency() -> None:
     assert eight.latency == pytest.approx(one.latency, rel=0.05)
     assert deep.rate > 2 * chase(made, 4, 1).rate
     assert len(one.timeline.events) < len(eight.timeline.events)
+
+
+def test_a_hop_is_told_by_the_blocks_own_timer_not_by_the_launch() -> None:
+    run = performed(lesson("latency"), {}).runs["1 × 1"]
+    hops = int(lesson("latency").defaults()["hops"])
+    block, start = np.arange(3), np.array([0, 40, 80])
+    lasted = np.array([290, 300, 900]) * hops
+    device = DeviceFacts(0, "a GPU", "9.0", "", "", 132, 0, 0, clock_mhz=2000.0)
+    found = Measurement(
+        "recorded",
+        "",
+        device,
+        timing=Timing(np.array([8.9])),
+        placement=Placement(block, block, start, start + lasted),
+        peaks=Peaks(1e12, 1e12, 3.5),
+    )
+    timed = replace(run, measurement=found)
+    assert timed.timeline is not None
+    one = Chase(1, 1, timed.timeline, timed)
+    assert one.hop == pytest.approx(600)
+    (said,) = _measured(one)
+    assert said.texts[0].startswith("a GPU: 600 cycles a hop")
+    assert "8.9 µs, mostly launch overhead (3.5 µs)" in said.texts[0]
+    assert replace(one, run=run).hop is None and _measured(replace(one, run=run)) == ()
 
 
 def test_where_no_time_is_modelled_the_story_says_so() -> None:

@@ -14,12 +14,15 @@ from gpuviz.draw.stage import Stage
 from gpuviz.errors import InputError
 from gpuviz.language import grouped
 from gpuviz.runners import emulated
+from gpuviz.runners.measurement import DeviceFacts, Measurement
 from gpuviz.scenes.base import Value
 from gpuviz.scenes.matmul_block import Multiplication, moments, multiplication
+from gpuviz.scenes.matmul_published import DIFFERENCE, TILED_MS, Query, query_of
 from gpuviz.scenes.matmul_reads import tally, words
 from gpuviz.scenes.matmul_sizes import Sizes, sizes_of
 from gpuviz.scenes.matmul_tiled import LESSON, PRESETS, expected_loads
 from gpuviz.scenes.perform import Performance, job_of, perform
+from tests.scenes import pictures
 from tests.scenes.pictures import misplaced
 
 PRESET = {p.label: dict(p.values) for p in PRESETS}
@@ -214,9 +217,11 @@ def test_steps_follow_each_other_and_name_their_line(case: str) -> None:
         "multiply": "sum +=",
         "store": "P[row * columns",
     }
-    assert story.steps[0].start == 0 and 8 <= story.duration <= 25
-    for one, following in zip(story.steps, story.steps[1:], strict=False):
+    assert story.steps[0].start == 0 and 8 <= story.steps[-1].start <= 25
+    for one, following in zip(story.steps[:-1], story.steps[1:], strict=True):
         assert one.start < one.end == following.start
+        if one.kind == "result":
+            continue
         key = "multiply" if one.kind == "compute" else one.label
         assert texts[key] in source[one.line - 1]
     sizes = sizes_of(values(case))
@@ -228,10 +233,37 @@ def test_steps_follow_each_other_and_name_their_line(case: str) -> None:
 def test_details_count_requests_and_sectors() -> None:
     steps = played("4 × 4, tile 2").story.steps
     assert steps[0].detail == "ld.global.f32 · 1 request · 1 sector"
-    assert steps[-2].detail == "st.global.f32 · 1 request · 1 sector"
-    assert steps[-1].detail == "global loads · 2 × fewer"
+    assert steps[-3].detail == "st.global.f32 · 1 request · 1 sector"
+    assert steps[-2].detail == "global loads · 2 × fewer"
     loads = played("16 × 16, tile 8").story.steps[0]
     assert loads.detail == "ld.global.f32 · 2 requests · 8 sectors"
+
+
+def test_the_last_page_holds_the_lecture_beside_what_is_known_here() -> None:
+    story = played("32 × 32, tile 16").story
+    shown = pictures.words(pictures.frame(story, 1.0, "full"))
+    for b, ms in TILED_MS.items():
+        assert {f"{b} × {b}", f"{ms:g} ms"} <= set(shown)
+    for n, far in DIFFERENCE.items():
+        assert {f"{n} × {n}", f"{far:.6f}"} <= set(shown)
+    assert {"166", "2 KB", "published"} <= set(shown)
+    few = pictures.words(story.frame(story.duration, Stage(400, 220, DARK)))
+    assert any("12.1 ms" in text for text in few)
+
+
+@pytest.mark.parametrize(
+    "threads, shared, width", [(1024, 49152, 32), (512, 16384, 16), (1024, 4096, 16), (64, 64, 2)]
+)
+def test_the_width_of_tiles_follows_the_device(threads: int, shared: int, width: int) -> None:
+    asked = Query("a GPU", "recorded", threads, shared)
+    assert asked.width == width
+    assert f"tiles of up to {width} × {width}, {8 * width**2}" in asked.said.replace("\u2009", "")
+    facts = DeviceFacts(0, "NVIDIA X", "9.0", "", "", 1, 1, 1)
+    known = replace(facts, limits={"maxThreadsPerBlock": threads, "sharedMemPerBlock": shared})
+    found = query_of(Measurement("recorded", "2026-01-01", known), architecture("9.0"))
+    assert (found.device, found.badge, found.width) == ("NVIDIA X", "recorded", width)
+    modelled = query_of(None, architecture("1.0"))
+    assert (modelled.threads, modelled.shared, modelled.badge) == (512, 16384, "model")
 
 
 def test_wide_accesses_count_as_the_words_they_are_made_of() -> None:
@@ -302,8 +334,9 @@ def test_cells_and_letters_stay_inside_and_large_enough(case: str, stage: str) -
 
 @cases
 def test_the_picture_stays_in_place_while_the_sentence_changes(case: str) -> None:
-    places = set()
-    for share in SHARES:
+    places, story = set(), played(case).story
+    block = story.steps[-1].start / story.duration  # afterwards there are tables
+    for share in (one for one in SHARES if one < block):
         cells = next(
             m for m in frame(case, share, STAGES["half"]).marks if isinstance(m, Boxes | Raster)
         )

@@ -8,6 +8,7 @@ from gpuviz.draw.hit import tip_at
 from gpuviz.draw.marks import Boxes
 from gpuviz.memory.request import Request, first_requests
 from gpuviz.scenes import thread_coarsening
+from gpuviz.scenes.inner_loops import inner_loop_of
 from gpuviz.scenes.measured import Timed
 from gpuviz.scenes.perform import Performance
 from gpuviz.scenes.thread_coarsening import LESSON, Cells, cells_of, cost_of, expected_sectors
@@ -106,6 +107,27 @@ def test_the_story_tells_each_load_of_the_first_step_once(case: str) -> None:
     assert sectors == ({4} if case.startswith("interleaved") else {4 * multi})
 
 
+def test_unrolling_alone_is_a_step_that_leaves_loads_and_saves_the_rest() -> None:
+    performance = played("adjacent unrolled")
+    single, alone = (
+        inner_loop_of(performance.runs[role]) for role in ("one cell", "one cell unrolled")
+    )
+    assert single.products == 1 and alone.products == 4
+    for what in ("memory", "arithmetic"):
+        assert alone.each(what) == single.each(what)  # type: ignore[arg-type]
+    for what in ("address", "loop"):
+        assert alone.each(what) < single.each(what)  # type: ignore[arg-type]
+    costs = [cost_of(performance.runs[r], SIZE**3) for r in ("one cell", "one cell unrolled")]
+    assert costs[0].transactions == costs[1].transactions and costs[0].loads == costs[1].loads
+    assert costs[1].instructions < costs[0].instructions
+    story = performance.story
+    step = next(s for s in story.steps if s.label == "unrolling alone")
+    assert step.role == "one cell unrolled"
+    shown = pictures.words(story.frame(step.end - 0.01, pictures.STAGES["large"]))
+    assert "addresses" in shown and "1.75" in shown
+    assert sum("fma" in text for text in shown) >= 3
+
+
 def test_hover_tells_whose_cell_it_is_and_a_click_follows_it() -> None:
     story, stage = played("adjacent unrolled").story, pictures.STAGES["large"]
     shown = pictures.frame(story, 1.0, "large")
@@ -162,12 +184,12 @@ def test_what_a_gpu_gained_stands_below_what_is_published(monkeypatch: pytest.Mo
     monkeypatch.setattr(thread_coarsening, "time_of", lambda run: times.get(id(run)))
     story = LESSON.tell(LESSON.defaults() | CASES["adjacent unrolled"], runs)
     shown = " ".join(pictures.words(pictures.frame(story, 1.0, "full")))
-    assert "one cell after the other 20 % slower, unrolled 25 % faster" in shown
+    assert "one cell after the other 20 % slower, all together unrolled 25 % faster" in shown
 
 
 def test_every_combination_has_a_plan() -> None:
     for parameter in LESSON.parameters:
         for choice in parameter.choices:
             plans = LESSON.plan(LESSON.defaults() | {parameter.id: choice.value})
-            assert [p.role for p in plans] == list(ROLES)
+            assert [p.role for p in plans] == [*ROLES, "one cell unrolled"]
             assert all(min(p.grid) >= 1 for p in plans)
