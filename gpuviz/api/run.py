@@ -157,16 +157,19 @@ class Run:
             return pictured(self._explained, shown, theme, size)
         return of_request(self._recorded(block), panel, line, block, warp, turn, theme, size)
 
-    def timeline(self) -> Timeline:
-        """What each warp of one multiprocessor does or waits for, cycle by cycle, as modelled.
+    def timeline(self, since: float = 0.0) -> Timeline:
+        """What each warp of one multiprocessor does or waits for, cycle by cycle, as modelled: from
+        a cycle on, as far as 1,048,576 instructions reach (`.record.recorded`).
 
         Raises
         ------
+        InputError : all is over before that cycle
         UnavailableError : no time is modelled for this architecture, or there is no machine code
         """
         from gpuviz.api.time import Timeline
 
-        return Timeline(self._explained)
+        subject = self._explained
+        return Timeline(replace(subject, explained=subject.explained.since(since)))
 
     @property
     def limits(self) -> Limits:

@@ -50,6 +50,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="OUT",
         help="draw the timeline, the format by the suffix; .trace.json is for Perfetto",
     )
+    parser.add_argument(
+        "--since",
+        type=float,
+        default=0.0,
+        metavar="CYCLE",
+        help="draw the timeline from a cycle on: of a long launch 1,048,576 instructions are kept",
+    )
     parser.add_argument("--limits", action="store_true", help="draw what limits instead")
     parser.add_argument("--theme", choices=tuple(THEMES), default="light")
     parser.add_argument("--json", action="store_true", help="print JSON")
@@ -72,6 +79,7 @@ def run(arguments: argparse.Namespace) -> int:
             options=options,
             progress=lambda share, name=role: passing(f"{name} {share:.0%}".strip()),  # type: ignore[misc]
         )
+        found = found.since(arguments.since)
         subjects[role] = Subject(found, demangled(job.entry), job.program.source, arch.sm)
     passed()
     if arguments.json:

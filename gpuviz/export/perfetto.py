@@ -55,9 +55,9 @@ def _events(made: Timeline) -> Iterator[dict[str, Any]]:
         yield _named("thread_name", _WARPS, place + 1, f"slot {slot} warp {warp}")
     yield from _spans(made)
     cycle = 1e-3 / made.device.clock_ghz  # in microseconds
-    columns = max(min(_COUNTED, int(made.recorded)), 1)
-    edges = np.linspace(0.0, made.recorded, columns + 1)[:-1] * cycle
-    for one in tracks(made, 0.0, made.recorded, columns):
+    columns = max(min(_COUNTED, int(made.recorded - made.since)), 1)
+    edges = np.linspace(made.since, made.recorded, columns + 1)[:-1] * cycle
+    for one in tracks(made, made.since, made.recorded, columns):
         name = f"{one.resource} %"
         for at, share in zip(edges.tolist(), one.used.tolist(), strict=True):
             args = {name: round(100 * share, 1)}

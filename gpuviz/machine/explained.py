@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -49,7 +49,7 @@ class Explained:
     @property
     def waits(self) -> dict[State, float]:
         """The part of its time that a resident warp spends in each state, 0 to 1, largest first."""
-        taken = self.timeline.spans.time_in(0.0, self.timeline.recorded)
+        taken = self.timeline.spans.time_in(self.timeline.since, self.timeline.recorded)
         shares = taken / max(float(taken.sum()), 1.0)
         return {State(n): float(shares[n]) for n in np.argsort(-shares) if shares[n] > 0}
 
@@ -62,6 +62,12 @@ class Explained:
             "l2_to_l1_sectors": made.l2_to_l1,
             "dram_read_sectors": made.dram_read,
         }
+
+    def since(self, cycle: float) -> Explained:
+        """The same with the timeline from a cycle on; InputError when all is over before."""
+        if cycle == self.timeline.since:
+            return self
+        return replace(self, timeline=timeline_of(self.prediction, cycle))
 
     @property
     def tail(self) -> float:

@@ -70,12 +70,13 @@ def run(
     near: F64,
     simulate: Callable[..., float],
     room: int = 0,
+    since: float = 0.0,
 ) -> Outcome:
     """Simulate the multiprocessor.
 
     `busy` and `latency` (I,) are those of each instruction, `near` (L,) the probability that a line
-    is in L2 when it is first asked for. `room` is for how many instructions are recorded, which
-    only `simulation.RECORDED` does.
+    is in L2 when it is first asked for. `room` is for how many instructions are recorded from the
+    cycle `since` on, which only `simulation.RECORDED` does.
     """
     streams, traffic, code = work.streams, work.traffic, work.code
     count, warps, slots = len(work.blocks), work.warps, int(facts[sim.SLOTS])
@@ -93,6 +94,8 @@ def run(
     near_lines = sim.PARTS * sim.NEAR_LINES
     room = min(room, int((end - first).sum()))
     noted = np.zeros(room * sim.CYCLES_NOTED), np.zeros(room * sim.NUMBERS_NOTED, np.int32)
+    facts = facts.copy()
+    facts[sim.FROM] = since
     cycles = simulate(
         # what is known
         *(facts, busy, latency, near),
@@ -121,11 +124,9 @@ def run(
     )
     record = None
     if room:
-        count = min(room, int(sums[sim.ISSUED]))
-        record = Noted(
-            noted[0].reshape(-1, sim.CYCLES_NOTED)[:count],
-            noted[1].reshape(-1, sim.NUMBERS_NOTED)[:count],
-        )
+        at = noted[0].reshape(-1, sim.CYCLES_NOTED)
+        count = int(np.count_nonzero(at[:, sim.PACED]))
+        record = Noted(at[:count], noted[1].reshape(-1, sim.NUMBERS_NOTED)[:count])
     return Outcome(cycles, sums, waited, issued, served, begun, ended, touched, record)
 
 

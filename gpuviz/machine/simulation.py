@@ -56,8 +56,9 @@ NEAR_LINES = 16  # of 8 instructions, in the instruction cache of a scheduler
     DRAM_WRITE,  # cycles of memory for each sector written, where L2 cannot keep it
     FETCH,  # cycles until instructions come from the multiprocessor's cache
     FETCH_FAR,  # cycles until they come from beyond, the first time
+    FROM,  # cycle from which instructions are recorded
     FACTS,
-) = range(33)
+) = range(34)
 
 # What `sums` counts.
 (
@@ -96,8 +97,10 @@ RECORDING = 0
     DRAM_END,  # memory has done
     DRAM_BUSY,
     DRAM,  # sectors that memory is read for
+    READY,  # its operands were there
+    LEFT,  # FREE of the next instruction, where that is not recorded
     CYCLES_NOTED,
-) = range(15)
+) = range(17)
 # ... and numbers.
 (
     PLACE,  # slot and warp
@@ -107,8 +110,9 @@ RECORDING = 0
     CAUSE,  # 2 x the event that the next instruction waits for (+ 1: for its operands to be read)
     HIT,  # sectors found in L1
     MISSED,
+    NEXT,  # the instruction that comes after it, where that is not recorded
     NUMBERS_NOTED,
-) = range(8)
+) = range(9)
 
 
 def simulate(
@@ -190,8 +194,10 @@ def simulate(
     turn = 0
     returned = 0.0
     last_end = 0.0
+    before = 0.0
     for place in range(places):
         next_at[place] = NEVER
+        last[place] = -1
     for slot in range(slots):
         slot_block[slot] = -1
     while done < blocks:
@@ -273,15 +279,23 @@ def simulate(
             result = time
             read = time + 4.0
             noted = -1
-            if RECORDING == 1 and sums[ISSUED] <= float(room):
-                noted = int(sums[ISSUED]) - 1
-                last[place] = noted
+            if RECORDING == 1 and time < facts[FROM]:
+                before = sums[ISSUED]
+            if RECORDING == 1 and time >= facts[FROM] and sums[ISSUED] - before <= float(room):
+                noted = int(sums[ISSUED] - before) - 1
                 cycles_noted[noted * CYCLES_NOTED + AT] = time
                 cycles_noted[noted * CYCLES_NOTED + FREE] = min(kept_back[place], time)
-                kept_back[place] = 0.0
                 numbers_noted[noted * NUMBERS_NOTED + PLACE] = place
                 numbers_noted[noted * NUMBERS_NOTED + WARP] = block_of[place]
                 numbers_noted[noted * NUMBERS_NOTED + INSTRUCTION] = i
+            if RECORDING == 1:
+                if noted >= 0:
+                    cycles_noted[noted * CYCLES_NOTED + READY] = next_at[place]
+                elif last[place] >= 0:
+                    cycles_noted[last[place] * CYCLES_NOTED + LEFT] = min(kept_back[place], time)
+                    numbers_noted[last[place] * NUMBERS_NOTED + NEXT] = i
+                last[place] = noted
+                kept_back[place] = 0.0
             hits_before = sums[HITS]
             missed_before = sums[MISSES]
             dram_before = sums[DRAM_READS]
@@ -541,7 +555,7 @@ def simulate(
                             if w & 1:
                                 if (
                                     RECORDING == 1
-                                    and noted >= 0
+                                    and last[other] >= 0
                                     and board[other * BOARDS + b] > clear
                                 ):
                                     which = last[other] * NUMBERS_NOTED + CAUSE
@@ -549,7 +563,7 @@ def simulate(
                                 clear = max(clear, board[other * BOARDS + b])
                             w = w >> 1
                             b += 1
-                        if RECORDING == 1 and noted >= 0:
+                        if RECORDING == 1 and last[other] >= 0:
                             cycles_noted[last[other] * CYCLES_NOTED + MET] = max(
                                 ready, -next_at[other]
                             )

@@ -7,15 +7,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpuviz.arrays import F32, F64, I32, I64
+from gpuviz.errors import InputError
 from gpuviz.machine import simulation as sim
 from gpuviz.machine.device import Device
 from gpuviz.machine.facts import busy, facts, latency
-from gpuviz.machine.multiprocessor import Noted, Work, run
+from gpuviz.machine.multiprocessor import Noted, run
 from gpuviz.machine.native import native
 from gpuviz.machine.prediction import Prediction
 from gpuviz.machine.warp_states import Spans, spans_of
 
 MOST = 1 << 20  # instructions that are recorded
+_LEAD = 4096.0  # cycles earlier, so that what warps do at the first one shown is known
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +74,7 @@ class Timeline:
     ----------
     device : what was modelled
     cycles : until all has ended; `scale` times as many for all its blocks, where some stand for all
-    recorded : the cycle up to which instructions were recorded
+    since, recorded : the cycles from and up to which instructions were recorded
     slots, warps : blocks that reside at once, warps of a block; a place is slot * warps + warp
     blocks, begun, ended : (B,) blocks in the order they came, and when
     code : the machine instructions
@@ -83,6 +85,7 @@ class Timeline:
     device: Device
     cycles: float
     scale: float
+    since: float
     recorded: float
     slots: int
     warps: int
@@ -103,7 +106,7 @@ class Timeline:
     @property
     def whole(self) -> bool:
         """Whether all blocks of the multiprocessor are there, to the end."""
-        return self.scale == 1.0 and self.recorded >= self.cycles
+        return self.scale == 1.0 and self.since == 0.0 and self.recorded >= self.cycles
 
     def block_and_warp(self, event: int) -> tuple[int, int]:
         """The block, as the grid numbers it, and the warp in it that issued an instruction."""
@@ -124,23 +127,34 @@ class Timeline:
         return int((lines[e.instruction[: event + 1][same]] == self.line(event)).sum())
 
 
-def timeline_of(prediction: Prediction) -> Timeline:
-    """Simulate a launch's multiprocessor once more, and keep what happens."""
+def timeline_of(prediction: Prediction, since: float = 0.0, most: int = MOST) -> Timeline:
+    """Simulate a launch's multiprocessor once more, and keep what happens from a cycle on, as far
+    as so many instructions reach.
+
+    Raises
+    ------
+    InputError : all is over before the cycle
+    """
     work, device = prediction.work, prediction.device
     given = facts(device, prediction.circumstances)
     kept, until = busy(device, work.code), latency(device, work.code)
     simulate = native(sim.RECORDED)
-    outcome = run(work, given, kept, until, prediction.near, simulate, room=MOST)
+    if not 0 <= since < prediction.outcome.cycles:
+        end = prediction.outcome.cycles
+        raise InputError(f"cycle {since:,.0f}: the multiprocessor works from 0 to {end:,.0f}")
+    lead = max(since - _LEAD, 0.0)
+    outcome = run(work, given, kept, until, prediction.near, simulate, room=most, since=lead)
     noted = outcome.noted
     assert noted is not None
     count = len(work.blocks)
     slots = min(int(given[sim.SLOTS]), count)
-    full = len(noted.numbers) < int(outcome.sums[sim.ISSUED])
+    full = len(noted.numbers) == most
     last = float(noted.cycles[-1, sim.AT]) + 1.0 if full else outcome.cycles
     return Timeline(
         device,
         outcome.cycles,
         prediction.scale,
+        since,
         last,
         slots,
         work.warps,
@@ -149,7 +163,7 @@ def timeline_of(prediction: Prediction) -> Timeline:
         outcome.ended,
         tuple(Instruction(i.text, i.line) for i in prediction.code),
         _events(noted),
-        _spans(work, noted, slots, outcome.begun, np.minimum(outcome.ended, last)),
+        spans_of(noted, work, slots, (outcome.begun, outcome.ended), (lead, last)),
         np.diff(work.traffic.first).astype(np.int32),
         work.traffic.turns,
     )
@@ -179,7 +193,3 @@ def _events(noted: Noted) -> Events:
         missed=number(sim.MISSED),
         dram=cycle(sim.DRAM),
     )
-
-
-def _spans(work: Work, noted: Noted, slots: int, begun: F64, ended: F64) -> Spans:
-    return spans_of(noted, work.code, slots * work.warps, work.warps, begun, ended)

@@ -10,7 +10,7 @@ import numpy as np
 
 from gpuviz.arrays import F64, I32, I64, Bool
 from gpuviz.machine import simulation as sim
-from gpuviz.machine.multiprocessor import Noted
+from gpuviz.machine.multiprocessor import Noted, Work
 from gpuviz.machine.schedule import Code, Kind, Pipe
 
 _LATE = 100.0  # cycles after L1 has done: a hit whose line was still on its way
@@ -106,48 +106,69 @@ class Spans:
         return np.asarray(by_state.argmax(axis=1), np.int32)
 
 
-def spans_of(noted: Noted, code: Code, places: int, warps: int, begun: F64, ended: F64) -> Spans:
-    """The spans of all places; blocks reside from `begun` to `ended` (B,)."""
-    cycles, numbers = noted.cycles, noted.numbers
+def spans_of(
+    noted: Noted, work: Work, slots: int, resident: tuple[F64, F64], recorded: tuple[float, float]
+) -> Spans:
+    """The spans of all places of the slots; blocks are `resident` from, until (B,). All between two
+    cycles is `recorded`: what a warp did before its first instruction there is not known, and after
+    its last one as far as that instruction says.
+    """
+    cycles, numbers, code, warps = noted.cycles, noted.numbers, work.code, work.warps
+    (begun, ended), (since, last) = resident, recorded
     order = np.lexsort((cycles[:, sim.AT], numbers[:, sim.WARP]))
     warp, at = numbers[order, sim.WARP], cycles[order, sim.AT]
     final = np.ones(len(order), bool)
     final[:-1] = warp[1:] != warp[:-1]
     following = np.append(order[1:], 0)
-    leaves = ended[warp // warps]
+    over = final & (code.kind[numbers[order, sim.INSTRUCTION]] == Kind.EXIT)
+    leaves = np.where(over, np.minimum(ended[warp // warps], last), last)
     until = np.where(final, leaves, cycles[following, sim.AT])
     named = [sim.PACED, sim.FETCHED, sim.MET, sim.CLEAR]
     steps = [np.ceil(cycles[order, column]) for column in named]
-    free = np.ceil(cycles[following, sim.FREE])
-    edges = np.stack([at, at + 1, *steps, np.where(final, at, free), until], axis=1)
-    edges[final, 2:7] = (at + 1)[final, None]
+    free = np.ceil(np.where(final, cycles[order, sim.LEFT], cycles[following, sim.FREE]))
+    edges = np.stack([at, at + 1, *steps, np.where(over, at, free), until], axis=1)
+    edges[over, 2:7] = (at + 1)[over, None]
     edges = np.minimum(np.maximum.accumulate(edges, axis=1), np.maximum(until, at + 1)[:, None])
     cause = numbers[order, sim.CAUSE]
     states = np.empty((len(order), 7), np.int32)
     states[:, 0], states[:, 1] = State.ISSUE, State.DEPENDENCE
     states[:, 2], states[:, 3] = State.FETCH, State.BARRIER
     states[:, 4] = _waited_for(cause, noted, code)
-    memory = code.pipe[numbers[following, sim.INSTRUCTION]] == Pipe.MIO
+    held = np.where(final, numbers[order, sim.NEXT], numbers[following, sim.INSTRUCTION])
+    memory = code.pipe[held] == Pipe.MIO
     states[:, 5] = np.where(memory, State.QUEUE, State.PIPE)
-    states[:, 6] = np.where(final, State.DONE, State.NOT_CHOSEN)
+    states[:, 6] = np.where(over, State.DONE, State.NOT_CHOSEN)
     head = np.ones(len(order), bool)
     head[1:] = final[:-1]
-    came = begun[warp[head] // warps]
+    came, waits = _beginnings(order[head], begun[warp[head] // warps], since, noted, code)
     shape = states.shape
     place = numbers[order, sim.PLACE]
     columns = (
         np.append(edges[:, :-1].ravel(), came),
         np.append(edges[:, 1:].ravel(), at[head]),
         np.append(np.repeat(place, shape[1]), place[head]),
-        np.append(states.ravel(), np.full(int(head.sum()), State.STARTS)),
+        np.append(states.ravel(), waits),
         np.append(_events(order, following, final, shape), order[head]),
         np.append(_causes(cause, shape), np.full(int(head.sum()), -1)),
     )
     start, end, place, state, event, by = (np.asarray(c, np.int32) for c in columns)
     keep = np.flatnonzero(end > start)
     keep = keep[np.lexsort((start[keep], place[keep]))]
-    first = np.searchsorted(place[keep], np.arange(places + 1))
+    first = np.searchsorted(place[keep], np.arange(slots * warps + 1))
     return Spans(start[keep], end[keep], place[keep], state[keep], event[keep], by[keep], first)
+
+
+def _beginnings(heads: I64, begun: F64, since: float, noted: Noted, code: Code) -> tuple[F64, I32]:
+    """From when, and what, places wait for before the first instructions recorded of their warps:
+    of a warp that ran before it is known from when its operands were there.
+    """
+    cycles, numbers = noted.cycles[heads], noted.numbers[heads]
+    ready, ran = np.ceil(cycles[:, sim.READY]), begun < since
+    memory = code.pipe[numbers[:, sim.INSTRUCTION]] == Pipe.MIO
+    held = np.where(memory, State.QUEUE, State.PIPE)
+    waits = np.where(np.ceil(cycles[:, sim.FREE]) > ready, held, State.NOT_CHOSEN)
+    came = np.where(ran, np.maximum(ready, since), begun)
+    return came, np.where(ran, waits, State.STARTS).astype(np.int32)
 
 
 def _events(order: I64, following: I64, final: Bool, shape: tuple[int, ...]) -> I64:

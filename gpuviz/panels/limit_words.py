@@ -80,15 +80,25 @@ def model_note(device: Device) -> str:
 def size_note(e: Explained) -> str:
     """How much of the launch was looked at; "" when all of a multiprocessor."""
     made = e.timeline
+    said = []
     if made.scale != 1.0:
-        return tr(
-            "{n} blocks of a multiprocessor were simulated; it runs {times} times as many",
-            n=grouped(len(made.blocks)),
-            times=f"{made.scale:.3g}",
+        said.append(
+            tr(
+                "{n} blocks of a multiprocessor were simulated; it runs {times} times as many",
+                n=grouped(len(made.blocks)),
+                times=f"{made.scale:.3g}",
+            )
         )
-    if not made.whole:
-        return tr("instructions are shown up to cycle {n}", n=grouped(made.recorded))
-    return ""
+    if made.since > 0 or made.recorded < made.cycles:
+        said.append(
+            tr(
+                "instructions are shown from cycle {a} to {b} of {n}",
+                a=grouped(made.since),
+                b=grouped(made.recorded),
+                n=grouped(made.cycles),
+            )
+        )
+    return " · ".join(said)
 
 
 def time_words(e: Explained) -> str:

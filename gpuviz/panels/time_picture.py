@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from gpuviz.machine.explained import Explained
 from gpuviz.panels.layout import at_least, columns, first, rows, share
 from gpuviz.panels.limit_bars import LimitBars, WhatIfs, bars_of
@@ -15,8 +17,11 @@ from gpuviz.panels.warp_timeline import WarpTimeline
 def timeline_picture(
     e: Explained, source: Sequence[str] = (), begin: float = 0.0, end: float = 0.0
 ) -> Picture:
-    """The multiprocessor that takes longest, from a cycle to another (0: to the end)."""
-    shown = WarpTimeline(e.timeline, begin, end or e.timeline.cycles)
+    """The multiprocessor that takes longest, from a cycle to another (0: to the end), as
+    far as it was recorded.
+    """
+    record = e.timeline
+    shown = WarpTimeline(record, max(begin, record.since), min(end or np.inf, record.recorded))
     return Picture(limit_sentence(e, source), notes(e), shown)
 
 

@@ -292,7 +292,8 @@ class WarpTimeline(Panel):
 
     def zoomed(self, about: float, by: float) -> WarpTimeline:
         """So many times as large, what is at a cycle staying where it is."""
-        wide = min(max((self.end - self.begin) / by, _CLOSEST), self.record.cycles)
+        record = self.record
+        wide = min(max((self.end - self.begin) / by, _CLOSEST), record.recorded - record.since)
         share = (about - self.begin) / (self.end - self.begin)
         return self._from(about - share * wide, wide)
 
@@ -300,8 +301,12 @@ class WarpTimeline(Panel):
         """So many cycles later, or earlier."""
         return self._from(self.begin + cycles, self.end - self.begin)
 
+    def whole(self) -> WarpTimeline:
+        """All that was recorded."""
+        return replace(self, begin=self.record.since, end=self.record.recorded)
+
     def _from(self, begin: float, wide: float) -> WarpTimeline:
-        begin = min(max(begin, 0.0), self.record.cycles - wide)
+        begin = min(max(begin, self.record.since), self.record.recorded - wide)
         return replace(self, begin=begin, end=begin + wide)
 
 

@@ -343,5 +343,9 @@ def test_why_says_what_limits_and_draws_it(
     assert plain["limiter"] == "latency" and plain["line"] == 5
     assert plain["microseconds"] > 2.2 and plain["waits"]["memory"] > 0.2
     assert json.loads((tmp_path / "saxpy.trace.json").read_text())["traceEvents"]
+    assert main([*launch, "--since", "400"]) == 0
+    assert "instructions are shown from cycle 400 to" in capsys.readouterr().out
+    assert main([*launch, "--since", "1e9"]) == 2
+    assert "the multiprocessor works from 0 to" in capsys.readouterr().err
     assert main([*launch, "--arch", "sm_80"]) == 3
     assert "no time is modelled for sm_80" in capsys.readouterr().err

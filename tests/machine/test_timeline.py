@@ -1,11 +1,16 @@
 import numpy as np
 import pytest
 
+from gpuviz.errors import InputError
 from gpuviz.machine import simulation as sim
+from gpuviz.machine.bounds import limits
+from gpuviz.machine.explained import Explained
 from gpuviz.machine.native import native
-from gpuviz.machine.timeline import Timeline
+from gpuviz.machine.timeline import Timeline, timeline_of
 from gpuviz.machine.tracks import tracks
 from gpuviz.machine.warp_states import State
+from gpuviz.panels.time_picture import timeline_picture
+from gpuviz.panels.warp_timeline import WarpTimeline
 from gpuviz.runners.stalls import agreement, stalls_of
 from gpuviz.sass import tool
 from tests.machine.launches import MEASURED, made
@@ -83,3 +88,36 @@ def test_what_is_waited_for_stands_beside_stall_counters() -> None:
     assert sum(p for p, _ in stalls.values()) == pytest.approx(1.0)
     assert agreement([stalls, {"memory": (0.6, 0.1), "queue": (0.4, 0.9)}]) == (1, 2, 2)
     assert stalls_of(made("copy1_2e18")[1], {}) == {}
+
+
+@pytest.mark.parametrize(("share", "most"), [(0.0, 7000), (1 / 3, 5000), (0.6, 1 << 20)])
+def test_a_stretch_of_a_long_launch_says_the_same_as_all_of_it(share: float, most: int) -> None:
+    prediction, whole = made("shloop_32")
+    cut = timeline_of(prediction, share * whole.cycles, most)
+    assert not cut.whole and cut.cycles == whole.cycles
+    assert cut.since < cut.recorded < whole.cycles or most > len(whole.events)
+    begin, end = cut.since, cut.recorded
+    same = whole.spans.mostly(begin, end, 400) == cut.spans.mostly(begin, end, 400)
+    assert same.mean() > 0.999
+    assert cut.spans.time_in(begin, end) == pytest.approx(
+        whole.spans.time_in(begin, end), rel=1e-3, abs=4
+    )
+
+
+def test_where_all_is_over_there_is_no_stretch() -> None:
+    prediction, whole = made("copy1_2e18")
+    with pytest.raises(InputError, match=r"cycle 9,999: the multiprocessor works from 0 to 2,007"):
+        timeline_of(prediction, 9999)
+
+
+def test_a_picture_of_a_stretch_shows_and_says_just_that() -> None:
+    prediction, _ = made("shloop_32")
+    e = Explained(prediction, limits(prediction), (), timeline_of(prediction, 50_000, 3000))
+    shown = timeline_picture(e)
+    assert isinstance(shown.body, WarpTimeline)
+    record = e.timeline
+    assert (shown.body.begin, shown.body.end) == (50_000, record.recorded)
+    assert shown.body.moved(1e9).end == record.recorded and shown.body.moved(-1e9).begin == 50_000
+    assert shown.body.zoomed(60_000, 0.01).end == record.recorded
+    assert "instructions are shown from cycle 50\u2009000 to " in shown.sentence
+    assert e.since(0).timeline.whole

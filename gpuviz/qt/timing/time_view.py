@@ -76,7 +76,7 @@ class TimePane(QSplitter):
         from gpuviz.panels.warp_timeline import WarpTimeline
 
         record = subject.explained.timeline
-        self.canvas.show_panel(WarpTimeline(record, 0.0, record.cycles))
+        self.canvas.show_panel(WarpTimeline(record, record.since, record.recorded))
         self.limits.show_explained(subject.explained)
 
     def _choose(self, row: int) -> None:

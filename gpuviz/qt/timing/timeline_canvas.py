@@ -87,9 +87,9 @@ class TimelineCanvas(QWidget):
             self.show_panel(self.panel.moved(share * (self.panel.end - self.panel.begin)))
 
     def show_all(self) -> None:
-        """The whole launch."""
+        """All that was recorded of the launch."""
         if self.panel is not None:
-            self.show_panel(replace(self.panel, begin=0.0, end=self.panel.record.cycles))
+            self.show_panel(self.panel.whole())
 
     def tip(self, x: float, y: float) -> str:
         """What hovering a point says, "" where nothing is."""
