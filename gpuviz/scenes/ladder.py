@@ -36,7 +36,11 @@ from gpuviz.traces import LANES, Trace
 
 _DRAWN = 256  # rows and columns of the matrices that are drawn and counted
 _SOURCE, _CELLS, _SEND, _ONE, _MOST, _END = 4.0, 4.0, 1.0, 0.8, 4.0, 5.0  # seconds
-_EACH, _SCHEDULERS = 64, 4  # products a lane that counts are told for; of a multiprocessor
+_EACH = 64  # products a lane that counts are told for
+_TENSOR = (8, 0)  # the first capability with all instructions of these rungs
+# Products that a multiprocessor of an H100 or H200 makes a cycle: of floats, and of halves on
+# tensor cores (NVIDIA H100 Tensor Core GPU Architecture, 2022: 4 cores of 512).
+_UNITS, _TENSOR_CORES = 128, 2048
 
 PARAMETERS = (
     Parameter(
@@ -92,16 +96,20 @@ def tell(values: Values, runs: Mapping[str, Run]) -> Story:
     rung, *below = _shown(values)
     run = runs[rung.name]
     arch = architecture(run.arch)
+    if rung.on_tensor_cores and arch.cc < _TENSOR:
+        raise UnavailableError(tr("Rung {n} needs tensor cores of 8.0 or later: {arch} has none.",
+                                  n=values["rung"], arch=arch))  # fmt: skip
     cells = cells_of(run.trace, _DRAWN)
+    held = cells.sums() if rung.on_tensor_cores else cells.per_step()
     read = worst_read(run.trace, arch)
     script = Script(rung.name)
     script.act(_SOURCE, "intro", tr("what is new"), tr(rung.name))
-    stored = script.act(_CELLS, "store", tr("cells of a warp"), cells.per_step())
+    stored = script.act(_CELLS, "store", tr("cells of a warp"), held)
     reading = _Reading.of(script, read or _worst_load(run.trace, arch))
     script.act(_END, "result", tr("result"), tr("beside the rung below"))
     source = Difference(_changes(rung, below))
     end = rows(_table(values, runs, arch), spare(_side_by_side(values, runs)), gap=0.8)
-    said = tr(rung.idea) + ".", cells.per_step(), reading.sentence(), tr(rung.why)
+    said = tr(rung.idea) + ".", held, reading.sentence(), tr(rung.why)
     title = tr("Rung {n} of {all}: {name}", n=values["rung"], all=len(RUNGS), name=tr(rung.name))
 
     def at(t: float) -> Picture:
@@ -119,9 +127,9 @@ def tell(values: Values, runs: Mapping[str, Run]) -> Story:
 
 
 def _changes(rung: Rung, below: list[Rung]) -> tuple[Changed, ...]:
-    """Its source beside that of the rung below; of the first, the whole."""
+    """Its source beside that of the rung below; of the first of a file, the whole."""
     mine = text_of(rung)
-    if not below:
+    if not below or below[0].kernel != rung.kernel:
         return tuple(Changed(" ", line) for line in mine)
     return difference(text_of(below[0]), mine)
 
@@ -184,7 +192,7 @@ class Cost:
 _READS = (Count.SHARED_LOAD_WAVEFRONTS, Count.SHARED_STORE_WAVEFRONTS, Count.SHARED_COPY_WAVEFRONTS)
 
 
-def cost_of(run: Run, side: int) -> Cost:
+def cost_of(run: Run, side: int, tensor: bool = False) -> Cost:
     """Of a launch that multiplies matrices of so many rows and columns."""
     totals = run.counts.totals
     share = _EACH * LANES / side**3
@@ -195,7 +203,7 @@ def cost_of(run: Run, side: int) -> Cost:
         run.trace.warp_instructions * share,
         waves * share,
         sectors * share,
-        _EACH / _SCHEDULERS,
+        _EACH * LANES / (_TENSOR_CORES if tensor else _UNITS),
         (waves + lines) * share,
     )
 
@@ -214,7 +222,8 @@ def _table(values: Values, runs: Mapping[str, Run], arch: Architecture) -> Node:
     """Both rungs: counts for as many products, the least time, the time that was measured."""
     shown, size = _shown(values), number(values, "size")
     found = [runs[rung.name] for rung in shown]
-    costs = [cost_of(run, _DRAWN) for run in found]
+    pairs = zip(found, shown, strict=True)
+    costs = [cost_of(run, _DRAWN, rung.on_tensor_cores) for run, rung in pairs]
     least = [least_time(cost, arch, size) for cost in costs]
     limit = [tr("reading") if c.read > c.multiply else tr("multiplying") for c in costs]
     made = (

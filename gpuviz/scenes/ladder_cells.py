@@ -46,6 +46,13 @@ class Cells:
             a * b, a=a, b=b, c=c, d=d,
         )  # fmt: skip
 
+    def sums(self) -> str:
+        """What a lane and the warp hold while tensor cores multiply."""
+        return tr(
+            "The warp has {rows} × {columns} sums in registers, {n} in each lane.",
+            rows=self.of_warp[0], columns=self.of_warp[1], n=np.count_nonzero(self.lane == 0),
+        )  # fmt: skip
+
     def map(self, name: str, stored: float, notes: bool = True) -> CellMap:
         """The tile of block 0, in the colours of the lanes of warp 0; so many stores are over."""
         rows, columns = self.tile

@@ -12,9 +12,10 @@ from gpuviz.compile.compiler import read_text
 from gpuviz.language import later
 from gpuviz.scenes.base import Plan
 
-FP32 = "ladder.cu"
+FP32, TENSOR = "ladder.cu", "ladder_tensor.cu"
 _WIDE, _LOW = 32, 16  # of blocks that are tiles, and where 1024 threads are too many
-_STAGE = 4 * (128 * 8 + 8 * 128)  # bytes of both tiles of a stage of the last kernel
+_STAGE = 4 * (128 * 8 + 8 * 128)  # bytes of both tiles of a stage of the last fp32 kernel
+_HALVES = 2 * (128 * 32 + 32 * 256)  # the same of the last one with mma
 
 
 @dataclass(frozen=True)
@@ -33,10 +34,17 @@ class Rung:
     shared: int = 0
     kernel: str = FP32
 
+    @property
+    def on_tensor_cores(self) -> bool:
+        """Whether tensor cores multiply, halves."""
+        return self.kernel != FP32
+
     def plan(self, role: str, side: int) -> Plan:
         """The launch for matrices of so many rows and columns."""
         rows, columns = self.tile
-        matrices = (f"f32[{side**2}]={how}" for how in ("rand", "rand", "zeros"))
+        factor = "f32" if self.kernel == FP32 else "f16"
+        matrices = (f"{kind}[{side**2}]={how}" for kind, how in
+                    ((factor, "rand"), (factor, "rand"), ("f32", "zeros")))  # fmt: skip
         made = Plan(
             role,
             self.kernel,
@@ -54,7 +62,7 @@ class Rung:
         return replace(made, otherwise=low)
 
 
-_SQUARE, _THREADS = (128, 128), (256, 1, 1)
+_SQUARE, _WIDER, _THREADS = (128, 128), (128, 256), (256, 1, 1)
 
 RUNGS = (
     Rung(
@@ -137,6 +145,43 @@ RUNGS = (
         _SQUARE,
         _THREADS,
         4 * _STAGE,
+    ),
+    Rung(
+        "tensor",
+        later("tensor cores"),
+        later("mma: a warp multiplies 16 × 16 by 16 × 8 halves with one instruction"),
+        later("A small fraction of the instructions; the lanes' small loads are the limit now."),
+        _WIDER,
+        _THREADS,
+        kernel=TENSOR,
+    ),
+    Rung(
+        "matrices",
+        later("ldmatrix"),
+        later("ldmatrix brings four matrices of 8 × 8 halves to the lanes that hold them"),
+        later("A sixth of the loads, but rows of a matrix meet in banks: as many wavefronts."),
+        _WIDER,
+        _THREADS,
+        kernel=TENSOR,
+    ),
+    Rung(
+        "swizzled",
+        later("swizzle"),
+        later("Pieces of 16 bytes change places within their row, by XOR"),
+        later("The eight rows of a matrix lie in all 32 banks: a sixth of the wavefronts."),
+        _WIDER,
+        _THREADS,
+        kernel=TENSOR,
+    ),
+    Rung(
+        "pipelined",
+        later("ring for mma"),
+        later("cp.async copies tiles into a ring of four, past the registers"),
+        later("Tensor cores no longer wait for memory, and one barrier a tile is enough."),
+        _WIDER,
+        _THREADS,
+        4 * _HALVES,
+        TENSOR,
     ),
 )
 

@@ -7,6 +7,7 @@ import pytest
 
 from gpuviz.arch import architecture
 from gpuviz.compile import nvrtc
+from gpuviz.errors import UnavailableError
 from gpuviz.panels.difference import difference
 from gpuviz.runners.base import Run
 from gpuviz.scenes.ladder import LESSON, cost_of, least_time
@@ -47,7 +48,8 @@ def test_a_warp_has_its_cells_once(rung: int) -> None:
 
 @pytest.mark.slow
 def test_each_idea_does_what_is_said_of_it() -> None:
-    cost = [cost_of(run_of(n), SIDE) for n in range(1, len(RUNGS) + 1)]
+    each = enumerate(RUNGS, 1)
+    cost = [cost_of(run_of(n), SIDE, rung.on_tensor_cores) for n, rung in each]
     assert cost[0].sectors > 6 * cost[1].sectors
     assert cost[1].sectors > 15 * cost[2].sectors
     waves = [one.wavefronts for one in cost]
@@ -55,14 +57,22 @@ def test_each_idea_does_what_is_said_of_it() -> None:
     assert waves[5] > 1.2 * waves[4], "float4 brings conflicts"
     assert waves[6] <= waves[4] and waves[8] < 0.85 * waves[7]
     assert cost[5].instructions < 0.85 * cost[4].instructions
+    assert cost[10].instructions < cost[9].instructions / 10
+    assert waves[10] == waves[11] > 4 * waves[12]
     limits = ["read" if one.read > one.multiply else "multiply" for one in cost]
-    assert limits[:4] + limits[5:] == ["read"] * 5 + ["multiply"] * 4
+    assert limits[:4] == ["read"] * 4 and limits[5] == "read" and limits[9] == "multiply"
 
 
 def test_blocks_are_smaller_where_1024_threads_are_too_many() -> None:
     run = performed(LESSON, {"rung": 2}, "sm_12").runs[RUNGS[1].name]
     assert run.trace.launch.block == (16, 16, 1)
     assert cells_of(run.trace, SIDE).tile == (16, 16)
+
+
+@pytest.mark.slow
+def test_rungs_for_tensor_cores_say_what_an_architecture_lacks() -> None:
+    with pytest.raises(UnavailableError, match=r"Turing \(7.5\) has none"):
+        performed(LESSON, {"rung": 11}, "sm_75")
 
 
 def test_least_time_is_that_of_the_units_where_they_are_busiest() -> None:
