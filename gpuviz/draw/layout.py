@@ -5,6 +5,7 @@ A single area is a `Rect`; many are an (N, 4) array of x, y, width, height, as i
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
 import numpy as np
@@ -122,10 +123,15 @@ def first_fitting(texts: tuple[str, ...], width: float, size: float, bold: bool 
     return next((t for t in texts if text_width(t, size, bold) <= width), "")
 
 
+_WORD = re.compile(r"[^ \t\n]+(?: %)?")
+
+
 def wrap(text: str, width: float, size: float, bold: bool = False) -> tuple[str, ...]:
-    """The text in lines no wider than the width, broken at spaces."""
+    """The text in lines no wider than the width, broken at spaces; not within a number (thousands
+    are apart by thin spaces), and not before its percent sign.
+    """
     lines: list[str] = []
-    for word in text.split():
+    for word in _WORD.findall(text):
         longer = f"{lines[-1]} {word}" if lines else word
         if lines and text_width(longer, size, bold) <= width:
             lines[-1] = longer

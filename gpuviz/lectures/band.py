@@ -13,9 +13,11 @@ from gpuviz.language import tr
 from gpuviz.lectures.answer import Answer, Figure, shown
 from gpuviz.lectures.lecture import Guess
 from gpuviz.results.badges import BADGES, caption
+from gpuviz.results.timings import duration
 
 CHOICES, FIGURES, FOOT = 46.0, 34.0, 10.0  # heights at scale 1
 _SHARE = 0.58  # of the width for what can be guessed; the answer takes the rest
+_WORDS = 0.74  # where words are: no count of a GPU stands beside the answer
 LETTERS = "abcdefghij"  # A and B are the sides of a comparison
 _Number = tuple[str, str]  # as it is shown, and its badge
 
@@ -33,10 +35,13 @@ def choices(
     stage = given.roomy()
     size, palette = stage.text(22), stage.palette
     texts = [shown(g) if isinstance(g, int | float) else g for g in guesses]
-    told = _told(stage, row, answer) if answer is not None else ()
+    share = _WORDS if all(isinstance(guess, str) for guess in guesses) else _SHARE
+    told = _told(stage, row.beside(row.width * share)[1], answer) if answer is not None else ()
     gap = size * 0.6
     widest = max(text_width(text, size, True) for text in texts) + size * 5
-    box = min(widest, row.width * _SHARE / len(texts) - gap)
+    box = min(widest, row.width * share / len(texts) - gap)
+    inner = box - size * 1.9  # beside the letter
+    fitting = min(fit_size(text, inner, size, stage.text(13), bold=True) for text in texts)
     marks: list[Mark] = []
     for number, text in enumerate(texts):
         right = answer is not None and number == answer.right
@@ -49,8 +54,6 @@ def choices(
         letter = "✓" if right else LETTERS[number % len(LETTERS)]
         quiet = ink if right or faded else palette.accent
         marks.append(label(area.x + size * 0.55, area.center[1], letter, quiet, size * 0.8, True))
-        inner = box - size * 1.9  # beside the letter
-        fitting = fit_size(text, inner, size, stage.text(13), bold=True)
         marks.append(
             label(
                 area.x + size * 1.5 + inner / 2,
@@ -74,7 +77,7 @@ def _told(stage: Stage, row: Rect, answer: Answer) -> tuple[Mark, ...]:
     parts: list[_Number] = [(number, model)]
     if answer.measured is not None and answer.origin is not None:
         parts.append((shown(answer.measured), answer.origin.badge))
-    room = row.width * (1 - _SHARE) - sum(_width(stage, part) for part in parts)
+    room = row.width - sum(_width(stage, part) for part in parts)
     parts[0] = (
         first_fitting(
             (f"{number} {answer.unit}", number), room + text_width(number, size, True), size, True
@@ -144,7 +147,7 @@ def _values(figure: Figure) -> list[_Number]:
         value = (
             shown(figure.measured)
             if figure.predicted is not None
-            else (f"{run}{figure.measured:.3g} µs")
+            else run + duration(figure.measured)
         )
         found.append((value, figure.origin.badge))
     return found

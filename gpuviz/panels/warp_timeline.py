@@ -12,7 +12,7 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from gpuviz.arrays import F32, F64, I64
+from gpuviz.arrays import F32, F64, I64, Bool
 from gpuviz.draw.heading import label
 from gpuviz.draw.layout import Rect, centers, first_fitting
 from gpuviz.draw.marks import Boxes, Lines, Mark, Raster, Texts
@@ -138,7 +138,7 @@ class WarpTimeline(Panel):
         yield Lines(lines.astype(np.float32), stage.palette.ground, 2.0)
         if self.now is not None and self.now < self.end:  # the rest is still to come
             x = float(self._x(lanes, self.now))
-            rest = Rect(x, lanes.y, lanes.right - x, lanes.height)
+            rest = Rect(x, lanes.y, lanes.right - x + 1, lanes.height)
             yield Boxes(rest.array(), stage.palette.ground)
             line = np.array([[[x, lanes.y], [x, lanes.bottom]]], np.float32)
             yield Lines(line, stage.palette.outline, 1.5)
@@ -221,11 +221,17 @@ class WarpTimeline(Panel):
         yield Boxes(bar.array(), palette.panel)
         ink = palette.good if one.resource == "issue" else palette.load
         tip = partial(self._used, one)
-        yield Boxes(_columns(bar, one.used, one.used * 0), palette.soft(ink, 0.25), tip=tip)
+        used = one.used * self._over(len(one.used))
+        yield Boxes(_columns(bar, used, used * 0), palette.soft(ink, 0.25), tip=tip)
         if one.lost is not None and one.lost.any():
-            yield Boxes(
-                _columns(bar, one.lost, one.used), palette.waste_ground, hatch=palette.waste
-            )
+            lost = one.lost * self._over(len(one.lost))
+            yield Boxes(_columns(bar, lost, used), palette.waste_ground, hatch=palette.waste)
+
+    def _over(self, columns: int) -> Bool:
+        """Which columns are over; the others are still to come."""
+        now = self.end if self.now is None else self.now
+        share = (now - self.begin) / (self.end - self.begin)
+        return np.asarray(np.arange(columns) < columns * share)
 
     def _used(self, one: Busy, column: int) -> str:
         wide = (self.end - self.begin) / len(one.used)

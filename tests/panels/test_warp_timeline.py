@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from gpuviz.draw.layout import Rect
@@ -63,3 +65,16 @@ def test_shares_are_kept_back_while_a_class_is_asked() -> None:
         marks = panel().draw(stage, AREA)
         words = [w for m in marks if isinstance(m, Texts) for w in m.strings]
         assert any("%" in word for word in words) == told
+
+
+def test_what_is_still_to_come_is_shown_in_no_track() -> None:
+    """A class that is asked what limits must not read it off the tracks."""
+    whole = panel()
+
+    def highest(now: float | None) -> float:
+        marks = replace(whole, now=now).draw(STAGE, AREA)
+        tracks = [m.rect for m in marks if isinstance(m, Boxes) and m.tip and len(m.rect) > 50]
+        return max(float(rects[:, 3].max()) for rects in tracks[-4:])
+
+    assert highest(None) > 10
+    assert highest(whole.begin) == 0
