@@ -13,6 +13,7 @@ import numpy as np
 
 from gpuviz.arrays import F64, I32, I64, U64, Bool
 from gpuviz.machine.native import native
+from gpuviz.machine.recency import come, leave, renew
 from gpuviz.traces import Trace, lane_mask
 
 LINE, SECTOR = 128, 32
@@ -107,7 +108,7 @@ def served(loads: Loads, lines: int) -> Served:
     hit, gone = np.zeros(count, np.int32), np.full(count, count, np.int64)
     if not lines:
         return Served(0, hit, np.arange(count), loads.sectors)
-    links = [np.full(known, -1, np.int32) for _ in range(2)]
+    links = [np.zeros(known + 1, np.int32) for _ in range(2)]
     valid, asked = np.zeros(known, np.int32), np.zeros(known, np.int64)
     native(look_up)(lines, count, loads.line, loads.mask, *links, valid, asked, hit, gone)
     return Served(lines, hit, gone, loads.sectors - int(bits(hit).sum()))
@@ -126,43 +127,20 @@ def look_up(
     gone: I64,
 ) -> float:
     """Look up the lines one after another, least recently used out first (see `served`)."""
-    oldest = -1
-    newest = -1
     held = 0
     for i in range(count):
         d = line[i]
         hit[i] = mask[i] & valid[d]
         if valid[d] != 0:
-            if newest != d:
-                a = older[d]
-                b = newer[d]
-                if a >= 0:
-                    newer[a] = b
-                else:
-                    oldest = b
-                older[b] = a
-                older[d] = newest
-                newer[d] = -1
-                newer[newest] = d
-                newest = d
+            renew(d + 1, older, newer)
         else:
             if held >= capacity:
-                out = oldest
-                oldest = newer[out]
-                if oldest >= 0:
-                    older[oldest] = -1
-                else:
-                    newest = -1
+                out = newer[0] - 1
+                leave(out + 1, older, newer)
                 valid[out] = 0
                 gone[asked[out]] = i
                 held -= 1
-            older[d] = newest
-            newer[d] = -1
-            if newest >= 0:
-                newer[newest] = d
-            else:
-                oldest = d
-            newest = d
+            come(d + 1, older, newer)
             held += 1
         valid[d] = valid[d] | mask[i]
         asked[d] = i

@@ -113,8 +113,8 @@ def run(
             _whole(lines),
             _whole(lines),
             np.zeros(lines),
-            _whole(lines),
-            _whole(lines),
+            _whole(lines + 1),
+            _whole(lines + 1),
             _whole(lines),
         ),
         # what becomes of it

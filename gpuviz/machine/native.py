@@ -4,6 +4,7 @@ What is compiled is a small part of Python: parameters annotated `int`, `float`,
 `F64` (flat arrays); assignments, `if`, `while`, `for ... in range(...)`; arithmetic, comparisons,
 `min` and `max` of two, `int`, `float`, `math.ceil`; constants of the module. A variable is an
 integer or a float for good, as its first assignment says. `and` and `or` look at both sides.
+A call that stands alone, of another such function that returns nothing, is replaced by its body.
 `//` and `%` are for numbers that are not negative. Where LLVM is missing, the function itself runs.
 """
 
@@ -42,8 +43,7 @@ def native(function: Callable[..., float]) -> Callable[..., float]:
 def _compiled(function: Callable[..., float]) -> Callable[..., float]:
     from llvmlite import binding as llvm
 
-    definition = ast.parse(textwrap.dedent(inspect.getsource(function))).body[0]
-    assert isinstance(definition, ast.FunctionDef)
+    definition = _parsed(function)
     kinds = [ast.unparse(a.annotation) for a in definition.args.args if a.annotation]
     text = _Writer(definition, function.__globals__).text(kinds)
     llvm.initialize_native_target()
@@ -62,6 +62,12 @@ def _compiled(function: Callable[..., float]) -> Callable[..., float]:
     ]
     address = engine.get_function_address(definition.name)
     return _Call(ctypes.CFUNCTYPE(ctypes.c_double, *types)(address), kinds, engine)
+
+
+def _parsed(function: Callable[..., Any]) -> ast.FunctionDef:
+    definition = ast.parse(textwrap.dedent(inspect.getsource(function))).body[0]
+    assert isinstance(definition, ast.FunctionDef)
+    return definition
 
 
 class _Call:
@@ -146,9 +152,30 @@ class _Writer(ast.NodeVisitor):
         raise TypeError(f"{self._definition.name}: {ast.unparse(node)!r} cannot be compiled")
 
     def visit_Expr(self, node: ast.Expr) -> None:
-        """A docstring."""
-        if not isinstance(node.value, ast.Constant):
+        """A docstring; a call of another function."""
+        if isinstance(node.value, ast.Constant):
+            return
+        known = self._constants.get(ast.unparse(getattr(node.value, "func", node.value)))
+        if not isinstance(known, FunctionType) or not isinstance(node.value, ast.Call):
             self.generic_visit(node)
+            return
+        self._inline(known, node.value.args)
+
+    def _inline(self, function: FunctionType, given: Sequence[ast.expr]) -> None:
+        """The body of a function; its variables are its own, its arrays those it is given."""
+        definition, places = _parsed(function), dict[str, _Value]()
+        for parameter, argument in zip(definition.args.args, given, strict=True):
+            if isinstance(argument, ast.Name) and self._places[argument.id][1] in _ARRAYS:
+                places[parameter.arg] = self._places[argument.id]
+                continue
+            value, kind = self._value(argument)
+            places[parameter.arg] = self._entry.alloca(self._type(kind)), kind
+            self._b.store(value, places[parameter.arg][0])
+        outside = self._places, self._constants, self._definition
+        self._places, self._constants = places, function.__globals__
+        self._definition = definition
+        self._body(definition.body)
+        self._places, self._constants, self._definition = outside
 
     def visit_Assign(self, node: ast.Assign) -> None:
         """name = value, array[index] = value."""
@@ -220,6 +247,8 @@ class _Writer(ast.NodeVisitor):
 
     def visit_Return(self, node: ast.Return) -> None:
         """return value."""
+        if node.value is None:
+            self.generic_visit(node)
         assert node.value is not None
         self._b.ret(self._as(self._value(node.value), "float"))
 

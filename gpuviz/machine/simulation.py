@@ -12,6 +12,7 @@ import math
 
 from gpuviz.arrays import F64, I32, I64
 from gpuviz.machine.native import with_constants
+from gpuviz.machine.recency import come, leave, renew
 
 # Kinds of instructions and units, as in `schedule`.
 LOAD, STORE, ATOMIC, SHARED, BARRIER, EXIT, QUEUED, CONSTANT = 1, 2, 3, 4, 5, 6, 7, 8
@@ -182,8 +183,6 @@ def simulate(
     launched = 0
     done = 0
     next_launch = facts[FIRST]
-    oldest = -1
-    newest = -1
     lines_held = 0
     lsu = 0.0
     l2 = 0.0
@@ -355,38 +354,16 @@ def simulate(
                             sums[HITS] += float(bits)
                             result = max(result, arrive[d])
                         if held[d] == 1:
-                            # Move it to the young end.
-                            if newest != d:
-                                a = older[d]
-                                b = newer[d]
-                                if a >= 0:
-                                    newer[a] = b
-                                else:
-                                    oldest = b
-                                older[b] = a
-                                older[d] = newest
-                                newer[d] = -1
-                                newer[newest] = d
-                                newest = d
+                            renew(d + 1, older, newer)
                         elif miss != 0:
                             if lines_held >= capacity:
-                                gone = oldest
-                                oldest = newer[gone]
-                                if oldest >= 0:
-                                    older[oldest] = -1
-                                else:
-                                    newest = -1
+                                gone = newer[0] - 1
+                                leave(gone + 1, older, newer)
                                 held[gone] = 0
                                 valid[gone] = 0
                                 lines_held -= 1
                             held[d] = 1
-                            older[d] = newest
-                            newer[d] = -1
-                            if newest >= 0:
-                                newer[newest] = d
-                            else:
-                                oldest = d
-                            newest = d
+                            come(d + 1, older, newer)
                             lines_held += 1
                         if miss != 0:
                             bits = (miss & 1) + (miss >> 1 & 1) + (miss >> 2 & 1) + (miss >> 3 & 1)

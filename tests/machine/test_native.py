@@ -8,6 +8,7 @@ from gpuviz.arrays import F64, I32
 from gpuviz.machine import prediction, simulation
 from gpuviz.machine.device import H200
 from gpuviz.machine.native import native
+from gpuviz.machine.recency import come, leave, renew
 from tests.machine.launches import known
 
 LEAST = 3
@@ -53,6 +54,56 @@ def test_what_is_no_small_python_is_refused() -> None:
         native(greedy)
     with pytest.raises(TypeError, match="an array of int64 was passed for I32"):
         native(collatz)(np.zeros(4, np.int64), np.zeros(4), 4, 1.0)
+
+
+def swap(a: int, b: int, values: I32) -> None:
+    """Two values change places."""
+    kept = values[a]
+    values[a] = values[b]
+    values[b] = kept
+
+
+def turn(a: int, b: int, values: I32) -> None:
+    """Those between two places are turned around."""
+    while a < b:
+        swap(a, b, values)
+        a += 1
+        b -= 1
+
+
+def turned(count: int, steps: I32) -> float:
+    """Turned around, and half of it back."""
+    a = 1
+    kept = 7
+    turn(0, count - a, steps)
+    turn(0, count // 2 - 1, steps)
+    return float(a + kept)
+
+
+def test_a_call_is_replaced_by_what_the_function_does() -> None:
+    pytest.importorskip("llvmlite")
+    results = []
+    for function in (turned, native(turned)):
+        steps = np.arange(9, dtype=np.int32)
+        results.append((function(9, steps), steps.tolist()))
+    assert results[0] == results[1] == (8.0, [5, 6, 7, 8, 4, 3, 2, 1, 0])
+
+
+def test_lines_go_in_the_order_in_which_they_were_asked_for() -> None:
+    rng = np.random.default_rng(3)
+    older, newer = np.zeros(9, np.int32), np.zeros(9, np.int32)
+    wanted: list[int] = []
+    for node in rng.integers(1, 9, 300).tolist():
+        if node in wanted and rng.random() < 0.3:
+            leave(node, older, newer)
+            wanted.remove(node)
+            continue
+        (renew if node in wanted else come)(node, older, newer)
+        wanted = [*(n for n in wanted if n != node), node]
+        ring = [int(newer[0])]
+        while ring[-1]:
+            ring.append(int(newer[ring[-1]]))
+        assert ring == [*wanted, 0] and older[0] == node
 
 
 def test_without_llvm_the_function_itself_runs(monkeypatch: pytest.MonkeyPatch) -> None:
