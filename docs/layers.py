@@ -72,6 +72,7 @@ LAYERS = (
     ("results",),
     ("export",),
     ("lectures",),
+    ("site",),
     ("integrations",),
     ("qt",),
     ("app", "cli", "api", "notebook", "prebuild", "translation", "coverage", "__main__"),

@@ -41,6 +41,7 @@ views       what is shown: a lesson with its values at a moment, as a record, a 
 results     what runs come to: counts, times and code as rows, words and charts
 export      views to files
 lectures    what is shown in which order, what a class is asked, what the speaker says
+site        the course as pages: lessons for a grid of values, lectures, an index
 qt          the window; the only folder that knows Qt
 integrations  kernels of other libraries (Triton, Numba, CuPy, cuda.core) as launches
 app, cli    entry points; api: that of Python, which this file offers; notebook: its magic and

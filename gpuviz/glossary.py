@@ -86,6 +86,11 @@ def words_in(text: str) -> Iterator[tuple[int, int, Entry]]:
         yield hit.start(), hit.end(), found[hit.group(1).lower()]
 
 
+def pattern() -> str:
+    """What finds the words in a text of the language chosen, as a regular expression."""
+    return _spoken(chosen())[0].pattern
+
+
 @cache
 def _spoken(language: str) -> tuple[re.Pattern[str], Mapping[str, Entry]]:
     """What finds all words, with or without a plural's ending, longer ones first."""

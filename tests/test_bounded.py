@@ -20,6 +20,7 @@ RAW = {
     "doctor": "/etc/os-release, of the system",
     "glossary": "the text of what ships",
     "lectures.exercises": "the text of what ships",
+    "site.points": "the text of what ships",
     "toml_text": "tomllib, over a text that bounded has read",
     "export.reading": "mmap of what bounded opens",
     "lectures.unpacked": "its checksum alone, of what it unpacked, in steps",

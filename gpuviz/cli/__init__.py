@@ -54,6 +54,7 @@ COMMANDS = {
         "render",
         "draw a lesson as a picture, film or page, or write its counts, by the suffix of OUT",
     ),
+    "site": Command("site", "the course as a folder of pages, for a disk or any web server"),
     "present": Command(
         "present", "give a lecture: full screen for the class, notes and clock for the speaker"
     ),

@@ -12,7 +12,7 @@ from gpuviz.errors import FormatError
 from gpuviz.export.export import Options
 from gpuviz.export.film import moments
 from gpuviz.export.formats import GIF, PNG, SUFFIXES, Format, named
-from gpuviz.export.page import moments_of
+from gpuviz.export.page_data import moments_of
 from gpuviz.language import later
 from gpuviz.views.lesson_view import View
 from gpuviz.views.performed import LARGEST, SMALLEST, timed

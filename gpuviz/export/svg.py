@@ -69,11 +69,11 @@ def hatches(frames: Iterable[Frame]) -> dict[str, Rgba]:
 
 def patterns(found: dict[str, Rgba]) -> str:
     """The patterns of hatches: diagonal lines that run on from box to box."""
-    return f"<defs>{''.join(_pattern(*one) for one in found.items())}</defs>" if found else ""
+    return f"<defs>{''.join(pattern(*one) for one in found.items())}</defs>" if found else ""
 
 
-def _pattern(name: str, rgba: Rgba) -> str:
-    """Lines where x + y is 1 more than a multiple of the step, as the painter has them."""
+def pattern(name: str, rgba: Rgba) -> str:
+    """A hatch: lines where x + y is 1 more than a multiple of the step, as the painter has them."""
     n = HATCH_STEP
     seen = f' stroke-opacity="{number(rgba[3] / 255)}"' if rgba[3] < 255 else ""
     return (

@@ -192,13 +192,17 @@ def _texts(mark: Texts) -> Iterator[str]:
         )
 
 
-def _raster(mark: Raster) -> Iterator[str]:
-    """Cells as an embedded picture, each a sharp rectangle."""
+def raster(mark: Raster, enlarge: bool = True) -> Iterator[str]:
+    """Cells as an embedded picture, each a sharp rectangle.
+
+    Some programs smooth all pictures: they are given cells of about the size they are shown in.
+    """
     if not mark.pixels.size:
         return
     rect = _snapped(np.array([mark.rect]))[0]
     x, y, w, h = map(number, rect.tolist())
-    data = base64.b64encode(encode(_enlarged(mark.pixels, rect[2], rect[3]))).decode()
+    pixels = _enlarged(mark.pixels, rect[2], rect[3]) if enlarge else mark.pixels
+    data = base64.b64encode(encode(pixels)).decode()
     yield (
         f'<image x="{x}" y="{y}" width="{w}" height="{h}" preserveAspectRatio="none" '
         f'style="image-rendering:optimizeSpeed;image-rendering:pixelated" '
@@ -207,7 +211,7 @@ def _raster(mark: Raster) -> Iterator[str]:
 
 
 def _enlarged(pixels: Rgba, width: float, height: float) -> Rgba:
-    """Cells repeated to about the size they are shown in: some programs smooth all pictures."""
+    """Cells repeated to about the size they are shown in."""
     rows, columns = pixels.shape[:2]
     down, across = max(round(height / rows), 1), max(round(width / columns), 1)
     return np.repeat(np.repeat(pixels, down, axis=0), across, axis=1)
@@ -219,5 +223,5 @@ _WRITE: dict[type[Mark], Callable[[Any], Iterator[str]]] = {
     Lines: _lines,
     Strokes: _strokes,
     Texts: _texts,
-    Raster: _raster,
+    Raster: raster,
 }

@@ -27,7 +27,7 @@ class Explorer(anywidget.AnyWidget):  # type: ignore[misc]
     is why it cannot be told for these, "" when it could.
     """
 
-    _esm = resources.text("page/page.js") + resources.text("page/widget.js")
+    _esm = "".join(resources.text(f"page/{name}.js") for name in ("page", "knob", "widget"))
     parameters: Any = traitlets.List().tag(sync=True)
     values = traitlets.Dict().tag(sync=True)
     body = traitlets.Unicode().tag(sync=True)

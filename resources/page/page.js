@@ -1,26 +1,26 @@
 "use strict";
 // Plays the pictures of `data` in a root that holds the elements of body.html: a document, or the
-// shadow root of a widget. Returns how to seek, and where it is.
-const gpuvizPlayer = (root, data) => {
+// shadow root of a widget. Returns how to seek, and where it is, and how to go on with other data.
+// `moved` is called with the time whenever it changes; `worded` makes a node of a text.
+const gpuvizPlayer = (root, data, {moved = () => {}, worded = (text) => text} = {}) => {
   const find = (id) => root.getElementById(id);
   const [marks, play, slider, clock] = ["marks", "play", "time", "clock"].map(find);
-  const {times, steps, parts} = data;
-  const first = times[0], last = times[times.length - 1];
   const NS = "http://www.w3.org/2000/svg";
+  let times, steps, parts, first, last, pictures, hovered, bounds, nodes;
 
   // Of each picture the numbers of what is in it, told as changes to the picture before.
   const rebuilt = (every) => {
     const found = [];
     for (const edits of every) {
       const next = found.length ? found[found.length - 1].slice() : [];
-      for (const [at, count, added] of edits) next.splice(at, count, ...added);
+      for (const [at, count, steps] of edits) {
+        let number = 0;
+        next.splice(at, count, ...steps.map((step) => (number += step)));
+      }
       found.push(next);
     }
     return found;
   };
-  const pictures = rebuilt(data.edits), hovered = rebuilt(data.hovers);
-
-  const nodes = new Map();
   const node = (number, used) => {
     if (!nodes.has(number)) {
       const group = document.createElementNS(NS, "g");
@@ -33,7 +33,7 @@ const gpuvizPlayer = (root, data) => {
     return made;
   };
 
-  let now = first, shown = -1, playing = false, before = 0, lit = null, source = null;
+  let now = 0, shown = -1, playing = false, before = 0, lit = null, source = null;
 
   const pictureAt = (t) => {
     let low = 0, high = times.length - 1;
@@ -80,11 +80,13 @@ const gpuvizPlayer = (root, data) => {
   };
 
   const tell = (step) => {
-    const label = document.createElement("b"), detail = document.createElement("span");
-    label.textContent = step.label;
-    detail.textContent = step.detail ? " " + step.detail : "";
-    if (find("step").textContent !== label.textContent + detail.textContent)
+    const said = step.label + (step.detail ? " " + step.detail : "");
+    if (find("step").textContent !== said) {
+      const label = document.createElement("b"), detail = document.createElement("span");
+      label.append(worded(step.label));
+      detail.append(said.slice(step.label.length, -step.detail.length || undefined), worded(step.detail));
       find("step").replaceChildren(label, detail);
+    }
     follow(step);
   };
 
@@ -96,13 +98,14 @@ const gpuvizPlayer = (root, data) => {
     slider.setAttribute("aria-valuetext", clock.textContent);
     const step = steps.find((one) => now < one.end - 1e-6) || steps[steps.length - 1];
     if (step) tell(step);
+    moved(now);
   };
 
   const setPlaying = (on) => {
     if (on && now >= last) seek(first);
     playing = on;
     play.textContent = on ? "❚❚" : "▶\uFE0E";
-    play.setAttribute("aria-label", on ? "Pause" : "Play");
+    play.setAttribute("aria-label", on ? play.dataset.pause : play.dataset.play);
     before = 0;
     if (on) requestAnimationFrame(tick);
   };
@@ -114,8 +117,6 @@ const gpuvizPlayer = (root, data) => {
     if (now >= last) setPlaying(false); else requestAnimationFrame(tick);
   };
 
-  const bounds = [...new Set([first, ...steps.map((s) => s.start), last])]
-    .filter((t) => t >= first && t <= last).sort((a, b) => a - b);
   const step = (forward) => {
     setPlaying(false);
     const to = forward ? bounds.find((t) => t > now + 1e-6)
@@ -138,8 +139,9 @@ const gpuvizPlayer = (root, data) => {
   (root.host || document).addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.altKey || event.metaKey || !(event.key in KEYS)) return;
     const at = event.composedPath()[0];
-    if (event.key === " " && at.tagName === "BUTTON") return;
-    if (at.dataset && at.dataset.parameter) return;
+    if (event.key === " " && /^(BUTTON|A|SUMMARY)$/.test(at.tagName)) return;
+    if (at !== slider && (/^(INPUT|SELECT|TEXTAREA)$/.test(at.tagName) || at.id === "source")) return;
+    if (root.querySelector("nav.playback").hidden) return;
     event.preventDefault();
     KEYS[event.key]();
   });
@@ -151,6 +153,7 @@ const gpuvizPlayer = (root, data) => {
   // What lies under the pointer says, topmost first.
   const stage = find("stage"), tip = find("tip");
   const tipAt = (x, y) => {
+    if (shown < 0) return "";
     const there = hovered[shown];
     for (let i = there.length - 1; i >= 0; i--) {
       const [left, top, width, height, text] = data.tips[there[i]];
@@ -174,9 +177,32 @@ const gpuvizPlayer = (root, data) => {
   });
   stage.addEventListener("pointerleave", () => { tip.hidden = true; });
 
-  slider.min = first;
-  slider.max = last;
-  root.querySelector("nav").hidden = false;
-  seek(first);
-  return {seek, time: () => now, stop: () => setPlaying(false)};
+  const load = (next, time) => {
+    data = next;
+    ({times, steps, parts} = data);
+    first = times[0];
+    last = times[times.length - 1];
+    pictures = rebuilt(data.edits);
+    hovered = rebuilt(data.hovers);
+    bounds = [...new Set([first, ...steps.map((s) => s.start), last])]
+      .filter((t) => t >= first && t <= last).sort((a, b) => a - b);
+    nodes = new Map();
+    source = null;
+    shown = -1;
+    slider.min = first;
+    slider.max = last;
+    seek(time ?? first);
+  };
+  // One picture by the numbers of its parts, and nothing to play, until it is sought again.
+  const hold = (picture) => {
+    setPlaying(false);
+    shown = -1;
+    marks.replaceChildren(...picture.map((number) => node(number, new Set()).cloneNode(true)));
+    root.querySelector("nav.playback").hidden = true;
+  };
+
+  root.querySelector("nav.playback").hidden = false;
+  load(data);
+  const resume = (time) => { root.querySelector("nav.playback").hidden = false; seek(time); };
+  return {seek: resume, load, hold, play: () => setPlaying(true), time: () => now, stop: () => setPlaying(false)};
 };

@@ -1,41 +1,4 @@
-
 // The widget: knobs above, and below them what a page shows, played by the same code.
-const gpuvizKnob = (parameter, chosen, choose) => {
-  const label = document.createElement("label"), said = document.createElement("output");
-  let knob;
-  if (parameter.kind === "choice") {
-    knob = document.createElement("select");
-    for (const {value, label: words} of parameter.choices) {
-      const option = new Option(words, JSON.stringify(value), false, value === chosen);
-      knob.append(option);
-    }
-    knob.addEventListener("change", () => choose(JSON.parse(knob.value)));
-  } else if (parameter.kind === "text") {
-    knob = document.createElement("input");
-    knob.type = "text";
-    knob.value = chosen;
-    knob.addEventListener("change", () => choose(knob.value));
-  } else {
-    knob = document.createElement("input");
-    knob.type = "range";
-    knob.min = parameter.minimum;
-    knob.max = parameter.maximum;
-    knob.step = parameter.step || 1;
-    knob.value = chosen;
-    said.textContent = chosen;
-    knob.addEventListener("input", () => { said.textContent = knob.value; });
-    knob.addEventListener("change", () => choose(Number(knob.value)));
-  }
-  knob.dataset.parameter = parameter.id;
-  knob.setAttribute("aria-label", parameter.label);
-  label.append(parameter.label + " ", knob, said);
-  label.show = (value) => {
-    knob.value = parameter.kind === "choice" ? JSON.stringify(value) : value;
-    if (parameter.kind !== "choice") said.textContent = value;
-  };
-  return label;
-};
-
 const gpuvizWidget = ({model, el}) => {
   const host = document.createElement("div");
   host.tabIndex = 0;

@@ -6,6 +6,7 @@ from dataclasses import replace
 from functools import cache
 from html import unescape
 from html.parser import HTMLParser
+from itertools import accumulate
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 
 from gpuviz.draw.hit import tip_at
 from gpuviz.draw.marks import Curves, Frame
-from gpuviz.export import page, svg
+from gpuviz.export import page, page_data, svg
 from gpuviz.export.export import Options
 from gpuviz.export.hover_texts import hovers
 from gpuviz.export.reading import read
@@ -86,7 +87,7 @@ def rebuilt(data: dict) -> list[list[str]]:
     for edits in data["edits"]:
         after = list(before)
         for at, count, added in edits:
-            after[at : at + count] = added
+            after[at : at + count] = accumulate(added)
         found.append([data["parts"][number] for number in after])
         before = after
     return found
@@ -106,7 +107,9 @@ def test_pages_hold_every_picture_and_little_else(name: str) -> None:
     assert len(data["times"]) == len(data["edits"]) > 12 * (shown.story.duration - 1)
     every = rebuilt(data)
     for number in range(0, len(every), 17):
-        drawn = [p for e in elements(shown.frame(data["times"][number])) for p in page.pieces(e)]
+        drawn = [
+            p for e in elements(shown.frame(data["times"][number])) for p in page_data.pieces(e)
+        ]
         assert every[number] == drawn
 
 
@@ -224,9 +227,9 @@ def test_clicking_through_a_page(name: str, tmp_path: Path) -> None:
 @given(st.lists(st.lists(st.integers(0, 9), max_size=12), min_size=1, max_size=6))
 def test_edits_rebuild_pictures(pictures_: list[list[int]]) -> None:
     parts = [str(number) for number in range(10)]
-    data = {"parts": parts, "edits": page.edits(pictures_)}
+    data = {"parts": parts, "edits": page_data.edits(pictures_)}
     assert rebuilt(data) == [[parts[n] for n in one] for one in pictures_]
 
 
 def test_words_of_a_template_are_not_filled_in() -> None:
-    assert page._fill("a{{x}}b{{y}}c", {"x": "{{y}}", "y": "2"}) == "a{{y}}b2c"
+    assert page.fill("a{{x}}b{{y}}c", {"x": "{{y}}", "y": "2"}) == "a{{y}}b2c"

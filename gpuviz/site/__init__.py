@@ -1,0 +1,1 @@
+"""The course as a folder of pages that need neither server nor network."""

@@ -1,0 +1,25 @@
+"""A process that makes the pages of one lesson: `python -m gpuviz.site.child FOLDER LESSON`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from gpuviz.errors import failure_of
+from gpuviz.scenes import lesson
+from gpuviz.site.lesson_page import write
+from gpuviz.terminal import err
+
+
+def main(root: str, name: str) -> int:
+    """Exit status 0, or 1 with a line on stderr that says why there are no pages."""
+    try:
+        write(lesson(name), Path(root))
+    except Exception as error:  # whatever goes wrong with a lesson is that lesson's
+        err(failure_of(error).message)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
