@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gpuviz import doctor, folders, heap, language, resources
-from gpuviz.terminal import err
+from gpuviz.terminal import err, out
 
 if TYPE_CHECKING:
     from PySide6.QtCore import QSettings, QTimer
@@ -37,13 +37,18 @@ def main(argv: Sequence[str] = (), wanted: Provenance | Path | None = None) -> i
 
 
 def present(
-    lecture: Lecture, library: Library, agreed: Agreed, slide: int = 0, keep: Keep | None = None
+    lecture: Lecture,
+    library: Library,
+    agreed: Agreed,
+    slide: int = 0,
+    keep: Keep | None = None,
+    rehearses: bool = False,
 ) -> int:
     """Give a lecture, from the slide of that number on, its launches looked up in `library`; the
     exit status. Of its own kernels those that were `agreed` to are measured. What `keep` is given,
-    it keeps with the lecture.
+    it keeps with the lecture; one that is rehearsed has its times told.
     """
-    return _lacking() or _present(lecture, library, agreed, slide, keep)
+    return _lacking() or _present(lecture, library, agreed, slide, keep, rehearses)
 
 
 def _lacking() -> int:
@@ -120,7 +125,12 @@ def _run(argv: Sequence[str], wanted: Provenance | Path | None) -> int:
 
 
 def _present(
-    lecture: Lecture, library: Library, agreed: Agreed, slide: int, keep: Keep | None
+    lecture: Lecture,
+    library: Library,
+    agreed: Agreed,
+    slide: int,
+    keep: Keep | None,
+    rehearses: bool,
 ) -> int:
     from gpuviz.qt.diagnostics.uncaught import UncaughtErrors
     from gpuviz.qt.history.settings import Settings
@@ -137,13 +147,24 @@ def _present(
     calm = kept.flag(REDUCED_MOTION, False)
     use = cores.use_of(kept) if kept.flag(cores.LIVE, True) else 0.0
     sources = Sources(_gpu, agreed=agreed)
-    shown = Presentation(lecture, _perform, sources, library, calm=calm, use=use, keep=keep)
+    shown = Presentation(
+        lecture, _perform, sources, library, calm=calm, use=use, keep=keep, rehearses=rehearses
+    )
+    shown.rehearsed.connect(lambda taken, said: _tell_times(lecture, taken, said))
     uncaught = UncaughtErrors(shown)
     uncaught.happened.connect(lambda error: shown.speaker.say(f"{type(error).__name__}: {error}"))
     uncaught.install()
     shown.ended.connect(lambda number: app.quit())
     shown.start(slide)
     return _until_over(app, lambda lost=False: shown.close(), shown.screen, shown.speaker)
+
+
+def _tell_times(lecture: Lecture, taken: Mapping[int, float], said: str) -> None:
+    """What a rehearsal took, as lines of text, and where it is kept."""
+    from gpuviz.lectures.pace import table
+
+    for line in (*table(lecture, taken), said):
+        out(line)
 
 
 def _perform(lesson: Lesson, values: Values, **how: Any) -> Performance:

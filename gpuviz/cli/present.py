@@ -61,6 +61,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="show nothing: write one file with its kernels and recordings, and list what is in it",
     )
     parser.add_argument(
+        "--rehearse",
+        action="store_true",
+        help="with the notes on the same screen; the time of each slide is told, and kept in FILE",
+    )
+    parser.add_argument(
         "--check", action="store_true", help="show nothing: list what of the file could not be read"
     )
     add_trust(parser)
@@ -104,7 +109,12 @@ def run(arguments: argparse.Namespace) -> int:
     from gpuviz import app
 
     return app.present(
-        lecture, library, may_run, arguments.slide - 1, in_file(file, lecture.agreed)
+        lecture,
+        library,
+        may_run,
+        arguments.slide - 1,
+        in_file(file, lecture.agreed),
+        arguments.rehearse,
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import groupby
 
+from gpuviz.draw.color import mix
 from gpuviz.draw.heading import badge, label
 from gpuviz.draw.layout import Rect, elide, first_fitting, fit_size
 from gpuviz.draw.marks import Boxes, Mark
@@ -11,11 +12,13 @@ from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
 from gpuviz.language import tr
 from gpuviz.lectures.answer import Answer, Figure, shown
+from gpuviz.lectures.hands import Hands
 from gpuviz.lectures.lecture import Guess
 from gpuviz.results.badges import BADGES, caption
 from gpuviz.results.timings import duration
 
 CHOICES, FIGURES, FOOT = 46.0, 34.0, 10.0  # heights at scale 1
+_REST = 0.3  # how much paler the right choice is where no hands were for it
 _SHARE = 0.58  # of the width for what can be guessed; the answer takes the rest
 _WORDS = 0.74  # where words are: no count of a GPU stands beside the answer
 LETTERS = "abcdefghij"  # A and B are the sides of a comparison
@@ -29,11 +32,17 @@ def height(stage: Stage, numbers: bool, question: bool) -> float:
 
 
 def choices(
-    given: Stage, row: Rect, guesses: tuple[Guess, ...], answer: Answer | None
+    given: Stage,
+    row: Rect,
+    guesses: tuple[Guess, ...],
+    answer: Answer | None,
+    hands: Hands | None = None,
 ) -> tuple[Mark, ...]:
-    """What can be guessed, in a row; once it is out, the right one is filled, the others fade."""
+    """What can be guessed, in a row, with a bar for the hands of each; once the answer is out, the
+    right one is filled, the others fade.
+    """
     stage = given.roomy()
-    size, palette = stage.text(22), stage.palette
+    size = stage.text(22)
     texts = [shown(g) if isinstance(g, int | float) else g for g in guesses]
     share = _WORDS if all(isinstance(guess, str) for guess in guesses) else _SHARE
     told = _told(stage, row.beside(row.width * share)[1], answer) if answer is not None else ()
@@ -44,28 +53,54 @@ def choices(
     fitting = min(fit_size(text, inner, size, stage.text(13), bold=True) for text in texts)
     marks: list[Mark] = []
     for number, text in enumerate(texts):
-        right = answer is not None and number == answer.right
-        faded = answer is not None and not right
         area = Rect(row.x + number * (box + gap), row.y, box, row.height * 0.86)
-        fill = palette.accent if right else palette.panel
-        edge = palette.accent if right else palette.border
-        ink = palette.ink_on(palette.accent) if right else palette.faint if faded else palette.ink
-        marks.append(Boxes(area.array(), fill, stroke=edge, stroke_width=2.0, radius=size * 0.3))
-        letter = "✓" if right else LETTERS[number % len(LETTERS)]
-        quiet = ink if right or faded else palette.accent
-        marks.append(label(area.x + size * 0.55, area.center[1], letter, quiet, size * 0.8, True))
-        marks.append(
-            label(
-                area.x + size * 1.5 + inner / 2,
-                area.center[1],
-                elide(text, inner, fitting, bold=True),
-                ink,
-                fitting,
-                True,
-                "center",
-            )
-        )
+        right = answer.right if answer is not None else None
+        marks += _choice(stage, area, number, (text, fitting), right, hands)
     return (*marks, *told)
+
+
+def _choice(
+    stage: Stage,
+    area: Rect,
+    number: int,
+    said: tuple[str, float],
+    answer: int | None,
+    hands: Hands | None,
+) -> tuple[Mark, ...]:
+    """One of the guesses: its letter, what it `said` in letters of a size at most, and at the right
+    how many hands were for it.
+    """
+    size, palette, (text, most) = stage.text(22), stage.palette, said
+    right, now = number == answer, hands is not None and number == hands.now
+    faded = answer is not None and not right
+    fill, bar = palette.panel, palette.accent_soft
+    if right:
+        fill, bar = palette.accent, palette.accent
+        if hands is not None and hands.total:
+            fill = mix(palette.accent, palette.ink_on(palette.accent), _REST)
+    edge = palette.accent if right or now else palette.border
+    ink = palette.ink_on(palette.accent) if right else palette.faint if faded else palette.ink
+    radius = size * 0.3
+    marks: list[Mark] = [Boxes(area.array(), fill, radius=radius)]
+    if hands is not None and (share := hands.share(number)):
+        marks.append(Boxes(area._replace(width=area.width * share).array(), bar, radius=radius))
+    marks.append(Boxes(area.array(), stroke=edge, stroke_width=5.0 if now else 2.0, radius=radius))
+    middle, letter = area.center[1], "✓" if right else LETTERS[number % len(LETTERS)]
+    quiet = ink if right or faded else palette.accent
+    marks.append(label(area.x + size * 0.55, middle, letter, quiet, size * 0.8, True))
+    inner = area.width - size * 1.9  # beside the letter
+    count = ""
+    if hands is not None and (hands.total or hands.now >= 0):
+        count = f"{hands.counts[number]}{'_' * now}"
+    room = inner - 2 * (text_width(count, size * 0.8, True) + size * 0.2 if count else 0.0)
+    fitting = fit_size(text, room, most, stage.text(13), bold=True)
+    at = area.x + size * 1.5 + inner / 2
+    shortened = elide(text, room, fitting, bold=True)
+    marks.append(label(at, middle, shortened, ink, fitting, True, "center"))
+    if count:
+        by = area.right - size * 0.4
+        marks.append(label(by, middle, count, ink, size * 0.8, align="right"))
+    return tuple(marks)
 
 
 def _told(stage: Stage, row: Rect, answer: Answer) -> tuple[Mark, ...]:

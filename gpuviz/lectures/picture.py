@@ -18,6 +18,7 @@ from gpuviz.draw.stage import Stage
 from gpuviz.lectures import band
 from gpuviz.lectures.answer import Answer, Figure, named
 from gpuviz.lectures.cues import Cue
+from gpuviz.lectures.hands import Hands
 from gpuviz.lectures.lecture import Slide
 from gpuviz.scenes.base import Story
 
@@ -32,7 +33,7 @@ _SIZES = (24, 21, 18, 16, 14, 12)  # of words, at scale 1; the first in which al
 class Shown:
     """A slide with all that its pictures need; no story while it is being run, or of words.
 
-    `trouble` says why there is no story, or no answer.
+    `trouble` says why there is no story, or no answer. `hands` are those that the class has raised.
     """
 
     slide: Slide
@@ -40,6 +41,7 @@ class Shown:
     answer: Answer | None = None
     figures: tuple[Figure, ...] = ()
     trouble: str = ""
+    hands: Hands | None = None
 
 
 def letters(height: float, compared: bool) -> float:
@@ -109,7 +111,7 @@ def _band(shown: Shown, cue: Cue, t: float, stage: Stage, room: float) -> tuple[
     if (question := shown.slide.question) is not None:
         row, area = area.above(band.CHOICES * stage.roomy().scale)
         out = shown.answer if answered(cue, t) else None
-        marks = band.choices(stage, row, named(question), out)
+        marks = band.choices(stage, row, named(question), out, shown.hands)
     if shown.slide.numbers and not cue.asks:
         marks += band.figures(stage, area, shown.figures)
     return marks

@@ -697,3 +697,40 @@ def test_two_windows_do_not_see_what_the_other_has_opened(
     one.lecture.open(bundle)
     assert one.session.library(bundle) is not shipped()
     assert other.session.library(bundle) is shipped()
+
+
+def test_a_rehearsal_from_the_menu_is_shown_in_the_pane_and_can_be_undone(
+    opened: Window, qtbot: QtBot
+) -> None:
+    opened.actions_["present.rehearse"].trigger()
+    given = opened.lecture.presenting.presentation
+    assert given is not None and given.speaker.isVisible()
+    qtbot.waitUntil(given.speaker.isActiveWindow)
+    given.times._since -= 95  # as if so many seconds had passed
+    QTest.keyClick(given.speaker, K.Key_Escape)
+    assert opened.lecture.presenting.presentation is None
+    pane, document = opened.lecture.pane, opened.lecture.document
+    assert "1:35" in pane.list.item(0).text() and "rehearsed in 1:35" in pane.state.said
+    assert document.dirty
+    document.undo()
+    assert "1:35" not in pane.list.item(0).text() and not document.dirty
+
+
+def test_ink_that_is_kept_while_presenting_is_a_change_of_the_lecture(
+    opened: Window, qtbot: QtBot, file: Path
+) -> None:
+    key(opened, K.Key_F5)
+    given = opened.lecture.presenting.presentation
+    assert given is not None
+    given.screen.showNormal()
+    given.screen.resize(960, 540)
+    qtbot.waitUntil(lambda: given.conductor.shown.story is not None)
+    QTest.keyClick(given.screen, K.Key_D)
+    QTest.mouseClick(given.screen, LEFT)
+    QTest.keyClick(given.screen, K.Key_K)
+    assert "save the lecture" in given.speaker.gpu.text()
+    given.close()
+    lecture = opened.lecture.document.lecture
+    assert lecture is not None and lecture.slides[0].ink is not None
+    key(opened, K.Key_S, CONTROL)
+    assert read(file).slides[0].ink == lecture.slides[0].ink

@@ -75,6 +75,7 @@ COMMANDS = (
     Command("compare.file", later("Compare with a kernel of another file …"), "Compare"),
     Command("present.start", later("Present"), "Lecture", ("F5",)),
     Command("present.here", later("Present from this slide"), "Lecture", ("Shift+F5",)),
+    Command("present.rehearse", later("Rehearse the lecture"), "Lecture"),
     Command("lecture.new", later("New lecture"), "Lecture"),
     Command("lecture.open", later("Open lecture …"), "Lecture", ("Ctrl+Shift+O",)),
     Command("lecture.save", later("Save lecture"), "Lecture", ("Ctrl+S",)),

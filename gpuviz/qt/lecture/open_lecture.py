@@ -132,6 +132,7 @@ class OpenLecture(QObject):
             "lecture.close": self._close,
             "present.start": lambda: self.presenting.start(),
             "present.here": lambda: self.presenting.start(max(self.pane.slide, 0)),
+            "present.rehearse": lambda: self.presenting.start(rehearses=True),
         }
         for id, do in doing.items():
             self._actions.bind(id, do)

@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
 
 from gpuviz.language import later, tr, trn
 from gpuviz.lectures.lecture import Lecture, Slide
+from gpuviz.lectures.pace import beside, clock, planned
 from gpuviz.qt.commands.actions import Actions
 from gpuviz.qt.controls.controls import Elided, button, keep_arrows, keep_space, plain_tip
 from gpuviz.qt.controls.flow import FlowLayout
@@ -178,7 +179,10 @@ class _Slides(QListWidget):
     def fill(self, lecture: Lecture) -> None:
         """Show the slides of a lecture."""
         self.blockSignals(True)
-        names = [(_name(n, s), _about(s)) for n, s in enumerate(lecture.slides, 1)]
+        names = [
+            (f"{_name(n, slide)}   {beside(slide.taken, plan)}".rstrip(), _about(slide))
+            for n, (slide, plan) in enumerate(zip(lecture.slides, planned(lecture), strict=True), 1)
+        ]
         while self.count() > len(names):
             self.takeItem(self.count() - 1)
         for row, (name, about) in enumerate(names):
@@ -226,6 +230,8 @@ def _state(document: Document) -> str:
     parts.append(trn("{n} slide", "{n} slides", len(lecture.slides)))
     if lecture.minutes:
         parts.append(tr("{n:g} min", n=lecture.minutes))
+    if taken := sum(slide.taken for slide in lecture.slides):
+        parts.append(tr("rehearsed in {time}", time=clock(taken)))
     if lecture.all_problems:
         parts.append(trn("{n} problem", "{n} problems", len(lecture.all_problems)))
     if document.path is not None:

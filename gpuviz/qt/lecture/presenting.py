@@ -47,8 +47,10 @@ class Presenting(QObject):
         self.before = BeforePresenting(core, window)
         self.presentation: Presentation | None = None
 
-    def start(self, slide: int = 0) -> None:
-        """Give the lecture that is open from a slide on, or else the view shown, step by step."""
+    def start(self, slide: int = 0, rehearses: bool = False) -> None:
+        """Give the lecture that is open from a slide on, or else the view shown, step by step; one
+        that is rehearsed has the times of its slides noted.
+        """
         if self.presentation is not None:  # under way already, maybe behind this window
             self.presentation.screen.raise_()
             self.presentation.screen.activateWindow()
@@ -61,7 +63,7 @@ class Presenting(QObject):
         file = self._document.file if opened else self._core.director.lecture
         library = self._core.session.library(file)
         known = {} if opened else self._known()
-        begin = partial(self._begin, lecture, library, known, slide)
+        begin = partial(self._begin, lecture, library, known, slide, rehearses)
         self.before.settle(lecture, library, begin)
 
     def close(self) -> None:
@@ -71,7 +73,12 @@ class Presenting(QObject):
             self.presentation.close()
 
     def _begin(
-        self, lecture: Lecture, library: Library, known: Mapping[int, Showing], slide: int
+        self,
+        lecture: Lecture,
+        library: Library,
+        known: Mapping[int, Showing],
+        slide: int,
+        rehearses: bool,
     ) -> None:
         if self.presentation is not None:
             return
@@ -90,6 +97,7 @@ class Presenting(QObject):
                 core.player.state.calm,
                 core.meter.state.use if core.meter.by_itself else 0.0,
                 self._keep if lecture is self._document.lecture else None,
+                rehearses,
             )
         except Error as error:
             core.meter.resume()

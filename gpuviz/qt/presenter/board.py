@@ -94,7 +94,7 @@ class Board(QObject):
 
     def undo(self) -> None:
         """Take back what was done to the ink last; that which was kept loses its last line."""
-        past, ink = self._past.get(self._key, []), self._ink
+        past, ink = self._past.get(self._conductor.shown_as, []), self._ink
         if past:
             past.pop()
         elif ink is not None and ink.strokes:
@@ -126,15 +126,9 @@ class Board(QObject):
         return next((nib for nib in NIBS if nib == self.tool), None)
 
     @property
-    def _key(self) -> tuple[int, str]:
-        """Whose ink it is: a slide's, or that of what the slide was changed to."""
-        varied = self._conductor.variation
-        return self._conductor.slide, varied.view.text() if varied is not None else ""
-
-    @property
     def _ink(self) -> Ink | None:
         """What was drawn, or kept with the slide; None where there is none."""
-        if past := self._past.get(self._key):
+        if past := self._past.get(self._conductor.shown_as):
             found: Ink | None = past[-1]
         else:
             varied = self._conductor.variation is not None
@@ -142,7 +136,7 @@ class Board(QObject):
         return found if found is not None and found.strokes else None
 
     def _put(self, ink: Ink) -> None:
-        self._past.setdefault(self._key, []).append(ink)
+        self._past.setdefault(self._conductor.shown_as, []).append(ink)
 
     def _enlarge(self, rubber: Rect, stage: Stage) -> None:
         x, y = rubber.x / stage.width, rubber.y / stage.height

@@ -11,6 +11,7 @@ from gpuviz.errors import InputError
 from gpuviz.lectures.answer import answer, figures
 from gpuviz.lectures.ask_anew import asked_anew
 from gpuviz.lectures.cues import Cue, cues
+from gpuviz.lectures.hands import Hands
 from gpuviz.lectures.lecture import Lecture, Slide
 from gpuviz.lectures.picture import Shown
 from gpuviz.lectures.variation import Variation
@@ -57,6 +58,7 @@ class Conductor(QObject):
         self._slide_runs, self._measurements = slide_runs, measurements
         self._varied_runs = varied_runs
         self._variation: Variation | None = None
+        self._hands: dict[tuple[int, str], Hands] = {}
         self._left = 0, 0.0  # the cue and the moment at which the plan was left
         self._slide = self._cue = 0
         self._ended = False
@@ -102,6 +104,23 @@ class Conductor(QObject):
         if self._variation is None:
             return None
         return self._varied_runs.showing(replace(self.planned, view=self._variation.view))
+
+    @property
+    def shown_as(self) -> tuple[int, str]:
+        """What is shown, to be told from others: the slide, and the view it was changed to."""
+        varied = self._variation
+        return self._slide, varied.view.text() if varied is not None else ""
+
+    @property
+    def hands(self) -> Hands | None:
+        """The hands that were counted for what is shown."""
+        return self._hands.get(self.shown_as)
+
+    def set_hands(self, hands: Hands) -> None:
+        """Show hands beside the choices."""
+        self._hands[self.shown_as] = hands
+        self._shown = replace(self._shown, hands=hands)
+        self.changed.emit()
 
     @property
     def place(self) -> tuple[int, int]:
@@ -311,7 +330,9 @@ class Conductor(QObject):
                 found = answer(slide.question, made.runs, measured)
             except InputError as error:
                 trouble = str(error)
-        return Shown(slide, made.story, found, figures(slide.numbers, made.runs, measured), trouble)
+        counted = figures(slide.numbers, made.runs, measured)
+        hands = self.hands if number == self._slide else None
+        return Shown(slide, made.story, found, counted, trouble, hands)
 
 
 def _changed(slide: Slide, varied: Variation, made: Showing) -> tuple[Slide, str]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from PySide6.QtCore import QObject, QTimer, Signal
@@ -13,14 +14,16 @@ from gpuviz.draw.palette import THEMES
 from gpuviz.errors import Error, InputError, failure_of
 from gpuviz.lectures.keeping import Changes, Keep
 from gpuviz.lectures.keeping import changed as changed_by
-from gpuviz.lectures.lecture import Lecture
+from gpuviz.lectures.lecture import Lecture, Slide
 from gpuviz.qt.look.theme import Look
 from gpuviz.qt.presenter.board import Board, Tool
 from gpuviz.qt.presenter.conductor import Conductor
+from gpuviz.qt.presenter.hand_count import HandCount
 from gpuviz.qt.presenter.keys import act_of, digit_of
 from gpuviz.qt.presenter.screen import Screen
 from gpuviz.qt.presenter.slide_measurements import SlideMeasurements
 from gpuviz.qt.presenter.slide_runs import SlideRuns
+from gpuviz.qt.presenter.slide_times import Clock, SlideTimes
 from gpuviz.qt.presenter.speaker import Speaker
 from gpuviz.qt.presenter.tuning import Tuning
 from gpuviz.qt.presenter.typed_number import TypedNumber
@@ -35,6 +38,7 @@ from gpuviz.scenes.sources import Sources
 THEME = "projector"
 SCALES = (0.75, 0.85, 1.0, 1.15, 1.3, 1.5)  # of the letters, to what a screen begins with
 TOOLS: tuple[Tool, ...] = ("laser", "lens", "pen", "marker", "part")
+_LEAST = 1.0  # seconds that a slide has to be shown to have been rehearsed
 SCREENS_MS = 400  # after which windows follow the screens that there are
 DIGITS_MS = 700  # after which a number that was typed is gone to
 
@@ -59,6 +63,10 @@ def places() -> Places:
     return Places(others[0] if others else primary, primary)
 
 
+def _taking(seconds: float, slide: Slide) -> Slide:
+    return replace(slide, taken=seconds)
+
+
 def _application() -> QGuiApplication:
     app = QGuiApplication.instance()
     assert isinstance(app, QGuiApplication)
@@ -71,13 +79,15 @@ class Presentation(QObject):
     Launches are looked up in `library`, by default in what ships. `known` are slides that have been
     performed already, `calm` is for those who want no motion. A GPU is kept busy with what is shown
     for the share `use` of the time, 0 for not at all. What `keep` is given, it keeps with the
-    lecture.
+    lecture: ink, and when it `rehearses`, how long each slide took.
 
     Signals
     -------
+    rehearsed : the seconds of each slide shown, by number, and where they are kept, in words
     ended : it is over, on the slide of this number
     """
 
+    rehearsed = Signal(object, str)
     ended = Signal(int)
 
     def __init__(
@@ -91,11 +101,15 @@ class Presentation(QObject):
         calm: bool = False,
         use: float = State().use,
         keep: Keep | None = None,
+        rehearses: bool = False,
+        clock: Clock = time.monotonic,
     ) -> None:
         super().__init__(parent)
         if not any(slide.playable for slide in lecture.slides):
             raise InputError(f"the lecture “{lecture.title}” has no slide that can be shown")
         self._scale = 1.0
+        self._rehearses = rehearses
+        self._keep = keep and self._keeping(keep)
         self._over = self._placed = False
         self.slide_runs = SlideRuns(lecture, perform, library, self, known)
         self.measurements = SlideMeasurements(self._meter(sources, use), self)
@@ -105,9 +119,11 @@ class Presentation(QObject):
         )
         self.conductor.player.set_calm(calm)
         self.tuning = Tuning(self.conductor, self.varied_runs, DIGITS_MS, self)
-        self.board = Board(self.conductor, keep and self._keeping(keep), self)
+        self.board = Board(self.conductor, self._keep, self)
         self.screen = Screen(self.conductor, self.tuning, self.board, self._look())
-        self.speaker = Speaker(self.conductor, self.screen)
+        self.times = SlideTimes(self.conductor, clock)
+        self.hand_count = HandCount(self.conductor)
+        self.speaker = Speaker(self.conductor, self.screen, self.times)
         self._acts = self._acting()
         self._number = TypedNumber(DIGITS_MS, self)
         self._number.typed.connect(lambda number: self.conductor.go(number - 1))
@@ -146,22 +162,25 @@ class Presentation(QObject):
         self.screen.setScreen(where.audience)
         self.screen.setGeometry(where.audience.geometry())
         self.screen.showFullScreen()
+        if self._rehearses and where.one:
+            self.speaker.show()
         if not where.one:
             self.speaker.setScreen(where.speaker)
             self.speaker.move(where.speaker.availableGeometry().topLeft())
             self.speaker.showMaximized()
         elif self.speaker.isVisible():
             self.speaker.showNormal()
-        self.screen.raise_()
-        self.screen.activateWindow()
-        self.screen.setFocus()
+        first = self.speaker if self._rehearses and where.one else self.screen
+        first.raise_()
+        first.activateWindow()
+        first.setFocus()
 
     def _follow_screens(self, screen: QScreen) -> None:
         self._screens.start()
 
     def press(self, key: int) -> None:
         """A key of either window."""
-        if self.tuning.takes(key):
+        if self.hand_count.takes(key) or self.tuning.takes(key):
             return
         digit = digit_of(key)
         if digit is not None:
@@ -188,7 +207,17 @@ class Presentation(QObject):
         self.measurements.close()
         self.speaker.close()
         self.screen.close()
+        if self._rehearses:
+            self._note_times()
         self.ended.emit(self.conductor.slide)
+
+    def _note_times(self) -> None:
+        """What was rehearsed is kept with the slides."""
+        taken = {n: float(round(s)) for n, s in self.times.taken.items() if s >= _LEAST}
+        said = ""
+        if self._keep is not None and taken:
+            said = self._keep({n: partial(_taking, s) for n, s in taken.items()})
+        self.rehearsed.emit(taken, said)
 
     def _acting(self) -> dict[str, Callable[[], object]]:
         conductor, screen, board = self.conductor, self.screen, self.board
@@ -201,6 +230,7 @@ class Presentation(QObject):
             "white": partial(conductor.set_blank, "white"),
             "tune": self.tuning.toggle,
             **{tool: partial(board.set_tool, tool) for tool in TOOLS},
+            "hands": self.hand_count.begin,
             "undo": board.undo,
             "clear": board.clear,
             "keep": board.keep,

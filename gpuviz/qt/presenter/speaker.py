@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QDateTime, QElapsedTimer, QEvent, QObject, Qt, QTimer, Signal
+from PySide6.QtCore import QDateTime, QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QPainter
 from PySide6.QtWidgets import (
     QHBoxLayout,
@@ -15,7 +15,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from gpuviz.language import tr
+from gpuviz.language import tr, trn
+from gpuviz.lectures.pace import ON_TIME, clock
 from gpuviz.lectures.picture import inked
 from gpuviz.qt.controls.controls import button, label, plain_tip, restyle
 from gpuviz.qt.controls.message import SELECTABLE
@@ -26,6 +27,7 @@ from gpuviz.qt.presenter.conductor import Conductor
 from gpuviz.qt.presenter.keys import WORDS
 from gpuviz.qt.presenter.preview import Preview
 from gpuviz.qt.presenter.screen import Screen
+from gpuviz.qt.presenter.slide_times import SlideTimes
 
 SIZE = (1180, 720)
 _TICK_MS = 500
@@ -51,11 +53,10 @@ class Speaker(QWidget):
     chosen = Signal(int)
     asked = Signal(str)
 
-    def __init__(self, conductor: Conductor, screen: Screen) -> None:
+    def __init__(self, conductor: Conductor, screen: Screen, times: SlideTimes) -> None:
         super().__init__()
         self._conductor = conductor
-        self._elapsed = QElapsedTimer()
-        self._elapsed.start()
+        self._times = times
         self._notes = ""
         self.setObjectName("speaker")
         self.setWindowTitle(tr("Notes: {title}", title=conductor.lecture.title))
@@ -67,6 +68,7 @@ class Speaker(QWidget):
         self.coming = label("", "quiet")
         self.clock = label("", "clock")
         self.elapsed = label("", "clock")
+        self.pace = label("", "value")
         self.gpu = label("", "quiet")
         self.trouble = label("", "problem")
         self.trouble.setWordWrap(True)
@@ -110,6 +112,10 @@ class Speaker(QWidget):
                 steps=len(conductor.cues),
             )
         )
+        hands = conductor.hands
+        if hands is not None and hands.total:
+            raised = trn("{n} hand", "{n} hands", hands.total)
+            self.place.setText(f"{self.place.text()} · {raised}")
         if self._screen.frozen:
             still = tr("the class sees a still picture")
             self.place.setText(f"{self.place.text()} · {still}")
@@ -174,13 +180,15 @@ class Speaker(QWidget):
     def _tick(self) -> None:
         """The time of day, and how long the lecture has taken of what it is meant to."""
         self.clock.setText(QDateTime.currentDateTime().toString("HH:mm"))
-        seconds = self._elapsed.elapsed() // 1000
+        seconds = int(self._times.passed)
         planned = self._conductor.lecture.minutes
-        passed = f"{seconds // 60}:{seconds % 60:02}"
+        passed = clock(seconds)
         self.elapsed.setText(
             tr("{passed} of {planned:g} min", passed=passed, planned=planned) if planned else passed
         )
-        late = bool(planned) and seconds > planned * 60
+        self.pace.setText(self._times.told)
+        behind = self._times.late
+        late = behind is not None and behind >= ON_TIME
         if self.elapsed.property("late") != late:
             self.elapsed.setProperty("late", late)
             restyle(self.elapsed)
@@ -204,6 +212,8 @@ class Speaker(QWidget):
         left, right = QVBoxLayout(), QVBoxLayout()
         clocks = QHBoxLayout()
         clocks.addWidget(self.clock)
+        clocks.addStretch(1)
+        clocks.addWidget(self.pace)
         clocks.addStretch(1)
         clocks.addWidget(self.elapsed)
         for widget in (self.place, self.now):

@@ -1,0 +1,157 @@
+"""Hands counted and shown, and a lecture rehearsed: by keys, with a clock of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from pytestqt.qtbot import QtBot
+
+from gpuviz.draw.layout import Rect
+from gpuviz.draw.marks import Boxes, Texts
+from gpuviz.draw.palette import THEMES
+from gpuviz.draw.stage import Stage
+from gpuviz.lectures import band
+from gpuviz.lectures.answer import Answer
+from gpuviz.lectures.hands import Hands
+from gpuviz.lectures.keeping import in_file
+from gpuviz.lectures.reading import read
+from gpuviz.qt.look.fonts import load_fonts
+from gpuviz.qt.presenter.presentation import Presentation
+from gpuviz.scenes.perform import perform
+from gpuviz.scenes.sources import Sources
+from tests.qt.test_presenter import texts
+from tests.qt.test_tuning import TEXT
+
+K = Qt.Key
+WORDS = """gpuviz-lecture = 1
+title = "Words"
+minutes = 3
+
+[[slide]]
+title = "First"
+words = "a"
+
+[[slide]]
+title = "Second"
+words = "b"
+minutes = 1
+"""
+Give = Callable[..., Presentation]
+
+
+@pytest.fixture
+def give(qtbot: QtBot, tmp_path: Path) -> Iterator[Give]:
+    load_fonts()
+    made: list[Presentation] = []
+
+    def give(text: str, **how: object) -> Presentation:
+        path = tmp_path / "a.gpuviz-lecture"
+        path.write_text(text)
+        shown = Presentation(read(path), perform, Sources(), keep=in_file(path), **how)  # type: ignore[arg-type]
+        made.append(shown)
+        shown.start()
+        shown.screen.showNormal()
+        shown.screen.resize(960, 540)
+        qtbot.waitExposed(shown.screen)
+        slide = shown.conductor.planned
+        qtbot.waitUntil(
+            lambda: slide.view is None or shown.conductor.shown.story is not None, timeout=60_000
+        )
+        return shown
+
+    yield give
+    for shown in made:
+        shown.close()
+        for one in (shown.screen, shown.speaker, shown):
+            one.deleteLater()
+
+
+def press(shown: Presentation, *keys: Qt.Key) -> None:
+    for key in keys:
+        QTest.keyClick(shown.screen, key)
+
+
+def test_who_says_8(give: Give) -> None:
+    """A number for each choice, Enter between them; the reveal keeps them."""
+    shown = give(TEXT)
+    press(shown, K.Key_H, K.Key_3, K.Key_Return, K.Key_1, K.Key_2)
+    assert {"3", "12_"} <= set(texts(shown)) and shown.conductor.slide == 0
+    press(shown, K.Key_Backspace, K.Key_5, K.Key_Return, K.Key_Left, K.Key_Right, K.Key_1)
+    assert shown.conductor.hands == Hands((3, 15, 1), 2)
+    press(shown, K.Key_Return)
+    assert shown.conductor.hands == Hands((3, 15, 1)) and "15" in texts(shown)
+    assert "19 hands" in shown.speaker.place.text()
+    press(shown, K.Key_PageDown, K.Key_PageDown)
+    said = texts(shown)
+    assert "✓" in said and "15" in said
+    press(shown, K.Key_End, K.Key_Home)  # the slide is repeated
+    assert shown.conductor.hands == Hands((3, 15, 1)) and "15" in texts(shown)
+
+
+def test_a_clicker_ends_counting_and_goes_on(give: Give) -> None:
+    shown = give(TEXT)
+    press(shown, K.Key_H, K.Key_4, K.Key_PageDown)
+    assert shown.conductor.cue.reveals and shown.conductor.hands == Hands((4, 0, 0))
+    press(shown, K.Key_2)  # a number is a slide again
+    assert shown.conductor.slide == 1
+    press(shown, K.Key_H, K.Key_1)  # nothing is asked here
+    assert shown.conductor.slide == 0
+
+
+def test_bars_are_as_long_as_the_shares_and_nothing_moves() -> None:
+    stage, row = Stage(1280, 720, THEMES["projector"]), Rect(20, 600, 1240, 60)
+    guesses, hands = (4, 8, 16), Hands((3, 12, 0))
+    bare = band.choices(stage, row, guesses, None)
+    told = band.choices(stage, row, guesses, None, hands)
+
+    def frames(marks: tuple[object, ...]) -> list[list[float]]:
+        return [m.rect[0].tolist() for m in marks if isinstance(m, Boxes) and m.stroke is not None]
+
+    def places(marks: tuple[object, ...]) -> dict[str, list[float]]:
+        return {m.strings[0]: m.at[0].tolist() for m in marks if isinstance(m, Texts) and m.bold}
+
+    assert frames(bare) == frames(told) and places(bare).items() <= places(told).items()
+    bars = [m.rect[0] for m in told if isinstance(m, Boxes) and m.stroke is None]
+    soft = [r[2] for r in bars if r[2] < frames(bare)[0][2] - 1]
+    assert np.allclose(soft, [frames(bare)[0][2] * share for share in (0.2, 0.8)], atol=0.01)
+    out = band.choices(stage, row, guesses, Answer(8, 1, "sectors"), hands)
+    assert frames(out)[:3] == frames(bare) and "12" in places_of(out)
+
+
+def places_of(marks: tuple[object, ...]) -> list[str]:
+    return [s for m in marks if isinstance(m, Texts) for s in m.strings]
+
+
+def test_a_rehearsal_is_kept_with_the_slides(give: Give, tmp_path: Path) -> None:
+    now = [100.0]
+    shown = give(WORDS, rehearses=True, clock=lambda: now[0])
+    speaker = shown.speaker
+    assert speaker.isVisible()
+    now[0] += 90
+    speaker._tick()
+    assert "1:30 of 2:00 · on time" in speaker.pace.text()
+    now[0] += 70
+    speaker._tick()
+    assert "2:40 of 2:00 · 0:40 behind" in speaker.pace.text() and speaker.elapsed.property("late")
+    press(shown, K.Key_Space)
+    now[0] += 30
+    press(shown, K.Key_PageUp)  # a slide that is repeated takes more
+    now[0] += 5
+    told: list[object] = []
+    shown.rehearsed.connect(lambda taken, said: told.extend([taken, said]))
+    press(shown, K.Key_Escape)
+    assert told[0] == {0: 165.0, 1: 30.0} and "kept in" in str(told[1])
+    assert [slide.taken for slide in read(tmp_path / "a.gpuviz-lecture").slides] == [165.0, 30.0]
+
+
+def test_without_rehearsing_nothing_is_written(give: Give, tmp_path: Path) -> None:
+    now = [0.0]
+    shown = give(WORDS, clock=lambda: now[0])
+    now[0] += 50
+    press(shown, K.Key_Escape)
+    assert (tmp_path / "a.gpuviz-lecture").read_text() == WORDS
