@@ -33,16 +33,18 @@ from gpuviz.scenes.block_atlas import (
     most_apart,
     percent,
 )
+from gpuviz.scenes.block_shape_bands import bands
+from gpuviz.scenes.block_shape_bands import words as words_of_bands
 from gpuviz.scenes.block_shape_tables import BEST, DOCUMENT, TOP, published, top
 from gpuviz.scenes.requests.acts import Pace, RequestAct, acts_of
 from gpuviz.traces import LANES, Launch
 
 _ROLE, _KERNEL, _ENTRY = "shape", "block_shape.cu", "sgemm"
-_LOADS, _MAP, _FILL, _TABLE = 6.0, 4.0, 1.8, 3.0  # seconds
+_LOADS, _MAP, _FILL, _TABLE = 6.0, 3.5, 1.8, 2.5  # seconds
 _TICKS = (8, 16, 24, 32)
 _FIRM, _LOOSE = 0.9, 0.5  # rank correlations that are called "follows", and "in part"
 
-Page = Literal["sectors", "lines", "occupancy", "top", "published"]
+Page = Literal["sectors", "lines", "occupancy", "bands", "top", "published"]
 _MAPS: tuple[Page, ...] = ("sectors", "lines", "occupancy")
 
 PARAMETERS = (
@@ -96,10 +98,12 @@ def tell(values: Values, runs: Mapping[str, Run]) -> Story:
         "sectors": tr("sectors"),
         "lines": tr("lines"),
         "occupancy": tr("occupancy"),
+        "bands": tr("bands"),
         "top": tr("fastest"),
         "published": tr("published"),
     }
     if not atlas.order:
+        names.pop("bands")
         names.pop("top")
     maps = {page: _quantity(atlas, page) for page in _MAPS}
     titles = {page: _title(atlas, page, maps) for page in names}
@@ -116,6 +120,8 @@ def tell(values: Values, runs: Mapping[str, Run]) -> Story:
         page, act = next((p for p in pages if t < p[1].end), pages[-1])
         if page == "published":
             return Picture(*titles[page], published(atlas))
+        if page == "bands":
+            return Picture(*titles[page], bands(atlas, _times(atlas), shape))
         if page == "top":
             return Picture(*titles[page], top(atlas))
         shown = min((t - act.start) / _FILL, 1.0)
@@ -208,6 +214,8 @@ def _title(atlas: Atlas, page: Page, maps: Mapping[Page, Quantity]) -> tuple[str
             tr("The fastest blocks, published and here"),
             tr("Warps along a row and enough of them: neither alone is fast."),
         )
+    if page == "bands":
+        return words_of_bands(atlas)
     if page == "top":
         assert atlas.made is not None
         wide = sum(x == MOST for x, _ in atlas.order[:TOP])

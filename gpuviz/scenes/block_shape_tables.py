@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpuviz.language import tr
+from gpuviz.draw.axis import logarithmic
+from gpuviz.language import grouped, tr
 from gpuviz.panels.figures import Sourced
-from gpuviz.panels.layout import Node, columns, first, rows, share
+from gpuviz.panels.layout import Node, columns, first, rows, share, spare
+from gpuviz.panels.plot import Curve, Named, Plot, Points
 from gpuviz.panels.table import Column, Table
 from gpuviz.scenes.block_atlas import Atlas, few, gigaflops, in_ms, percent
 from gpuviz.scenes.occupancy_fit import GF100, Demand
@@ -23,7 +25,8 @@ BEST = (
     (32, 3, 35.789),
     (32, 8, 35.800),
 )
-_CONTRAST = tuple((s.x, s.y, float(s.milliseconds)) for s in SHAPES if {s.x, s.y} == {2, 32})
+_NAMED = (2, 32), (32, 2)
+_CONTRAST = tuple((s.x, s.y, float(s.milliseconds)) for s in SHAPES if (s.x, s.y) in _NAMED)
 TOP = 16
 
 
@@ -40,8 +43,30 @@ def published(atlas: Atlas) -> Node:
         ),
         tr("\u201c{document}\u201d, Tesla C2070, N = 1024", document=DOCUMENT),
     )
+    shapes, plot = (*BEST, *_CONTRAST), (spare(_then_and_now(atlas)),) if atlas.order else ()
     return first(
-        *(rows(_listed(atlas, shapes), Sourced(texts)) for shapes in ((*BEST, *_CONTRAST), BEST))
+        rows(_listed(atlas, shapes), Sourced(texts), *plot, gap=0.4),
+        rows(_listed(atlas, BEST), Sourced(texts)),
+    )
+
+
+def _then_and_now(atlas: Atlas) -> Plot:
+    """Published times across, recorded ones up: what is fast there, and what is fast here."""
+    every = (*BEST, *_CONTRAST)
+    here = [float(atlas.milliseconds[y - 1, x - 1]) for x, y, _ in every]
+    low, high = 2.0 ** np.floor(np.log2(min(here))), 2.0 ** np.ceil(np.log2(max(here)))
+    ends = [n for n, (x, y, _) in enumerate(every) if (x, y) in ((16, 10), *_NAMED)]
+    return Plot(
+        logarithmic((tr("published gputime, ms"),), 32.0, 256.0, 2.0),
+        logarithmic((tr("recorded time, ms"), tr("ms")), float(low), float(high), 2.0),
+        (
+            Points([ms for *_, ms in every], here, "good", answers=True),
+            *(
+                Named(every[n][2], here[n], f"{every[n][0]} × {every[n][1]}", answers=True)
+                for n in ends
+            ),
+        ),
+        right=4.0,
     )
 
 
@@ -96,7 +121,23 @@ def _time(atlas: Atlas, x: int, y: int) -> str:
 def top(atlas: Atlas) -> Node:
     """Our sixteen fastest shapes, in two tables side by side."""
     halves = range(1, TOP // 2 + 1), range(TOP // 2 + 1, TOP + 1)
-    return columns(*(share(1, _half(atlas, ranks)) for ranks in halves))
+    tables = columns(*(share(1, _half(atlas, ranks)) for ranks in halves))
+    return rows(tables, spare(_by_place(atlas)), gap=0.6)
+
+
+def _by_place(atlas: Atlas) -> Plot:
+    """The times of all shapes in order: how far ahead the fastest are."""
+    times = np.sort(atlas.milliseconds, axis=None)
+    place = np.arange(1.0, len(times) + 1)
+    low, high = 2.0 ** np.floor(np.log2(times[0])), 2.0 ** np.ceil(np.log2(times[-1]))
+    return Plot(
+        logarithmic((tr("place among all shapes"), tr("place")), 1.0, float(len(times)), 4.0),
+        logarithmic((tr("recorded time, ms"), tr("ms")), float(low), float(high), 2.0),
+        (
+            Curve(place, times, "muted", 2.0),
+            Points(place[:TOP], times[:TOP], "good", 4, answers=True),
+        ),
+    )
 
 
 def _half(atlas: Atlas, ranks: range) -> Table:
@@ -119,4 +160,4 @@ def _half(atlas: Atlas, ranks: range) -> Table:
 
 
 def _rate(atlas: Atlas, x: int, y: int) -> str:
-    return f"{gigaflops(float(atlas.milliseconds[y - 1, x - 1]), atlas.size):.0f}"
+    return grouped(gigaflops(float(atlas.milliseconds[y - 1, x - 1]), atlas.size))

@@ -5,16 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gpuviz.arch import Architecture
-from gpuviz.draw.axis import linear
+from gpuviz.draw.axis import Axis, linear
 from gpuviz.language import grouped, tr
 from gpuviz.occupancy import Occupancy
 from gpuviz.panels.bar import Bar
 from gpuviz.panels.figures import Sourced
 from gpuviz.panels.layout import Line, rows, spare
-from gpuviz.panels.plot import Named, Plot, Points
+from gpuviz.panels.panel import Ink
+from gpuviz.panels.plot import Element, Named, Plot, Points, Stairs
 from gpuviz.panels.table import Column, Table
 from gpuviz.scenes.occupancy_fit import G80, GF100, TEXTBOOK, Demand, names
 
+_BLOCK, _MOST_REGISTERS, _TICKS = 256, 32, (4.0, 8.0, 12.0, 16.0, 20.0, 24.0, 28.0, 32.0)
 C2070_REGISTERS = 16  # of its sgemm, as both the compiler and the profiler say in the lecture
 
 
@@ -63,11 +65,11 @@ class Example:
     @property
     def given(self) -> str:
         """The demand in words; what an example leaves out is not said."""
-        parts = [tr("{n} threads", n=self.demand.threads)]
+        parts = [tr("{n} threads", n=grouped(self.demand.threads))]
         if self.demand.registers:
             parts.append(tr("{n} registers", n=self.demand.registers))
         if self.demand.shared:
-            parts.append(tr("{n} bytes", n=self.demand.shared))
+            parts.append(tr("{n} bytes", n=grouped(self.demand.shared)))
         return ", ".join(parts)
 
 
@@ -104,7 +106,7 @@ def shapes(arch: Architecture, registers: int, shown: int) -> Line:
     given = tuple(_two_places(s.occupancy) for s in SHAPES)
     columns = (
         Column((tr("block"),), tuple(f"{s.x} × {s.y}" for s in SHAPES), "left"),
-        Column((tr("threads"),), tuple(str(s.x * s.y) for s in SHAPES), optional=3),
+        Column((tr("threads"),), tuple(grouped(s.x * s.y) for s in SHAPES), optional=3),
         Column((tr("gputime"),), times, badge=published, ink="muted", bold=True),
         Column((tr("occupancy"),), given, badge=published, ink="muted", bold=True),
         Column(
@@ -144,7 +146,10 @@ def _scatter(shown: int) -> Plot:
 def examples(shown: int) -> Line:
     """The tutorials' and slides' examples, computed again."""
     found = [e.demand.on(e.arch) for e in EXAMPLES]
-    chips = {TEXTBOOK: tr("16384 registers, 16 KB"), G80: tr("G80, 8192 registers")}
+    chips = {
+        TEXTBOOK: tr("{n} registers, 16 KB", n=grouped(TEXTBOOK.registers)),
+        G80: tr("G80, {n} registers", n=grouped(G80.registers)),
+    }
     brief = {TEXTBOOK: tr("tutorials"), G80: "G80"}
     devices, with_ = (tuple(d[e.arch] for e in EXAMPLES) for d in (brief, chips))
     given, blocks = tuple(e.given for e in EXAMPLES), tuple(str(e.blocks) for e in EXAMPLES)
@@ -172,4 +177,30 @@ def examples(shown: int) -> Line:
         f"{_S0} · {_S3}",
         _S0,
     )
-    return rows(Table(columns, shown=shown), Sourced(texts))
+    return rows(Table(columns, shown=shown), Sourced(texts), spare(_stairs(shown)), gap=0.5)
+
+
+def _stairs(shown: int) -> Plot:
+    """Resident threads over registers a thread, blocks of 256: where the examples with registers
+    stand on the stairs.
+    """
+    registers = range(1, _MOST_REGISTERS + 1)
+    inks: dict[Architecture, Ink] = {TEXTBOOK: "accent", G80: "good"}
+    names = {TEXTBOOK: tr("tutorials"), G80: "G80"}
+    elements: list[Element] = []
+    for chip, ink in inks.items():
+        threads = [Demand(_BLOCK, n, 0).on(chip).threads for n in registers]
+        edges = [n - 0.5 for n in registers] + [_MOST_REGISTERS + 0.5]
+        elements.append(Stairs(edges, threads, ink, answers=True))
+        elements.append(Named(_MOST_REGISTERS + 0.5, threads[-1], names[chip], ink))
+        given = [e.demand for e in EXAMPLES[:shown] if e.arch == chip and e.demand.registers]
+        here = [one.registers for one in given], [one.on(chip).threads for one in given]
+        elements.append(Points(*here, ink, edged=True, answers=True))
+    most = max(chip.max_threads for chip in inks)
+    title = tr("registers a thread, blocks of {n} threads", n=_BLOCK), tr("registers a thread")
+    return Plot(
+        Axis(title, 0.5, _MOST_REGISTERS + 0.5, _TICKS, tuple(f"{n:g}" for n in _TICKS)),
+        linear((tr("resident threads"), tr("threads")), 0.0, float(most), most / 4),
+        tuple(elements),
+        right=5.0,
+    )

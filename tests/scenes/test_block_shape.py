@@ -2,6 +2,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
 from itertools import product
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -21,6 +22,7 @@ from gpuviz.runners.measurement import DeviceFacts
 from gpuviz.scenes.base import Story
 from gpuviz.scenes.block_atlas import AXES, Atlas, agreement, gigaflops, most_apart, ranks
 from gpuviz.scenes.block_shape import LESSON, expected_sectors, tell
+from gpuviz.scenes.block_shape_bands import words as words_of_bands
 from gpuviz.scenes.block_shape_tables import BEST
 from gpuviz.scenes.check import check_values
 from gpuviz.scenes.compare import beside
@@ -249,7 +251,7 @@ def test_nothing_is_picked_where_no_map_is() -> None:
     for step in told_of.steps:
         t = (step.start + step.end) / 2
         found = any(told_of.pick(t, size, *at) for at in points)
-        assert found == (step.label in ("sectors", "lines", "occupancy"))
+        assert found == (step.label in ("sectors", "lines", "occupancy", "bands"))
 
 
 def test_a_map_without_values_is_picked_all_the_same() -> None:
@@ -276,3 +278,14 @@ def test_a_run_without_its_loads_is_refused() -> None:
     bare = replace(run.trace, requests=run.trace.requests.select(slice(0, 0)))
     with pytest.raises(InputError, match="no loads of M and N"):
         tell(CASES["32 x 5"], {"shape": replace(run, trace=bare)})
+
+
+def test_bands_stand_where_rows_end_with_sectors() -> None:
+    times = 100.0 / BX * np.where(BX % 8, 1.25, 1.0) + 0 * BY
+    title, said = words_of_bands(SimpleNamespace(milliseconds=times))  # type: ignore[arg-type]
+    assert title == "Bands at BX = 8, 16, 24, 32"
+    assert "takes 11 to 29 % longer" in said  # of 9 against 8, and of 31 against 32
+    even = SimpleNamespace(milliseconds=100.0 / BX + 0 * BY)
+    assert words_of_bands(even)[0] == "Bands at BX = 32"  # type: ignore[arg-type]
+    flat = SimpleNamespace(milliseconds=1.0 + 0 * BX)
+    assert words_of_bands(flat)[0].startswith("No bands")  # type: ignore[arg-type]
