@@ -81,10 +81,11 @@ def _choice(
     edge = palette.accent if right or now else palette.border
     ink = palette.ink_on(palette.accent) if right else palette.faint if faded else palette.ink
     radius = size * 0.3
-    marks: list[Mark] = [Boxes(area.array(), fill, radius=radius)]
+    wide = 5.0 if now else 2.0
+    marks: list[Mark] = [Boxes(area.array(), fill, stroke=edge, stroke_width=wide, radius=radius)]
     if hands is not None and (share := hands.share(number)):
-        marks.append(Boxes(area._replace(width=area.width * share).array(), bar, radius=radius))
-    marks.append(Boxes(area.array(), stroke=edge, stroke_width=5.0 if now else 2.0, radius=radius))
+        inside = area.inset(wide)
+        marks.append(Boxes(inside._replace(width=inside.width * share).array(), bar, radius=radius))
     middle, letter = area.center[1], "✓" if right else LETTERS[number % len(LETTERS)]
     quiet = ink if right or faded else palette.accent
     marks.append(label(area.x + size * 0.55, middle, letter, quiet, size * 0.8, True))

@@ -116,9 +116,9 @@ def test_bars_are_as_long_as_the_shares_and_nothing_moves() -> None:
         return {m.strings[0]: m.at[0].tolist() for m in marks if isinstance(m, Texts) and m.bold}
 
     assert frames(bare) == frames(told) and places(bare).items() <= places(told).items()
-    bars = [m.rect[0] for m in told if isinstance(m, Boxes) and m.stroke is None]
-    soft = [r[2] for r in bars if r[2] < frames(bare)[0][2] - 1]
-    assert np.allclose(soft, [frames(bare)[0][2] * share for share in (0.2, 0.8)], atol=0.01)
+    bars = [m.rect[0, 2] for m in told if isinstance(m, Boxes) and m.stroke is None]
+    inside = frames(bare)[0][2] - 4
+    assert np.allclose(bars, [inside * 0.2, inside * 0.8], atol=0.01)
     out = band.choices(stage, row, guesses, Answer(8, 1, "sectors"), hands)
     assert frames(out)[:3] == frames(bare) and "12" in places_of(out)
 
