@@ -30,7 +30,7 @@ from gpuviz.views.performed import view_of
 from tests.scenes.pictures import misplaced, text_rects
 
 FILES = sorted(resources.path("lectures").glob("*" + SUFFIX))
-NAMES = ["coalescing-and-banks", "tiled-matmul", "why-is-it-slow"]
+NAMES = ["coalescing-and-banks", "tiled-matmul", "tiles-to-tensor-cores", "why-is-it-slow"]
 MOST_LINES = 6  # of words on one slide
 SIZES = ((1024, 768), (1920, 1080))
 _MINUTES = re.compile(r"^\[([\d.]+) min\] ")
