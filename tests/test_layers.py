@@ -16,6 +16,8 @@ GPU = {"cupy", "cupyx", "pynvml", "cupti"}
 
 # Import name to distribution, where they differ.
 DISTRIBUTIONS = {
+    "markdown_it": "markdown-it-py",
+    "mdit_py_plugins": "mdit-py-plugins",
     "tree_sitter": "tree-sitter",
     "tree_sitter_cuda": "tree-sitter-cuda",
     "PySide6": "PySide6-Essentials",

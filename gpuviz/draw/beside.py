@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from gpuviz.draw.marks import Boxes, Curves, Lines, Mark, Raster, Strokes, Texts
+from gpuviz.draw.marks import Boxes, Curves, Lines, Mark, Outlines, Raster, Strokes, Texts
 
 
 def shifted(marks: Iterable[Mark], dx: float, dy: float) -> tuple[Mark, ...]:
@@ -19,7 +19,7 @@ def _shift(mark: Mark, dx: float, dy: float) -> Mark:
     by = np.array([dx, dy], np.float32)
     if isinstance(mark, Boxes):
         return replace(mark, rect=mark.rect + np.array([dx, dy, 0, 0], np.float32))
-    if isinstance(mark, Curves | Lines):
+    if isinstance(mark, Curves | Lines | Outlines):
         return replace(mark, points=mark.points + by)
     if isinstance(mark, Texts):
         return replace(mark, at=mark.at + by)

@@ -8,7 +8,7 @@ import numpy as np
 
 from gpuviz.arrays import F32
 from gpuviz.draw.layout import Rect, grid
-from gpuviz.draw.marks import Boxes, Curves, Frame, Lines, Mark, Raster, Strokes, Texts
+from gpuviz.draw.marks import Boxes, Curves, Frame, Lines, Mark, Outlines, Raster, Strokes, Texts
 from gpuviz.draw.metrics import text_width
 
 _REACH = 3.0  # pixels beside a curve that still count as on it
@@ -48,7 +48,7 @@ def _boxes(mark: Boxes | Raster) -> F32:
 
 def _tip(mark: Mark, x: float, y: float) -> str | None:
     """What one mark says at a point."""
-    if isinstance(mark, Lines | Strokes) or mark.tip is None:
+    if isinstance(mark, Lines | Strokes | Outlines) or mark.tip is None:
         return None
     if isinstance(mark, Raster):
         cell = _cell(mark, x, y)

@@ -93,16 +93,31 @@ class Texts:
 class Raster:
     """An image of cells, (H, W, 4) RGBA, stretched over `rect` (x, y, width, height), unsmoothed.
 
-    `tip(row, column)` is what hovering a cell says; cells are linked as boxes are, row by row.
+    `tip(row, column)` is what hovering a cell says; cells are linked as boxes are, row by row. A
+    `photo` is no image of cells: it is smoothed.
     """
 
     rect: tuple[float, float, float, float]
     pixels: Rgba
     tip: Callable[[int, int], str] | None = None
     link: str = ""
+    photo: bool = False
 
 
-Mark = Boxes | Curves | Lines | Strokes | Texts | Raster
+@dataclass(frozen=True, eq=False)
+class Outlines:
+    """Filled shapes of one colour, such as the signs of a formula: `points` (N, 4, 2) are cubic
+    Bezier curves, of which `begins` (M,) are the first ones of contours that close. What winds
+    around twice the other way is a hole. `said` is read to those who cannot see it.
+    """
+
+    points: F32
+    begins: I64
+    color: Rgba
+    said: str = ""
+
+
+Mark = Boxes | Curves | Lines | Strokes | Texts | Raster | Outlines
 
 
 @dataclass(frozen=True, eq=False)

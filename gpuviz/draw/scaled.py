@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from gpuviz.draw.beside import shifted
-from gpuviz.draw.marks import Boxes, Curves, Frame, Lines, Mark, Raster, Strokes, Texts
+from gpuviz.draw.marks import Boxes, Curves, Frame, Lines, Mark, Outlines, Raster, Strokes, Texts
 
 
 def fitted(frame: Frame, width: float, height: float) -> Frame:
@@ -36,6 +36,8 @@ def scaled(mark: Mark, by: float) -> Mark:
         return replace(mark, at=mark.at * factor, size=mark.size * by)
     if isinstance(mark, Strokes):
         return replace(mark, paths=tuple(p * by for p in mark.paths), width=mark.width * by)
+    if isinstance(mark, Outlines):
+        return replace(mark, points=mark.points * factor)
     assert isinstance(mark, Raster)
     x, y, width, height = mark.rect
     return replace(mark, rect=(x * by, y * by, width * by, height * by))

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from gpuviz.draw.hit import text_boxes
-from gpuviz.draw.marks import Boxes, Curves, Frame, Lines, Raster, Strokes, Texts
+from gpuviz.draw.marks import Boxes, Curves, Frame, Lines, Mark, Outlines, Raster, Strokes, Texts
 
 MOST = 400  # hints; more nobody reads
 
@@ -16,8 +16,7 @@ def lines(frame: Frame) -> tuple[str, ...]:
     placed = sorted(
         (box[1] + box[3] / 2, box[0], box[3], text)
         for mark in frame.marks
-        if isinstance(mark, Texts)
-        for box, text in zip(text_boxes(mark).tolist(), mark.strings, strict=True)
+        for box, text in _written(mark)
         if text.strip()
     )
     rows: list[list[tuple[float, str]]] = []
@@ -28,6 +27,15 @@ def lines(frame: Frame) -> tuple[str, ...]:
             at = middle
         rows[-1].append((x, text))
     return tuple(" · ".join(text for _, text in sorted(row)) for row in rows)
+
+
+def _written(mark: Mark) -> Iterator[tuple[list[float], str]]:
+    """Each text of a mark, with its box."""
+    if isinstance(mark, Texts):
+        yield from zip(text_boxes(mark).tolist(), mark.strings, strict=True)
+    elif isinstance(mark, Outlines) and mark.said:
+        low, high = mark.points.min(axis=(0, 1)), mark.points.max(axis=(0, 1))
+        yield [*low.tolist(), *(high - low).tolist()], mark.said
 
 
 def hints(frame: Frame, most: int = MOST) -> tuple[str, ...]:
@@ -44,7 +52,7 @@ def _natural(said: str) -> list[tuple[int, str]]:
 
 def _said(frame: Frame) -> Iterator[str]:
     for mark in frame.marks:
-        if isinstance(mark, Lines | Strokes) or mark.tip is None:
+        if isinstance(mark, Lines | Strokes | Outlines) or mark.tip is None:
             continue
         if isinstance(mark, Raster):
             rows, columns = mark.pixels.shape[:2]

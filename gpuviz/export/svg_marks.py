@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from gpuviz.arrays import F64, Rgba
 from gpuviz.draw.color import code
-from gpuviz.draw.marks import Boxes, Curves, Frame, Lines, Mark, Raster, Strokes, Texts
+from gpuviz.draw.marks import Boxes, Curves, Frame, Lines, Mark, Outlines, Raster, Strokes, Texts
 from gpuviz.draw.metrics import CAP_HEIGHT
 from gpuviz.export.png import encode
 
@@ -201,12 +201,13 @@ def raster(mark: Raster, enlarge: bool = True) -> Iterator[str]:
         return
     rect = _snapped(np.array([mark.rect]))[0]
     x, y, w, h = map(number, rect.tolist())
-    pixels = _enlarged(mark.pixels, rect[2], rect[3]) if enlarge else mark.pixels
+    cells = enlarge and not mark.photo
+    pixels = _enlarged(mark.pixels, rect[2], rect[3]) if cells else mark.pixels
     data = base64.b64encode(encode(pixels)).decode()
+    sharp = ' style="image-rendering:optimizeSpeed;image-rendering:pixelated"'
     yield (
-        f'<image x="{x}" y="{y}" width="{w}" height="{h}" preserveAspectRatio="none" '
-        f'style="image-rendering:optimizeSpeed;image-rendering:pixelated" '
-        f'href="data:image/png;base64,{data}"/>'
+        f'<image x="{x}" y="{y}" width="{w}" height="{h}" preserveAspectRatio="none"'
+        f'{"" if mark.photo else sharp} href="data:image/png;base64,{data}"/>'
     )
 
 
@@ -217,6 +218,19 @@ def _enlarged(pixels: Rgba, width: float, height: float) -> Rgba:
     return np.repeat(np.repeat(pixels, down, axis=0), across, axis=1)
 
 
+def _filled(mark: Outlines) -> Iterator[str]:
+    """Closed contours as one path."""
+    contours = np.split(mark.points.astype(np.float64), mark.begins[1:])
+    path = "".join(_contour(points.reshape(-1, 8).tolist()) for points in contours if len(points))
+    said = f"<title>{escape(mark.said.translate(_UNPRINTABLE))}</title>" if mark.said else ""
+    yield f'<path{paint("fill", mark.color)} d="{path}">{said}</path>'
+
+
+def _contour(curves: list[list[float]]) -> str:
+    start = "M{} {}".format(*map(number, curves[0][:2]))
+    return start + "".join("C{} {} {} {} {} {}".format(*map(number, c[2:])) for c in curves) + "z"
+
+
 _WRITE: dict[type[Mark], Callable[[Any], Iterator[str]]] = {
     Boxes: _boxes,
     Curves: _curves,
@@ -224,4 +238,5 @@ _WRITE: dict[type[Mark], Callable[[Any], Iterator[str]]] = {
     Strokes: _strokes,
     Texts: _texts,
     Raster: raster,
+    Outlines: _filled,
 }

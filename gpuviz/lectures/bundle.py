@@ -3,6 +3,7 @@
     lecture.gpuviz-lecture   the text; kernels are named as seen from here
     kernels/                 kernels of the user's own, with their headers and data
     traces/                  saved traces
+    pictures/                those of slides of words
     programs/                what the compiler made of every launch, for machines without one
     recordings/              what GPUs measured of them
 
@@ -23,6 +24,7 @@ from gpuviz.compile.bundled import ProgramKey
 from gpuviz.errors import FormatError, InputError
 from gpuviz.lectures import unpacked as unpacked_to
 from gpuviz.lectures.lecture import SUFFIX, Lecture
+from gpuviz.lectures.markdown.files import FOLDER as PICTURES
 from gpuviz.lectures.reading import read
 from gpuviz.lectures.translated import translated
 from gpuviz.reach import Reach
@@ -31,6 +33,7 @@ from gpuviz.runners.session import Carried, Session
 
 TEXT = "lecture" + SUFFIX
 KERNELS, TRACES, PROGRAMS, RECORDINGS = "kernels", "traces", "programs", "recordings"
+_FOLDERS = ((KERNELS,), (TRACES,), (PROGRAMS,), (RECORDINGS,), (PICTURES,))
 _ZIPS = (b"PK\x03\x04", b"PK\x05\x06")  # with files, and empty
 LARGEST = 1 << 29  # bytes a bundle may unpack to
 _MOST = 2000  # files in it
@@ -114,7 +117,7 @@ def _members(path: Path, archive: zips.Zip) -> list[str]:
         raise FormatError(f"{path} is no lecture of gpuviz: it holds no {TEXT}")
     for name in found:
         parts = PurePosixPath(name.replace("\\", "/")).parts
-        known = name == TEXT or parts[:1] in ((KERNELS,), (TRACES,), (PROGRAMS,), (RECORDINGS,))
+        known = name == TEXT or parts[:1] in _FOLDERS
         if not known or ".." in parts or PurePosixPath(name).is_absolute() or ":" in name:
             raise FormatError(f"{path} holds {name!r}, which no lecture does")
     return found

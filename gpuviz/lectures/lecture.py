@@ -76,6 +76,8 @@ class Slide:
     run : of which launch, by its role ("tiled"); the first one when empty
     numbers : counts shown below the picture, keys of `memory.counting`, or "time"
     words : the paragraphs of a slide of words
+    markdown : whether they are Markdown
+    pictures : the files of the pictures in there, by the names they have there
     notes : what the speaker reads
     problems : what of it could not be read
     raw : the text it was read from
@@ -91,6 +93,8 @@ class Slide:
     question: Question | None = None
     numbers: tuple[str, ...] = ()
     words: str = ""
+    markdown: bool = False
+    pictures: tuple[tuple[str, Path], ...] = ()
     notes: str = ""
     problems: tuple[Problem, ...] = ()
     raw: str = ""

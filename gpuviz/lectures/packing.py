@@ -19,6 +19,7 @@ from gpuviz.files import whole
 from gpuviz.lectures.bundle import KERNELS, LARGEST, PROGRAMS, RECORDINGS, TEXT, TRACES
 from gpuviz.lectures.kernel_tree import check_moved, tree_of
 from gpuviz.lectures.lecture import Lecture, Slide
+from gpuviz.lectures.markdown.files import packed_as
 from gpuviz.lectures.own_files import moved
 from gpuviz.lectures.writing import text_of
 from gpuviz.reach import Reach, whole_name
@@ -141,6 +142,8 @@ def _outside(files: Iterable[Packed], reach: Reach | None) -> tuple[Path, ...]:
 
 def _gathered(slide: Slide, number: int, made: _Gathering) -> Slide:
     """A slide as it is in the bundle; its files and what was measured of it are added."""
+    for name, file in slide.pictures:
+        made.add(packed_as(name), _read(file), file)
     if slide.view is None:
         return slide
     programs: dict[str, Program] = {}

@@ -6,11 +6,10 @@ speaker's preview and the export.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 
-from gpuviz.draw.heading import heading, label
-from gpuviz.draw.layout import Rect, fit_size, wrap
+from gpuviz.draw.heading import heading
+from gpuviz.draw.layout import Rect
 from gpuviz.draw.marks import Frame, Mark, Texts
 from gpuviz.draw.metrics import text_width
 from gpuviz.draw.scaled import fitted
@@ -20,13 +19,13 @@ from gpuviz.lectures.answer import Answer, Figure, named
 from gpuviz.lectures.cues import Cue
 from gpuviz.lectures.hands import Hands
 from gpuviz.lectures.lecture import Slide
+from gpuviz.lectures.markdown.blocks import Paragraph, Span, blocks, lines
+from gpuviz.lectures.markdown.setting import set_words
 from gpuviz.scenes.base import Story
 
 _CLOSE = 1e-6
 _TITLE = 0.12  # of the height, in which a title stands
 _LARGE = 1000  # pixels from which on a screen is a large one
-_LINE = 1.5  # from one line of words to the next, in their size
-_SIZES = (24, 21, 18, 16, 14, 12)  # of words, at scale 1; the first in which all fit
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,60 +116,13 @@ def _band(shown: Shown, cue: Cue, t: float, stage: Stage, room: float) -> tuple[
     return marks
 
 
-@dataclass(frozen=True)
-class _Text:
-    """Words in lines: a title in `large` letters, then lines of `size`."""
-
-    title: tuple[str, ...]
-    lines: tuple[str, ...]
-    large: float
-    size: float
-
-    @property
-    def gap(self) -> float:
-        """Between title and lines."""
-        return self.large * 0.6 if self.title else 0.0
-
-    @property
-    def height(self) -> float:
-        """Of all together."""
-        return (len(self.title) * self.large + len(self.lines) * self.size) * _LINE + self.gap
-
-    def cut(self, height: float) -> _Text:
-        """As many of the lines as there is room for; an ellipsis says that there are more."""
-        over = math.ceil((self.height - height) / (self.size * _LINE))
-        return replace(self, lines=(*self.lines[: -over - 1], "…")) if over > 0 else self
-
-
-def _set(slide: Slide, width: float, stage: Stage, wanted: int) -> _Text:
-    """The words of a slide in letters of a size."""
-    size = stage.text(wanted)
-    large = fit_size(slide.title, width, size * 1.6, size, bold=True)
-    lines = tuple(
-        line
-        for paragraph in slide.words.split("\n")
-        for line in wrap(paragraph, width, size) or ("",)
-    )
-    return _Text(wrap(slide.title, width, large, bold=True), lines, large, size)
-
-
 def _words(shown: Shown, given: Stage) -> Frame:
     """A slide of words, or what is said while there is no story."""
-    stage = given.roomy()
-    if not shown.slide.words:
-        head, _ = heading(stage, shown.slide.name, shown.trouble)
+    stage, slide = given.roomy(), shown.slide
+    if not slide.words:
+        head, _ = heading(stage, slide.name, shown.trouble)
         return stage.frame(*head)
-    margin = stage.width * 0.08
-    width = stage.width - 2 * margin
-    sized = [_set(shown.slide, width, stage, size) for size in _SIZES]
-    most = stage.height * 0.94
-    text = next((one for one in sized if one.height <= most), sized[-1].cut(most))
-    y, ink = max((stage.height - text.height) / 2, text.size), stage.palette.ink
-    marks: list[Mark] = []
-    for line in text.title:
-        marks.append(label(margin, y + text.large * _LINE / 2, line, ink, text.large, True))
-        y += text.large * _LINE
-    for number, line in enumerate(text.lines, 1):
-        middle = y + text.gap + (number - 0.5) * text.size * _LINE
-        marks.append(label(margin, middle, line, ink, text.size))
-    return stage.frame(*marks)
+    area = Rect(0, 0, stage.width, stage.height).inset(stage.width * 0.08, stage.height * 0.03)
+    title = (Paragraph(spans=(Span(slide.title),), level=1),) if slide.title else ()
+    told = blocks(slide.words) if slide.markdown else lines(slide.words)
+    return stage.frame(*set_words((*title, *told), area, stage, dict(slide.pictures)))

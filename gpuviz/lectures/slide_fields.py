@@ -15,6 +15,7 @@ from gpuviz.arch import architecture
 from gpuviz.errors import Elsewhere, Error, FormatError, InputError
 from gpuviz.lectures.ink import ink_of, plain_ink
 from gpuviz.lectures.lecture import Question, Show, Slide
+from gpuviz.lectures.markdown.files import find as find_pictures
 from gpuviz.lectures.over_time import lesson_of
 from gpuviz.lectures.own_files import KERNEL, TRACE, launch_in, plain_values, told
 from gpuviz.memory.counts import Count, find, parts
@@ -53,6 +54,7 @@ class _SlideKeys(TypedDict):
     question: dict[str, Any]
     numbers: list[Any]
     words: str
+    markdown: bool
     notes: str
     minutes: Seconds
     ink: dict[str, Any]
@@ -112,7 +114,9 @@ def slide_of(plain: Plain, reach: Reach) -> tuple[Slide, tuple[Fault, ...]]:
         faults.append(
             Fault("question", "a slide of words asks nothing: an answer is counted in a lesson")
         )
-    stops = good.get("stops", [])
+    stops, markdown = good.get("stops", []), bool(good.get("markdown", False))
+    pictures, missing = find_pictures(words, reach.folder) if markdown else ({}, [])
+    faults += [Fault("words", said) for said in missing]
     slide = Slide(
         title,
         view,
@@ -121,6 +125,8 @@ def slide_of(plain: Plain, reach: Reach) -> tuple[Slide, tuple[Fault, ...]]:
         take("question", _question, None),
         take("numbers", _numbers, ()),
         words,
+        markdown,
+        tuple(pictures.items()),
         str(good.get("notes", "")).strip("\n"),
         show=take("show", _show, ""),
         run=str(good.get("run", "")),
@@ -143,6 +149,7 @@ def plain_of(slide: Slide, folder: Path) -> dict[str, Any]:
     plain["stops"] = STEPS if slide.steps else list(slide.stops)
     plain["numbers"] = list(slide.numbers)
     plain["show"], plain["run"] = slide.show, slide.run
+    plain["markdown"] = slide.markdown or ""
     plain["words"], plain["notes"] = slide.words, slide.notes
     plain["minutes"], plain["taken"] = slide.minutes, slide.taken
     if slide.question is not None:

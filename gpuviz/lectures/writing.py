@@ -5,6 +5,7 @@ Of a slide that was changed, only the keys that differ are set anew.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -25,6 +26,7 @@ from gpuviz.reach import Reach
 
 _LINE = 1 << 16  # bytes of a first line, at most
 _INLINE = ("values", "compare", "kernel")
+_UNQUOTABLE = re.compile(r"'''|[^\S\n\t ]|[\x00-\x08\x0b-\x1f\x7f]")  # between ''' and '''
 _LONG = ("words", "notes")  # their first and last line ends are no part of them
 
 
@@ -124,6 +126,8 @@ def _update(table: Any, before: Mapping[str, Any], plain: Mapping[str, Any]) -> 
 
 def _item(key: str, value: Any) -> Item:
     """A value as people write it: long texts in lines, small tables in one line."""
+    if key in _LONG and "\n" in value and "\\" in value and not _UNQUOTABLE.search(value):
+        return _made(tomlkit.parse(f"text = '''\n{value}\n'''")["text"])
     if key in _LONG and "\n" in value:
         quoted = tomlkit.string(value + "\n", multiline=True).as_string()
         return _made(tomlkit.parse(f'text = """\n{quoted[3:]}')["text"])

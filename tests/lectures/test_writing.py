@@ -321,3 +321,11 @@ def test_the_text_of_a_broken_slide_can_be_read_when_something_is_changed() -> N
     assert '# lesson = "banks"\n# words = "long\n# stops = [\n' in written
     again = parsed(written)
     assert again.slides[0].notes == "Look." and len(again.slides) == 1
+
+
+def test_backslashes_of_formulas_are_written_as_they_are_typed(tmp_path: Path) -> None:
+    words = "One $\\frac{1}{s}$.\nTwo."
+    text = text_of(Lecture("T", (Slide("F", words=words, markdown=True),)), tmp_path)
+    assert "words = '''\nOne $\\frac{1}{s}$.\nTwo.\n'''" in text
+    (again,) = parse(text, tmp_path).slides
+    assert again.words == words and again.markdown

@@ -16,6 +16,7 @@ from gpuviz.errors import Error, InputError
 from gpuviz.language import chosen, tr
 from gpuviz.lectures import agreements, bundle
 from gpuviz.lectures.lecture import SUFFIX, Lecture, Slide
+from gpuviz.lectures.markdown.files import carry
 from gpuviz.lectures.own_files import files_of
 from gpuviz.lectures.reading import KEY, VERSION, read
 from gpuviz.lectures.writing import text_of, write
@@ -180,6 +181,8 @@ class Document(QObject):
         if self.lecture is None:
             return
         path = path if path.suffix == SUFFIX else path.with_name(path.name + SUFFIX)
+        for slide in self.lecture.slides:
+            carry(slide.pictures, path.absolute().parent)
         write(self.lecture, path)
         self.saved(self.lecture, path, bundled=False)
 

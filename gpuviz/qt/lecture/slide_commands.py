@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QWidget
 from gpuviz.language import tr
 from gpuviz.lectures.answer_preview import same_run, told
 from gpuviz.lectures.lecture import Question, Slide
+from gpuviz.lectures.markdown.files import taken
 from gpuviz.memory.units import UNITS
 from gpuviz.qt.commands.actions import Actions
 from gpuviz.qt.lecture.document import Document
@@ -23,6 +24,7 @@ from gpuviz.qt.running.viewing import Viewing
 
 if TYPE_CHECKING:
     from gpuviz.qt.lecture.slide_dialog import SlideDialog
+    from gpuviz.qt.lecture.words_dialog import WordsDialog
 
 _NEEDS_SLIDE = (
     "lecture.update",
@@ -58,7 +60,7 @@ class SlideCommands(QObject):
         self._director, self._player, self._theme = core.director, core.player, core.theme
         self._actions = actions
         self._window = window
-        self.dialog: SlideDialog | None = None
+        self.dialog: SlideDialog | WordsDialog | None = None
         doing: dict[str, Callable[[], object]] = {
             "lecture.add": self._add,
             "lecture.words": self._add_words,
@@ -79,16 +81,30 @@ class SlideCommands(QObject):
 
     def edit(self) -> None:
         """Ask for what a slide has besides its view."""
-        from gpuviz.qt.lecture.slide_dialog import SlideDialog
-
         lecture, at = self._document.lecture, self._pane.slide
         if lecture is None or not 0 <= at < len(lecture.slides):
             return
         if self.dialog is not None:
             self.dialog.reject()  # that of another slide
-        slide, showing, player = lecture.slides[at], self._director.showing, self._player
+        slide = lecture.slides[at]
+        self.dialog = dialog = self._form(slide)
+        dialog.accepted.connect(lambda: self._replace(slide, dialog.slide()))
+        dialog.finished.connect(self._forget)
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.show()
+
+    def _form(self, slide: Slide) -> SlideDialog | WordsDialog:
+        """What is filled in for a slide."""
+        if slide.view is None:
+            from gpuviz.qt.lecture.words_dialog import WordsDialog
+
+            home = self._document.reach.folder
+            return WordsDialog(slide, home, partial(taken, folder=home), self._theme, self._window)
+        from gpuviz.qt.lecture.slide_dialog import SlideDialog
+
+        showing = self._director.showing
         shown = showing is not None and same_run(slide.view, self._viewing.record())
-        self.dialog = dialog = SlideDialog(
+        dialog = SlideDialog(
             slide,
             self._counts(),
             self._viewing.record().time,
@@ -99,11 +115,8 @@ class SlideCommands(QObject):
             if showing is not None and shown and not slide.show
             else math.inf,
         )
-        player.t_changed.connect(dialog.at_moment)
-        dialog.accepted.connect(lambda: self._replace(slide, dialog.slide()))
-        dialog.finished.connect(self._forget)
-        dialog.finished.connect(dialog.deleteLater)
-        dialog.show()
+        self._player.t_changed.connect(dialog.at_moment)
+        return dialog
 
     def _forget(self, *_: object) -> None:
         self.dialog = None
@@ -131,7 +144,7 @@ class SlideCommands(QObject):
         self.added.emit(self._pane.slide)
 
     def _add_words(self) -> None:
-        slide = Slide(tr("New slide"), words=tr("Words"))
+        slide = Slide(tr("New slide"), words=tr("Words"), markdown=True)
         self._document.add(slide, self._pane.slide + 1)
         self.edit()
 

@@ -1,4 +1,4 @@
-"""A form for what a slide has besides its view: title, stops, counts shown, the question, words."""
+"""A form for what a slide has besides its view: title, stops, counts shown, the question."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from PySide6.QtWidgets import (
     QFormLayout,
     QHBoxLayout,
     QLineEdit,
-    QPlainTextEdit,
     QVBoxLayout,
     QWidget,
 )
@@ -62,10 +61,6 @@ class SlideDialog(QDialog):
         self._view = {key: value for key, value in plain.items() if key in VIEW}
         asked = plain.get("question", {})
         self.title = _line(tr("Title"), plain.get("title", ""))
-        self.words = QPlainTextEdit(plain.get("words", ""))
-        self.words.setAccessibleName(tr("Words"))
-        self.words.setProperty("role", "field")
-        self.words.setTabChangesFocus(True)
         stops = plain.get("stops", [])
         self.stops = _line(tr("Stops"), stops if stops == STEPS else _joined(stops))
         self.numbers = _line(tr("Counts shown"), _joined(plain.get("numbers", [])))
@@ -103,7 +98,6 @@ class SlideDialog(QDialog):
             self.row,
         ):
             line.textChanged.connect(self._check)
-        self.words.textChanged.connect(self._check)
         for box in (self.count, self.per):
             box.currentIndexChanged.connect(self._check)
         self._check()
@@ -112,7 +106,16 @@ class SlideDialog(QDialog):
         """The slide as filled in, its view and notes as before."""
         made, _ = slide_of(self._plain(), self._reach)
         kept: Slide = self._slide
-        return replace(made, view=kept.view, notes=kept.notes, problems=(), raw=kept.raw)
+        return replace(
+            made,
+            view=kept.view,
+            words=kept.words,
+            markdown=kept.markdown,
+            pictures=kept.pictures,
+            notes=kept.notes,
+            problems=(),
+            raw=kept.raw,
+        )
 
     def at_moment(self, moment: float) -> None:
         """Another moment of the story is looked at."""
@@ -125,7 +128,6 @@ class SlideDialog(QDialog):
         plain: dict[str, Any] = {
             **self._view,
             "title": self.title.text().strip(),
-            "words": self.words.toPlainText().strip(),
             "stops": stops if stops == STEPS else list(map(_value, _parts(stops))),
             "numbers": _parts(self.numbers.text()),
         }
@@ -176,10 +178,7 @@ class SlideDialog(QDialog):
         form = QFormLayout()
         form.setHorizontalSpacing(14)
         form.addRow(tr("title"), self.title)
-        if self._slide.view is None:
-            form.addRow(tr("words"), self.words)
-        else:
-            self._add_rows(form)
+        self._add_rows(form)
         column = QVBoxLayout(self)
         column.setContentsMargins(18, 16, 18, 14)
         column.setSpacing(10)
@@ -191,7 +190,7 @@ class SlideDialog(QDialog):
         self.setMinimumWidth(theme.look.px(600))
 
     def _add_rows(self, form: QFormLayout) -> None:
-        """Stops, counts and the question: only a view has them."""
+        """Stops, counts and the question."""
         stops = QHBoxLayout()
         stops.addWidget(self.stops, 1)
         stops.addWidget(self.here)

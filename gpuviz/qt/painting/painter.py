@@ -30,7 +30,7 @@ from PySide6.QtGui import (
 )
 
 from gpuviz.arrays import F32, F64, Rgba
-from gpuviz.draw.marks import Boxes, Curves, Frame, Lines, Mark, Raster, Strokes, Texts
+from gpuviz.draw.marks import Boxes, Curves, Frame, Lines, Mark, Outlines, Raster, Strokes, Texts
 from gpuviz.draw.metrics import CAP_HEIGHT
 from gpuviz.qt.look.fonts import font, per_thread
 from gpuviz.qt.painting.by_address import LINES, RECTS
@@ -312,10 +312,24 @@ def _laid_out(
 
 
 def _raster(painter: QPainter, mark: Raster) -> None:
-    """Cells as an image, each a sharp rectangle."""
-    painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform, False)
+    """Cells as an image, each a sharp rectangle; or a photo."""
+    painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform, mark.photo)
     target = _snapped(painter, np.array([mark.rect], np.float32))[0].tolist()
     painter.drawImage(QRectF(*target), _image(mark.pixels))
+
+
+def _outlines(painter: QPainter, mark: Outlines) -> None:
+    """Filled contours, in one path."""
+    path = QPainterPath()
+    path.setFillRule(Qt.FillRule.WindingFill)
+    first = set(mark.begins.tolist())
+    for index, (x, y, *rest) in enumerate(mark.points.reshape(-1, 8).tolist()):
+        if index in first:
+            path.closeSubpath()
+            path.moveTo(x, y)
+        path.cubicTo(*rest)
+    _smooth(painter, True)
+    painter.fillPath(path, _color(mark.color))
 
 
 _PAINT: dict[type[Mark], Callable[[QPainter, Any], None]] = {
@@ -325,4 +339,5 @@ _PAINT: dict[type[Mark], Callable[[QPainter, Any], None]] = {
     Strokes: _strokes,
     Texts: _texts,
     Raster: _raster,
+    Outlines: _outlines,
 }

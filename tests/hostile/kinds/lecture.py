@@ -39,9 +39,31 @@ words = "Some **words**"
 notes = "[1 min] Say this."
 
 """
+_WORDS = r"""[[slide]]
+title = "Words"
+markdown = true
+words = '''
+# Head **bold** `code` $\frac{1}{s}$ <b>
+- one
+  1. ![here](data.png) ![there](../../secret.png) ![far](http://x.org/a.png)
+> quoted [link](javascript:alert)
+
+```cuda
+int x = 2; // comment
+```
+$$\sum_{i=0}^{31} \left( x_i \right)$$
+
+| a | b |
+|--:|---|
+| 1 | **2** |
+'''
+notes = "Say this."
+
+"""
 _KEYS = (
     *("title", "lesson", "values", "arch", "level", "compare", "compare_arch", "kernel", "trace"),
-    *("stops", "question", "numbers", "words", "notes", "slide", "a" + ".b" * 20_000, '"\\u0000"'),
+    *("stops", "question", "numbers", "words", "notes", "slide", "markdown"),
+    *("a" + ".b" * 20_000, '"\\u0000"'),
 )
 _VALUES = (
     *('"don\'t"', "[[[[]]]]", "{ a = { b = {} } }", "[" * 3000, "1979-05-27T07:32:00Z", "07:32:00"),
@@ -69,13 +91,18 @@ _VALUES = (
         '"sm_10"',
         '"sm_999"',
     ),
+    *("'''" + text + "'''" for text in ("> " * 900, "[" * 5000, "*" * 5000, "$" * 5000)),
+    *("'''" + text + "'''" for text in ("`" * 5000, "|a" * 3000 + "\n" + "|-" * 3000)),
+    "'''$$" + "\\frac{1}{" * 60 + "x" + "}" * 60 + "$$'''",
     *("[nan, inf]", "[3, 2, 1]", '["a", 1, 2.5]', '["time"] * 3', "[0" + ", 0" * 3000 + "]"),
 )
 
 
 def make(random: Random) -> bytes:
     """A lecture of a few slides."""
-    slides = [random.choice((_KERNEL, _LESSON, *_ours())) for _ in range(random.choice((1, 1, 2)))]
+    slides = [
+        random.choice((_KERNEL, _LESSON, _WORDS, *_ours())) for _ in range(random.choice((1, 1, 2)))
+    ]
     text = _HEAD + "".join(slides)
     for _ in range(random.choice((0, 1, 1, 2, 3))):
         text = _keyed(random, text)

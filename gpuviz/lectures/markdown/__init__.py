@@ -1,0 +1,1 @@
+"""Words in Markdown: read into blocks, and set on a stage as marks, formulas and pictures too."""
