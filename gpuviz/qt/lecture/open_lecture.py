@@ -24,6 +24,7 @@ from gpuviz.qt.lecture.pane import LecturePane
 from gpuviz.qt.lecture.presenting import Presenting
 from gpuviz.qt.lecture.save_commands import SaveCommands
 from gpuviz.qt.lecture.slide_commands import SlideCommands
+from gpuviz.qt.lecture.slide_thumbnails import SlideThumbnails
 from gpuviz.qt.running.core import Core
 from gpuviz.qt.running.viewing import Viewing
 from gpuviz.qt.running.worker import Perform
@@ -80,6 +81,14 @@ class OpenLecture(QObject):
         self.presenting.failed.connect(self.failed)
         self.presenting.before.said.connect(self.said)
         self.presenting.came_back.connect(self.pane.select)
+        self.thumbnails = SlideThumbnails(
+            self.document,
+            perform,
+            core.director,
+            lambda: self.presenting.presentation is not None,
+            self,
+        )
+        self.thumbnails.ready.connect(self._show_pictures)
         self.document.changed.connect(self._follow)
         self._follow()
 
@@ -122,8 +131,12 @@ class OpenLecture(QObject):
 
     def close(self) -> None:
         """End what is being given, and what is being bundled."""
+        self.thumbnails.close()
         self.packer.close()
         self.presenting.close()
+
+    def _show_pictures(self) -> None:
+        self.pane.show_pictures(self.thumbnails.picture)
 
     def _bind(self) -> None:
         doing: dict[str, Callable[[], object]] = {

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from PySide6.QtCore import QEvent, QModelIndex, QObject, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QKeySequence
+from PySide6.QtGui import QIcon, QKeyEvent, QKeySequence, QPixmap
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QFrame,
@@ -23,6 +24,7 @@ from gpuviz.qt.commands.actions import Actions
 from gpuviz.qt.controls.controls import Elided, button, keep_arrows, keep_space, plain_tip
 from gpuviz.qt.controls.flow import FlowLayout
 from gpuviz.qt.lecture.document import Document
+from gpuviz.qt.lecture.slide_thumbnails import SIZE
 
 # What the buttons below the slides do, and what is written on them.
 _BUTTONS = {
@@ -35,6 +37,7 @@ _BUTTONS = {
     "lecture.down": "↓",
     "lecture.remove": "×",
 }
+_PICTURE = Qt.ItemDataRole.UserRole  # which one an item shows
 _LONGEST = 90  # letters of a problem in the list
 
 
@@ -79,6 +82,11 @@ class LecturePane(QFrame):
     def select(self, number: int) -> None:
         """Choose a slide."""
         self.list.setCurrentRow(min(number, self.list.count() - 1))
+
+    def show_pictures(self, picture: Callable[[Slide], QPixmap | None]) -> None:
+        """Beside the names of slides stand their pictures, as far as there are any."""
+        self.list.picture = picture
+        self.list.fill(self._document.lecture or Lecture(""))
 
     def refresh(self) -> None:
         """Show the lecture as it is."""
@@ -167,6 +175,10 @@ class _Slides(QListWidget):
     def __init__(self, document: Document) -> None:
         super().__init__()
         self._document = document
+        self.picture: Callable[[Slide], QPixmap | None] = lambda slide: None
+        self._empty = QPixmap(SIZE)
+        self._empty.fill(Qt.GlobalColor.transparent)
+        self.setIconSize(SIZE)
         self.setAccessibleName(tr("Slides"))
         self.setWordWrap(True)
         self.setDragDropMode(QAbstractItemView.DragDropMode.InternalMove)
@@ -180,16 +192,20 @@ class _Slides(QListWidget):
         """Show the slides of a lecture."""
         self.blockSignals(True)
         names = [
-            (f"{_name(n, slide)}   {beside(slide.taken, plan)}".rstrip(), _about(slide))
+            (f"{_name(n, slide)}   {beside(slide.taken, plan)}".rstrip(), _about(slide), slide)
             for n, (slide, plan) in enumerate(zip(lecture.slides, planned(lecture), strict=True), 1)
         ]
         while self.count() > len(names):
             self.takeItem(self.count() - 1)
-        for row, (name, about) in enumerate(names):
+        for row, (name, about, slide) in enumerate(names):
             if row == self.count():
                 self.addItem(QListWidgetItem())
             item = self.item(row)
             item.setText(name)
+            picture = self.picture(slide) or self._empty
+            if item.data(_PICTURE) != picture.cacheKey():
+                item.setIcon(QIcon(picture))
+                item.setData(_PICTURE, picture.cacheKey())
             item.setToolTip(plain_tip(about))
             item.setData(Qt.ItemDataRole.AccessibleDescriptionRole, about)
         self.blockSignals(False)
