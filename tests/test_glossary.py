@@ -45,6 +45,7 @@ MACHINERY = {
     "Unit",  # names of quantities
     "Derived",
     "Hardware",
+    "Names",
 }
 
 

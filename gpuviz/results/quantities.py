@@ -10,6 +10,7 @@ from gpuviz.language import grouped, tr
 from gpuviz.memory.counting import CountRow
 from gpuviz.memory.counts import Count, Kind, Quantity, cost_of, costs_of, count_of, counts_of
 from gpuviz.memory.derived import DERIVED, Derived
+from gpuviz.memory.profiler_names import names_of
 from gpuviz.memory.units import OPS, SPACES, UNITS, Unit, label, unit_of
 
 THIN = "\u2009"
@@ -108,9 +109,19 @@ def _row(count: Count, totals: Sequence[Totals], sectors: bool) -> Row:
     if ideal:
         ideals = ", ".join(shown(t[ideal]) for t in totals)
         hint += "\n" + tr("Ideal for these accesses: {counts}.", counts=ideals)
+    hint += called(count)
     values = tuple(t[count] if _made(count.kind, t) else None for t in totals)
     strong = count.quantity in ("sectors", "wavefronts")
     return Row(label(count.kind[1], unit), hint, count, values, strong=strong)
+
+
+def called(key: str) -> str:
+    """Lines for a hint: what profilers call a count, today's and nvprof's; "" where none does."""
+    found = names_of(key)
+    lines = [tr("Nsight Compute: {name}", name=found.today)] if found.today else []
+    lines += [tr("nvprof: {name}", name=found.nvprof)] if found.nvprof else []
+    lines += [tr("the profiler before it: {name}", name=found.before)] if found.before else []
+    return "".join(f"\n{line}" for line in lines)
 
 
 def _silent_row(requests: Count, silent: Sequence[Totals]) -> list[Row]:

@@ -1,0 +1,88 @@
+"""What profilers call a count: nvprof and the profiler before it, and Nsight Compute today.
+
+Sources: Nsight Compute Command Line Interface, "Nvprof Transition Guide", Metric Comparison, for
+names of nvprof; Compute Command Line Profiler User Guide (CUDA 4.0), for the counters before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from gpuviz.memory.counts import Count, find
+from gpuviz.memory.hardware import named
+
+SOURCES = (
+    "Nsight Compute Command Line Interface, Nvprof Transition Guide, Metric Comparison",
+    "Compute Command Line Profiler User Guide, CUDA 4.0",
+)
+
+
+@dataclass(frozen=True)
+class Names:
+    """What a quantity is called: by nvprof, by the profiler before it, by Nsight Compute.
+
+    `key` is gpuviz's own name. Where a name is missing there was nothing such.
+    """
+
+    key: str
+    nvprof: str = ""
+    before: str = ""
+    metric: str = ""
+
+    @property
+    def today(self) -> str:
+        """The metric of Nsight Compute, "" where none counts it."""
+        count = find(self.key)
+        if self.metric or count is None or count.on_gpu is None:
+            return self.metric
+        return f"{named(count.on_gpu.metric, *count.kind)}.sum"
+
+
+NAMES = (
+    Names(Count.GLOBAL_LOAD_REQUESTS, "global_load_requests", "gld_request"),
+    Names(Count.GLOBAL_LOAD_SECTORS, "gld_transactions", "gld_32b, gld_64b, gld_128b (CC 1.x)"),
+    Names(Count.GLOBAL_STORE_REQUESTS, "global_store_requests", "gst_request"),
+    Names(Count.GLOBAL_STORE_SECTORS, "gst_transactions", "gst_32b, gst_64b, gst_128b (CC 1.x)"),
+    Names(Count.LOCAL_LOAD_REQUESTS, "local_load_requests", "local_load"),
+    Names(Count.LOCAL_LOAD_SECTORS, "local_load_transactions"),
+    Names(Count.LOCAL_STORE_REQUESTS, "local_store_requests", "local_store"),
+    Names(Count.LOCAL_STORE_SECTORS, "local_store_transactions"),
+    Names(Count.SHARED_LOAD_REQUESTS, "inst_executed_shared_loads", "shared_load"),
+    Names(Count.SHARED_LOAD_WAVEFRONTS, "shared_load_transactions"),
+    Names(Count.SHARED_STORE_REQUESTS, "inst_executed_shared_stores", "shared_store"),
+    Names(Count.SHARED_STORE_WAVEFRONTS, "shared_store_transactions"),
+    Names("instructions", "inst_executed", "instructions", "smsp__inst_executed.sum"),
+    Names("branch_targets", "", "branch", "smsp__sass_branch_targets.sum"),
+    Names(
+        "branch_targets_uniform",
+        "branch_efficiency (its share)",
+        "divergent_branch (the rest)",
+        "smsp__sass_branch_targets_threads_uniform.sum",
+    ),
+    Names("duration_ns", "", "gputime", "gpu__time_duration.sum"),
+    Names(
+        "achieved_occupancy",
+        "achieved_occupancy",
+        "occupancy (what is possible)",
+        "sm__warps_active.avg.pct_of_peak_sustained_active",
+    ),
+    Names(
+        "l2_to_l1_sectors",
+        "",
+        "l1_global_load_miss",
+        "l1tex__m_xbar2l1tex_read_sectors_mem_lg_op_ld.sum",
+    ),
+    Names("l2_read_sectors", "l2_read_transactions", "", "lts__t_sectors_op_read.sum"),
+    Names("l2_write_sectors", "l2_write_transactions", "", "lts__t_sectors_op_write.sum"),
+    Names("dram_read_sectors", "dram_read_transactions", "", "dram__sectors_read.sum"),
+    Names("dram_write_sectors", "dram_write_transactions", "", "dram__sectors_write.sum"),
+)
+"""Quantities that profilers of old have a name for."""
+
+_BY_KEY: Mapping[str, Names] = {str(one.key): one for one in NAMES}
+
+
+def names_of(key: str) -> Names:
+    """What profilers call a count; of others than the table's, what Nsight Compute does."""
+    return _BY_KEY.get(key, Names(key))
