@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from gpuviz import checksums, files, records, resources
+from gpuviz.compile.archs import with_features
 from gpuviz.compile.compiler import load_program, read_text
 from gpuviz.compile.shipped import ARCH, FOLDER, INDEX, Entry, entries
 from gpuviz.compile.source_hash import source_hash
@@ -84,7 +85,8 @@ def build(folder: Path) -> int:
 
 def _built(kernel: str, defines: Defines) -> tuple[Entry, str]:
     path = resources.path(f"kernels/{kernel}")
-    program = load_program(path, arch=ARCH, defines=dict(defines))
+    target = with_features(ARCH, _source(kernel))
+    program = load_program(path, arch=target, defines=dict(defines))
     digest = hashlib.sha256(json.dumps(defines).encode()).hexdigest()[:8]
     entry = Entry(
         kernel,

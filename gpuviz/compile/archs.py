@@ -9,6 +9,7 @@ from gpuviz.compile import nvrtc
 from gpuviz.errors import InputError, UnavailableError
 
 _NAME = re.compile(r"(?:sm_|compute_)?(\d{2,3})[af]?$|(\d{1,2})\.(\d)$")
+_FEATURES, _FEATURED = "__CUDA_ARCH_FEAT_SM90_ALL", 90
 _CUDA_12_ONLY = range(50, 75)  # compiled by NVRTC 12.9, dropped by 13.0 (release notes of CUDA 13)
 
 
@@ -32,6 +33,12 @@ def compile_arch(arch: str, supported: Sequence[int] | None = None) -> str:
     if not known or wanted in known:
         return arch if arch.startswith("sm_") else f"sm_{wanted}"
     return f"sm_{max((a for a in known if a < wanted), default=min(known))}"
+
+
+def with_features(arch: str, source: str) -> str:
+    """The architecture, with what no later one has where a source asks for it: sm_90a for wgmma."""
+    asks = _FEATURES in source and capability(arch) == _FEATURED
+    return f"sm_{_FEATURED}a" if asks else arch
 
 
 def compile_reason(arch: str) -> str:

@@ -13,7 +13,7 @@ from types import MappingProxyType
 
 from gpuviz import bounded, checksums, records, resources
 from gpuviz.compile import bundled, nvrtc
-from gpuviz.compile.archs import compile_arch
+from gpuviz.compile.archs import compile_arch, with_features
 from gpuviz.compile.bundled import Programs
 from gpuviz.compile.compiler import load_program, read_text
 from gpuviz.compile.program import CompileError, Program, Resources
@@ -158,7 +158,8 @@ def gallery(kernel: str, defines: Mapping[str, str], arch: str = ARCH) -> Progra
     if Path(kernel).name != kernel or not path.is_file():
         raise InputError(f"{kernel} is no kernel of the course: a file of your own has a full path")
     if nvrtc.libraries():
-        return load_program(path, arch=compile_arch(arch), defines=defines)
+        target = with_features(compile_arch(arch), read_text(path))
+        return load_program(path, arch=target, defines=defines)
     if (found := prebuilt(kernel, defines)) is not None:
         return found
     macros = ", ".join(f"{key}={value}" for key, value in defines.items()) or "no macros"

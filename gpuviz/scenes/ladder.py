@@ -37,7 +37,7 @@ from gpuviz.traces import LANES, Trace
 _DRAWN = 256  # rows and columns of the matrices that are drawn and counted
 _SOURCE, _CELLS, _SEND, _ONE, _MOST, _END = 4.0, 4.0, 1.0, 0.8, 4.0, 5.0  # seconds
 _EACH = 64  # products a lane that counts are told for
-_TENSOR = (8, 0)  # the first capability with all instructions of these rungs
+_TENSOR, _WGMMA = (8, 0), (9, 0)  # the first capability with all of mma's rungs; that of wgmma's
 # Products that a multiprocessor of an H100 or H200 makes a cycle: of floats, and of halves on
 # tensor cores (NVIDIA H100 Tensor Core GPU Architecture, 2022: 4 cores of 512).
 _UNITS, _TENSOR_CORES = 128, 2048
@@ -96,9 +96,7 @@ def tell(values: Values, runs: Mapping[str, Run]) -> Story:
     rung, *below = _shown(values)
     run = runs[rung.name]
     arch = architecture(run.arch)
-    if rung.on_tensor_cores and arch.cc < _TENSOR:
-        raise UnavailableError(tr("Rung {n} needs tensor cores of 8.0 or later: {arch} has none.",
-                                  n=values["rung"], arch=arch))  # fmt: skip
+    _check(rung, values, arch)
     cells = cells_of(run.trace, _DRAWN)
     held = cells.sums() if rung.on_tensor_cores else cells.per_step()
     read = worst_read(run.trace, arch)
@@ -124,6 +122,16 @@ def tell(values: Values, runs: Mapping[str, Run]) -> Story:
         return Picture(title, said[now], body, longest(said))
 
     return Story.of(script, at, _expected(rung), said[0])
+
+
+def _check(rung: Rung, values: Values, arch: Architecture) -> None:
+    """Refuse architectures without the instructions of a rung."""
+    what = {"n": values["rung"], "arch": arch}
+    if rung.unread and arch.cc != _WGMMA:
+        raise UnavailableError(tr("Rung {n} needs wgmma, which only 9.0 has, not {arch}.", **what))
+    if rung.on_tensor_cores and arch.cc < _TENSOR:
+        said = tr("Rung {n} needs tensor cores of 8.0 or later: {arch} has none.", **what)
+        raise UnavailableError(said)
 
 
 def _changes(rung: Rung, below: list[Rung]) -> tuple[Changed, ...]:
@@ -165,6 +173,12 @@ class _Reading:
         if isinstance(self.request, BankRequest):
             return tr("Of the warp's reads of shared memory the one that takes most: {cost}.",
                       cost=_cost(self.request))  # fmt: skip
+        if self.request.is_store:
+            return tr("Of global memory the warp itself only writes P: {cost}.",
+                      cost=_cost(self.request))  # fmt: skip
+        if self.request.instruction.op == "copy":
+            return tr("The warp has {name} copied to shared memory: {cost}.",
+                      name=self.request.name, cost=_cost(self.request))  # fmt: skip
         return tr("The warp reads {name} for a step of k: {cost}.", name=self.request.name,
                   cost=_cost(self.request))  # fmt: skip
 
@@ -204,7 +218,7 @@ def cost_of(run: Run, side: int, tensor: bool = False) -> Cost:
         waves * share,
         sectors * share,
         _EACH * LANES / (_TENSOR_CORES if tensor else _UNITS),
-        (waves + lines) * share,
+        max(waves, lines) * share,  # stages of L1 that work side by side
     )
 
 
@@ -228,9 +242,10 @@ def _table(values: Values, runs: Mapping[str, Run], arch: Architecture) -> Node:
     limit = [tr("reading") if c.read > c.multiply else tr("multiplying") for c in costs]
     made = (
         Column(("",), tuple(tr(rung.name) for rung in shown), "left", tr("model")),
-        Column((tr("global sectors"), tr("sectors")), tuple(brief(c.sectors, 2) for c in costs)),
+        Column((tr("global sectors"), tr("sectors")),
+               _told([c.sectors for c in costs], [r.boxes for r in shown])),
         Column((tr("shared wavefronts"), tr("wavefronts")),
-               tuple(brief(c.wavefronts, 2) for c in costs), bold=True),
+               _told([c.wavefronts for c in costs], [r.unread for r in shown]), bold=True),
         Column((tr("PTX instructions"), tr("PTX instr.")),
                tuple(brief(c.instructions, 1) for c in costs), optional=2),
         Column((tr("busiest"),), tuple(limit), "left", optional=1),
@@ -242,6 +257,12 @@ def _table(values: Values, runs: Mapping[str, Run], arch: Architecture) -> Node:
     said = tr("Beside cuBLAS: not measured.")
     return rows(Table(made, 0), Lines((Line((note,), "muted"),)),
                 spare(Answer(Lines((Line((said,), "muted"),)))), gap=0.8)  # fmt: skip
+
+
+def _told(counts: list[float], unknown: list[bool]) -> tuple[str, ...]:
+    """Counts in words; what TMA and wgmma ask for by themselves is not counted."""
+    pairs = zip(counts, unknown, strict=True)
+    return tuple("–" if hidden else brief(count, 2) for count, hidden in pairs)
 
 
 def _side_by_side(values: Values, runs: Mapping[str, Run]) -> Node:

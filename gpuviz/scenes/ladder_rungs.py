@@ -12,9 +12,11 @@ from gpuviz.compile.compiler import read_text
 from gpuviz.language import later
 from gpuviz.scenes.base import Plan
 
-FP32, TENSOR = "ladder.cu", "ladder_tensor.cu"
+FP32, TENSOR, WGMMA = "ladder.cu", "ladder_tensor.cu", "ladder_wgmma.cu"
 _WIDE, _LOW = 32, 16  # of blocks that are tiles, and where 1024 threads are too many
 _STAGE = 4 * (128 * 8 + 8 * 128)  # bytes of both tiles of a stage of the last fp32 kernel
+_BOXES = 2 * (128 * 64 + 64 * 256)  # and of those with wgmma, which begin at a multiple of:
+_EDGE = 1024
 _HALVES = 2 * (128 * 32 + 32 * 256)  # the same of the last one with mma
 
 
@@ -22,7 +24,8 @@ _HALVES = 2 * (128 * 32 + 32 * 256)  # the same of the last one with mma
 class Rung:
     """A kernel: what is new in it, what it gains and why.
 
-    `tile` is what a block computes, rows by columns; `shared` bytes of dynamic shared memory.
+    `tile` is what a block computes, rows by columns; `shared` bytes of dynamic shared
+    memory; `boxes` says that M and N are tensor maps.
     """
 
     entry: str
@@ -33,6 +36,21 @@ class Rung:
     block: tuple[int, int, int]
     shared: int = 0
     kernel: str = FP32
+    boxes: bool = False
+
+    def _factors(self, side: int) -> tuple[str, str]:
+        """M and N as arguments."""
+        if self.boxes:
+            m, n = (f"tensormap(f16[{side},{side}]=rand, box={rows}x64, swizzle=128)"
+                    for rows in (128, 64))  # fmt: skip
+            return m, n
+        kind = "f16" if self.on_tensor_cores else "f32"
+        return f"{kind}[{side**2}]=rand", f"{kind}[{side**2}]=rand"
+
+    @property
+    def unread(self) -> bool:
+        """Whether tensor cores read shared memory by themselves, so that no lane does."""
+        return self.kernel == WGMMA
 
     @property
     def on_tensor_cores(self) -> bool:
@@ -42,16 +60,13 @@ class Rung:
     def plan(self, role: str, side: int) -> Plan:
         """The launch for matrices of so many rows and columns."""
         rows, columns = self.tile
-        factor = "f32" if self.kernel == FP32 else "f16"
-        matrices = (f"{kind}[{side**2}]={how}" for kind, how in
-                    ((factor, "rand"), (factor, "rand"), ("f32", "zeros")))  # fmt: skip
         made = Plan(
             role,
             self.kernel,
             self.entry,
             (side // columns, side // rows, 1),
             self.block,
-            (*matrices, f"i32={side}"),
+            (*self._factors(side), f"f32[{side**2}]=zeros", f"i32={side}"),
             dynamic_shared=self.shared,
             size=f"{side} × {side}",
         )
@@ -168,7 +183,7 @@ RUNGS = (
         "swizzled",
         later("swizzle"),
         later("Pieces of 16 bytes change places within their row, by XOR"),
-        later("The eight rows of a matrix lie in all 32 banks: a sixth of the wavefronts."),
+        later("Eight rows of a matrix lie in all 32 banks: reads take a sixth of the wavefronts."),
         _WIDER,
         _THREADS,
         kernel=TENSOR,
@@ -183,6 +198,27 @@ RUNGS = (
         4 * _HALVES,
         TENSOR,
     ),
+    Rung(
+        "groups",
+        later("wgmma"),
+        later("wgmma: four warps multiply 64 × 16 by 16 × 256, straight from shared memory"),
+        later("No fragments to load: tensor cores read the tiles themselves, the warps only wait."),
+        _WIDER,
+        _THREADS,
+        4 * _BOXES + _EDGE,
+        WGMMA,
+    ),
+    Rung(
+        "tma",
+        later("TMA"),
+        later("One thread has TMA fetch boxes of M and N; barriers count their bytes"),
+        later("No addresses, no copies by threads: eight warps do nothing but multiply."),
+        _WIDER,
+        (288, 1, 1),
+        4 * _BOXES + _EDGE,
+        WGMMA,
+        True,
+    ),
 )
 
 
@@ -191,7 +227,10 @@ def _texts(kernel: str) -> Mapping[str, tuple[str, ...]]:
     """The lines of each kernel of a file, below the comment with its number."""
     text = read_text(resources.path(f"kernels/{kernel}"))
     every = re.findall(r"^// \d+: .*?^}$", text, re.MULTILINE | re.DOTALL)
-    return {re.findall(r"(\w+)\(In ", one)[0]: tuple(one.splitlines()[1:]) for one in every}
+    return {
+        re.findall(r"(\w+)\((?:In|const __grid)", one)[0]: tuple(one.splitlines()[1:])
+        for one in every
+    }
 
 
 def text_of(rung: Rung) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ import pytest
 
 from gpuviz.arch import architecture
 from gpuviz.compile import nvrtc
+from gpuviz.compile.archs import with_features
 from gpuviz.errors import UnavailableError
 from gpuviz.panels.difference import difference
 from gpuviz.runners.base import Run
@@ -32,6 +33,7 @@ def test_every_rung_multiplies_within_the_bound_of_its_sums(rung: int) -> None:
     run = run_of(rung)
     m, n = (run.inputs[name].reshape(SIDE, SIDE).astype(np.float64) for name in "MN")
     p = run.outputs["P"].reshape(SIDE, SIDE)
+    assert run.trace.warp_instructions and np.isfinite(p).all()
     bound = SIDE * 2.0**-24 * (np.abs(m) @ np.abs(n))
     assert (np.abs(p - m @ n) <= bound).all()
     assert np.count_nonzero(p) == SIDE**2
@@ -73,6 +75,15 @@ def test_blocks_are_smaller_where_1024_threads_are_too_many() -> None:
 def test_rungs_for_tensor_cores_say_what_an_architecture_lacks() -> None:
     with pytest.raises(UnavailableError, match=r"Turing \(7.5\) has none"):
         performed(LESSON, {"rung": 11}, "sm_75")
+
+
+@pytest.mark.slow
+def test_wgmma_is_compiled_for_where_it_is_and_refused_elsewhere() -> None:
+    assert with_features("sm_90", "__CUDA_ARCH_FEAT_SM90_ALL") == "sm_90a"
+    assert with_features("sm_90", "") == "sm_90"
+    assert with_features("sm_100", "__CUDA_ARCH_FEAT_SM90_ALL") == "sm_100"
+    with pytest.raises(UnavailableError, match="needs wgmma, which only 9.0 has"):
+        performed(LESSON, {"rung": 15}, "sm_100")
 
 
 def test_least_time_is_that_of_the_units_where_they_are_busiest() -> None:
