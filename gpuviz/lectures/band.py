@@ -100,7 +100,9 @@ def _choice(
     marks.append(label(at, middle, shortened, ink, fitting, True, "center"))
     if count:
         by = area.right - size * 0.4
-        marks.append(label(by, middle, count, ink, size * 0.8, align="right"))
+        marks.append(
+            label(by, middle, count, palette.muted if faded else ink, size * 0.8, align="right")
+        )
     return tuple(marks)
 
 

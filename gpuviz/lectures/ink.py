@@ -28,7 +28,7 @@ NIBS: tuple[Nib, ...] = ("pen", "marker")
 _WIDTHS: Mapping[Nib, float] = {"pen": 0.0048, "marker": 0.032}  # of the stage's height
 _LIGHT = {"pen": rgba("#c8005a"), "marker": rgba("#ffd60078")}  # on a light ground
 _DARK = {"pen": rgba("#ff70b4"), "marker": rgba("#ffe6005a")}
-_EXACT = 0.6  # pixels that a stroke may stray when points are left out
+_EXACT = 0.3  # pixels that a stroke may stray when points are left out
 _FAR = 1e5  # pixels: no point lies farther
 
 
