@@ -120,7 +120,7 @@ def test_a_lecture_is_presented_without_what_was_not_agreed_to(
 ) -> None:
     given: list[Agreed] = []
 
-    def present(lecture: object, library: object, agreed: Agreed, slide: int) -> int:
+    def present(lecture: object, library: object, agreed: Agreed, *how: object) -> int:
         given.append(agreed)
         return 0
 
