@@ -10,6 +10,7 @@ from pathlib import Path
 from gpuviz import files
 from gpuviz.cli.launch import at_least_one
 from gpuviz.errors import InputError
+from gpuviz.lectures.bundle import find, shipped
 from gpuviz.scenes import lesson
 from gpuviz.site import making
 from gpuviz.terminal import err, out, passing
@@ -20,7 +21,7 @@ nothing is loaded from elsewhere. Ctrl+C stops; the same command goes on.
 
 example:
   gpuviz site -o site
-  gpuviz site -o site --lesson banks --lesson coalescing"""
+  gpuviz site -o site --lesson banks --lecture coalescing-and-banks"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -28,6 +29,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-o", "--output", type=Path, required=True, metavar="FOLDER")
     parser.add_argument(
         "--lesson", action="append", default=[], metavar="ID", help="only this lesson; repeatable"
+    )
+    parser.add_argument(
+        "--lecture",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="this lecture (repeatable); those that ship, where no lesson or lecture is named",
     )
     parser.add_argument(
         "--jobs",
@@ -46,25 +54,33 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Make the site; 0, or 2 when some lessons have no page."""
-    root, wanted = arguments.output, tuple(dict.fromkeys(arguments.lesson))
-    lessons = tuple(lesson(one).id for one in wanted) or making.every_lesson()
+    root, tasks = arguments.output, _tasks(arguments)
     if root.exists() and not root.is_dir():
         raise InputError(f"{root} is a file: -o names a folder")
     files.make_folder(root)
     began, left = time.monotonic(), TimeLeft()
-    failed = []
-    for count, done in enumerate(making.make(root, lessons, arguments.jobs), 1):
+    there = []
+    for count, done in enumerate(making.make(root, tasks, arguments.jobs), 1):
         if done.why:
-            failed.append(done.lesson)
-            err(f"gpuviz: {done.lesson}: {done.why}")
-        said = left.at(count / len(lessons))
-        passing(f"{count} of {len(lessons)} lessons" + (f", about {said} left" if said else ""))
-    making.finish(root, [one for one in lessons if one not in failed], (), arguments.documentation)
+            err(f"gpuviz: {done.task.kind} {done.task.name}: {done.why}")
+        else:
+            there.append(done.task)
+        said = left.at(count / len(tasks))
+        passing(f"{count} of {len(tasks)}" + (f", about {said} left" if said else ""))
+    making.finish(root, [one for one in tasks if one in there], arguments.documentation)
     passing("")
     size = sum(file.stat().st_size for file in root.rglob("*") if file.is_file())
     took = time.monotonic() - began
-    out(
-        f"{root / 'index.html'}: {len(lessons) - len(failed)} lessons, "
-        f"{size / 1e6:.1f} MB, {took:.0f} s"
+    out(f"{root / 'index.html'}: {len(there)} pages, {size / 1e6:.1f} MB, {took:.0f} s")
+    return 0 if len(there) == len(tasks) else 2
+
+
+def _tasks(arguments: argparse.Namespace) -> tuple[making.Task, ...]:
+    """What pages are wanted: all, where none is named."""
+    named = bool(arguments.lesson or arguments.lecture)
+    ids = dict.fromkeys(arguments.lesson if named else making.every_lesson())
+    lectures = dict.fromkeys(map(find, arguments.lecture) if named else shipped())
+    return (
+        *(making.Task("lesson", lesson(one).id) for one in ids),
+        *(making.Task("lecture", str(file.resolve())) for file in lectures),
     )
-    return 2 if failed else 0

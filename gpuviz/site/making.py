@@ -21,7 +21,8 @@ from gpuviz.errors import Cancelled, FormatError, InputError
 from gpuviz.export.page_data import as_text
 from gpuviz.scenes import COURSE, lesson
 from gpuviz.site import frame
-from gpuviz.site.index_page import Titled, index
+from gpuviz.site.index_page import index
+from gpuviz.site.lecture_page import name_of, title_of
 from gpuviz.site.place import spoken
 from gpuviz.site.ui_words import word_list
 from gpuviz.stopping import Cancel, stopped_by
@@ -32,24 +33,39 @@ _FONTS = ("Inter-Regular.otf", "Inter-SemiBold.otf", "JetBrainsMono-Regular.ttf"
 
 
 @dataclass(frozen=True)
-class Done:
-    """A lesson that has its pages: whether it had them before, or why it has none."""
+class Task:
+    """A "lesson" by its id, or a "lecture" by its file."""
 
-    lesson: str
+    kind: str
+    name: str
+
+    @property
+    def made_of(self) -> str:
+        """What decides how its pages look."""
+        if self.kind == "lesson":
+            return fingerprint()
+        stat = Path(self.name).stat()
+        return f"{fingerprint()} {stat.st_size} {stat.st_mtime_ns}"
+
+
+@dataclass(frozen=True)
+class Done:
+    """A task that is done: whether its pages were there before, or why there are none."""
+
+    task: Task
     kept: bool = False
     why: str = ""
 
 
-def make(root: Path, lessons: Sequence[str], jobs: int) -> Iterator[Done]:
-    """The pages of these lessons, `jobs` at a time; each is told of when it is done.
+def make(root: Path, tasks: Sequence[Task], jobs: int) -> Iterator[Done]:
+    """The pages of these, `jobs` at a time; each is told of when it is done.
 
     Who goes on no more ends the processes; what was begun is made anew the next time.
     """
     noted = _noted(root)
-    for one in lessons:
-        if noted.get(one) == fingerprint():
-            yield Done(one, kept=True)
-    left = [one for one in lessons if noted.get(one) != fingerprint()]
+    kept = [one for one in tasks if noted.get(one.name) == one.made_of]
+    yield from (Done(one, kept=True) for one in kept)
+    left = [one for one in tasks if one not in kept]
     stop = Event()
     with ThreadPoolExecutor(jobs, thread_name_prefix="site") as threads:
         waiting = {threads.submit(_in_process, root, one, stop.is_set): one for one in left}
@@ -57,18 +73,18 @@ def make(root: Path, lessons: Sequence[str], jobs: int) -> Iterator[Done]:
             for future in as_completed(waiting):
                 one, why = waiting[future], future.result()
                 if not why:
-                    noted = {**noted, one: fingerprint()}
+                    noted = {**noted, one.name: one.made_of}
                     files.write(root / MADE, as_text(noted))
                 yield Done(one, why=why)
         finally:
             stop.set()
 
 
-def _in_process(root: Path, name: str, cancel: Cancel) -> str:
-    """The pages of a lesson, or why there are none; its memory goes when it is done."""
+def _in_process(root: Path, task: Task, cancel: Cancel) -> str:
+    """The pages of a task, or why there are none; its memory goes when it is done."""
     if cancel():
         return "stopped"
-    command = processes.python("gpuviz.site.child", str(root.resolve()), name)
+    command = processes.python("gpuviz.site.child", str(root.resolve()), task.kind, task.name)
     with stopped_by(cancel):
         try:
             done = processes.run(command, processes.HOME, _LONGEST)
@@ -80,21 +96,21 @@ def _in_process(root: Path, name: str, cancel: Cancel) -> str:
     return last[0] if last else f"it ended {processes.ended(done.returncode)}"
 
 
-def finish(
-    root: Path, lessons: Sequence[str], lectures: Sequence[Titled], documentation: str = ""
-) -> None:
+def finish(root: Path, tasks: Sequence[Task], documentation: str = "") -> None:
     """What the pages share, and the first page, in all languages."""
     files.write(root / "site.css", frame.style(), parents=True)
     files.write(root / "site.js", frame.script())
     for name in (*_FONTS, "Inter-LICENSE.txt", "JetBrainsMono-LICENSE.txt"):
-        files.write(
-            root / "fonts" / name, bounded.read(resources.path(f"fonts/{name}")), parents=True
-        )
-    opened = [lesson(one) for one in every_lesson() if one in lessons]
+        content = bounded.read(resources.path(f"fonts/{name}"))
+        files.write(root / "fonts" / name, content, parents=True)
+    wanted = {one.name for one in tasks if one.kind == "lesson"}
+    lessons = [lesson(one) for one in every_lesson() if one in wanted]
+    lectures = [Path(one.name) for one in tasks if one.kind == "lecture"]
     for place in spoken(root):
         call = f"gpuvizWords({as_text(word_list())});\n"
         files.write(place.folder / "words.js", call, parents=True)
-        files.write(place.folder / "index.html", index(opened, lectures, place, documentation))
+        titled = [(name_of(file), title_of(file, place)) for file in lectures]
+        files.write(place.folder / "index.html", index(lessons, titled, place, documentation))
 
 
 def every_lesson() -> tuple[str, ...]:

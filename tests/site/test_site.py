@@ -15,6 +15,9 @@ from gpuviz.draw.marks import Boxes, Frame, Raster, Texts
 from gpuviz.draw.palette import DARK, LIGHT, Palette
 from gpuviz.draw.stage import Stage
 from gpuviz.export.svg_marks import elements
+from gpuviz.lectures.bundle import find
+from gpuviz.lectures.bundle import opened as opened_lecture
+from gpuviz.runners.session import Session
 from gpuviz.scenes import SCENES, lesson
 from gpuviz.site import making
 from gpuviz.site.points import _table, points, varied
@@ -22,17 +25,17 @@ from gpuviz.site.two_themes import picture
 from tests.export import pictures
 from tests.site.browser import browser, opened
 
-LESSON = "alignment"
+LESSON, LECTURE = "alignment", "coalescing-and-banks"
 AXE = "axe-core@4"
 
 
 def test_points_are_of_the_course_and_begin_with_the_lesson() -> None:
-    assert set(_table()) == {one.id for one in SCENES}
+    assert set(_table()) <= {one.id for one in SCENES}
     for one in SCENES:
         every = points(one)
         assert every[0] == one.defaults()
-        assert 3 < len(every) <= 30 and len({tuple(v.items()) for v in every}) == len(every)
-        named = {name for row in _table()[one.id]["grid"] for name in row}
+        assert 1 < len(every) <= 30 and len({tuple(v.items()) for v in every}) == len(every)
+        named = {name for row in _table().get(one.id, {}).get("grid", ()) for name in row}
         assert named <= varied(one, every).keys()
 
 
@@ -74,9 +77,9 @@ def test_a_lesson_there_is_not(tmp_path: Path, capsys: pytest.CaptureFixture[str
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The site of one lesson."""
+    """The site of one lesson and one lecture."""
     root = tmp_path_factory.mktemp("site")
-    assert main(["site", "-o", str(root), "--lesson", LESSON, "--jobs", "1"]) == 0
+    assert main(["site", "-o", str(root), "--lesson", LESSON, "--lecture", LECTURE]) == 0
     return root
 
 
@@ -84,7 +87,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_what_is_there_is_not_made_again(site: Path) -> None:
     before = {file: file.stat().st_mtime_ns for file in (site / "data").rglob("*.js")}
     assert len(before) == 2 * len(points(lesson(LESSON))) - 1  # one is part of the page
-    assert [done.kept for done in making.make(site, [LESSON], 1)] == [True]
+    assert [d.kept for d in making.make(site, [making.Task("lesson", LESSON)], 1)] == [True]
     assert {file: file.stat().st_mtime_ns for file in before} == before
 
 
@@ -135,6 +138,24 @@ def test_an_address_leads_to_its_picture(site: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(("folder", "title"), [("", "Coalescing"), ("es/", "Coalescencia")])
+def test_a_lecture_asks_before_it_tells(site: Path, folder: str, title: str) -> None:
+    slides = opened_lecture(find(LECTURE), Session()).slides
+    asked = sum(slide.question is not None for slide in slides)
+    file = site / f"{folder}lecture-{LECTURE}.html"
+    with browser() as chromium, opened(chromium, file) as page:
+        assert page.inner_text("h1").startswith(title)
+        assert page.locator("section.slide").count() == len(slides)
+        assert page.locator("details").count() == asked > 3
+        assert not page.is_visible("details figure >> nth=0")
+        page.focus("summary >> nth=0")
+        page.keyboard.press("Enter")
+        assert page.is_visible("details figure >> nth=0")
+        links = page.eval_on_selector_all(".slide a", "all => all.map((a) => a.hash)")
+        assert any("stride=2" in link for link in links)
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("width", [390, 1280, 1920])
 @pytest.mark.parametrize("name", [f"{LESSON}.html", "index.html", f"es/{LESSON}.html"])
@@ -170,7 +191,7 @@ def axe(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("name", [f"{LESSON}.html", "index.html"])
+@pytest.mark.parametrize("name", [f"{LESSON}.html", "index.html", f"lecture-{LECTURE}.html"])
 def test_axe_finds_nothing_serious(site: Path, axe: Path, name: str, theme: str) -> None:
     with browser() as chromium, opened(chromium, site / name, color_scheme=theme) as page:
         page.wait_for_timeout(200)

@@ -1,0 +1,114 @@
+"""A lecture as a page to scroll through: each slide's picture, and its question before it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from html import escape
+from itertools import groupby
+from pathlib import Path
+from urllib.parse import urlencode
+
+from gpuviz import files
+from gpuviz.draw.palette import LIGHT
+from gpuviz.lectures.bundle import opened
+from gpuviz.lectures.lecture import Lecture, Slide
+from gpuviz.lectures.pages import Page, pages
+from gpuviz.runners.session import Library, Session
+from gpuviz.scenes import COURSE
+from gpuviz.site.frame import page
+from gpuviz.site.place import Place, spoken
+from gpuviz.site.two_themes import picture
+from gpuviz.site.ui_words import words
+from gpuviz.views.provenance import Provenance
+
+_LOOKS = Provenance("", {}, "sm_90", theme="light", width=1200, height=700)
+
+
+def write(file: Path, root: Path) -> None:
+    """The pages of a lecture, with those of each language; its slides' launches are run.
+
+    Raises
+    ------
+    InputError, FormatError : it cannot be read
+    """
+    for place in spoken(root):
+        session = Session()
+        lecture = opened(file, session, language=place.language)
+        parts = {
+            "title": escape(lecture.title),
+            "author": escape(lecture.author),
+            "slides": "".join(_slides(lecture, session.library(file))),
+        }
+        name = f"{name_of(file)}.html"
+        files.write(place.folder / name, page("lecture.html", parts, place, name), parents=True)
+
+
+def _slides(lecture: Lecture, library: Library) -> Iterator[str]:
+    """Slide after slide: only its first and its last picture are drawn."""
+    found = (one for one in pages(lecture, _LOOKS, library) if isinstance(one, Page))
+    drawn = {number: list(every) for number, every in groupby(found, _number)}
+    for number, slide in enumerate(lecture.slides, 1):
+        yield _slide(number, slide, drawn.get(number, []))
+
+
+def title_of(file: Path, place: Place) -> str:
+    """What it is called in a language.
+
+    Raises
+    ------
+    InputError, FormatError : it cannot be read
+    """
+    return opened(file, Session(), language=place.language).title
+
+
+def name_of(path: Path) -> str:
+    """The name of the page of a lecture's file."""
+    return f"lecture-{path.stem}"
+
+
+def _number(found: Page) -> int:
+    return int(found.name[:2])
+
+
+def _slide(number: int, slide: Slide, drawn: list[Page]) -> str:
+    """A slide: words as words; a question and its picture first, what comes of it on demand."""
+    head = f'<section class=slide id="slide-{number}"><h2>{escape(slide.name)}</h2>'
+    if slide.view is None:
+        return head + "".join(_paragraphs(slide)) + "</section>\n"
+    if not drawn:
+        return head + f"<p>{escape('; '.join(map(str, slide.problems)))}</p></section>\n"
+    last = _figure(drawn[-1], slide.name)
+    if slide.question is not None and len(drawn) > 1:
+        asked = _figure(drawn[0], slide.question.ask)
+        summary = escape(words()["give_up"])
+        last = f"{asked}<details><summary>{summary}</summary>{last}</details>"
+    return f"{head}{last}{_link(slide.view)}</section>\n"
+
+
+def _paragraphs(slide: Slide) -> Iterator[str]:
+    for text in slide.words.split("\n\n"):
+        yield f"<p class=worded>{escape(text.strip())}</p>"
+
+
+def _figure(found: Page, said: str) -> str:
+    """The picture of a page, in both themes."""
+    view = found.view
+    stage = replace(view.stage, palette=LIGHT)
+    drawn = picture(lambda one: view.story.frame(view.provenance.time, one), stage)
+    size = f'viewBox="0 0 {view.provenance.width} {view.provenance.height}"'
+    ground = '<rect class="ground" width="100%" height="100%"/>'
+    return (
+        f'<figure><svg {size} role="img" aria-label="{escape(said)}">'
+        f"<defs>{''.join(drawn.patterns.values())}</defs>{ground}{''.join(drawn.elements)}"
+        "</svg></figure>"
+    )
+
+
+def _link(view: Provenance) -> str:
+    """To the lesson with the slide's values; nothing where it is of a kernel of its own."""
+    if view.launch or not any(one.id == view.lesson for one in COURSE):
+        return ""
+    values = urlencode({key: str(value) for key, value in view.values.items()})
+    said = escape(words()["play_lesson"])
+    return f'<p><a href="{view.lesson}.html{"#" + values if values else ""}">{said}</a></p>'
