@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QCoreApplication, QEvent, Qt
+from PySide6.QtCore import QCoreApplication, QEvent, QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QDialogButtonBox, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
@@ -300,6 +300,33 @@ def test_a_stop_beyond_the_storys_end_is_refused(opened: Window) -> None:
     fill(form.stops, "1, 6")
     assert form.problem.isHidden()
     QTest.keyClick(form, K.Key_Escape)
+
+
+def test_stops_are_set_by_clicks_while_it_plays(opened: Window, qtbot: QtBot) -> None:
+    form, line, player = dialog(opened), opened.timeline, opened.player
+    QTest.mouseClick(form.by_clicks, LEFT)
+    player.seek(0.0)
+    player.toggle()
+    assert player.state.playing
+    end = player.state.end
+
+    def click(t: float) -> None:
+        QTest.mouseClick(line, LEFT, pos=QPoint(round(line.x_of(t)), line.height() // 3))
+
+    click(end / 2)
+    click(end / 4)
+    assert player.state.playing  # what plays goes on
+    found = [float(part) for part in form.stops.text().split(",")]
+    assert found == pytest.approx([end / 4, end / 2], abs=end / 50)
+    before = line.grab().toImage()
+    click(end / 4)
+    assert [float(part) for part in form.stops.text().split(",")] == found[1:]
+    player.pause()
+    QTest.mouseClick(form.by_clicks, LEFT)
+    assert line.grab().toImage() != before
+    click(end / 4)
+    assert player.t == pytest.approx(end / 4, abs=end / 50)  # a click goes there again
+    assert form.stops.text() == f"{found[1]:g}"
 
 
 def test_the_form_is_of_the_slide_it_was_opened_for(opened: Window) -> None:

@@ -19,6 +19,7 @@ from gpuviz.memory.units import UNITS
 from gpuviz.qt.commands.actions import Actions
 from gpuviz.qt.lecture.document import Document
 from gpuviz.qt.lecture.pane import LecturePane
+from gpuviz.qt.playing.timeline import Timeline
 from gpuviz.qt.running.core import Core
 from gpuviz.qt.running.viewing import Viewing
 
@@ -61,6 +62,7 @@ class SlideCommands(QObject):
         self._actions = actions
         self._window = window
         self.dialog: SlideDialog | WordsDialog | None = None
+        self.timeline: Timeline | None = None  # where clicks set stops
         doing: dict[str, Callable[[], object]] = {
             "lecture.add": self._add,
             "lecture.words": self._add_words,
@@ -116,6 +118,9 @@ class SlideCommands(QObject):
             else math.inf,
         )
         self._player.t_changed.connect(dialog.at_moment)
+        if self.timeline is not None:
+            dialog.marking.connect(self.timeline.mark)
+            self.timeline.marked.connect(dialog.click)
         return dialog
 
     def _forget(self, *_: object) -> None:

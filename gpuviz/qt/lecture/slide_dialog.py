@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
@@ -39,7 +40,13 @@ class SlideDialog(QDialog):
     slide's view has, `moment` the time in the story that is looked at, `end` that of the story's
     end, infinite where another view is shown. `told` says the answer to a question, "" when it is
     not known; InputError when no choice is right.
+
+    Signals
+    -------
+    marking : the stops that the time line shows while clicks on it set them; None: no more
     """
+
+    marking = Signal(object)
 
     def __init__(
         self,
@@ -86,6 +93,20 @@ class SlideDialog(QDialog):
         )
         self.here.setAutoDefault(False)
         self.here.clicked.connect(lambda: self._stop_at(self._moment))
+        self.by_clicks = button(
+            tr("by clicks"),
+            tr("Set stops by clicks on the time line"),
+            "",
+            tr(
+                "Click the time line where the story is to wait, also while it plays; a click on a "
+                "stop removes it."
+            ),
+        )
+        self.by_clicks.setAutoDefault(False)
+        self.by_clicks.setCheckable(True)
+        self.by_clicks.setEnabled(not math.isinf(end))
+        self.by_clicks.toggled.connect(self._mark)
+        self.finished.connect(lambda _: self.by_clicks.setChecked(False))
         self.at_moment(moment)
         self._lay_out(theme)
         for line in (
@@ -100,6 +121,7 @@ class SlideDialog(QDialog):
             line.textChanged.connect(self._check)
         for box in (self.count, self.per):
             box.currentIndexChanged.connect(self._check)
+        self.stops.textChanged.connect(self._mark)
         self._check()
 
     def slide(self) -> Slide:
@@ -121,6 +143,23 @@ class SlideDialog(QDialog):
         """Another moment of the story is looked at."""
         self._moment = moment
         self.here.setText(tr("+ {t:.1f} s", t=moment))
+
+    def click(self, moment: float, near: float) -> None:
+        """A stop at a moment, or none where there was one so near."""
+        found = self._seconds()
+        there = [stop for stop in found if abs(stop - moment) <= near]
+        if there:
+            nearest = min(there, key=lambda stop: abs(stop - moment))
+            self.stops.setText(_joined([stop for stop in found if stop != nearest]))
+        else:
+            self._stop_at(moment)
+
+    def _mark(self, *_: object) -> None:
+        """What the time line shows: the stops, while clicks set them."""
+        self.marking.emit(tuple(self._seconds()) if self.by_clicks.isChecked() else None)
+
+    def _seconds(self) -> list[float]:
+        return [float(part) for part in _parts(self.stops.text()) if _is_number(part)]
 
     def _plain(self) -> dict[str, Any]:
         """What is filled in, as a file would have it."""
@@ -194,6 +233,7 @@ class SlideDialog(QDialog):
         stops = QHBoxLayout()
         stops.addWidget(self.stops, 1)
         stops.addWidget(self.here)
+        stops.addWidget(self.by_clicks)
         self.stops.setPlaceholderText(tr("seconds, as in 0, 2.5, 6; or {steps}", steps=STEPS))
         self.numbers.setPlaceholderText(f"global_load_sectors, {TIME}")
         self.choices.setPlaceholderText("4, 8, 16, 32")
@@ -213,8 +253,7 @@ class SlideDialog(QDialog):
             form.addRow(text, row)
 
     def _stop_at(self, moment: float) -> None:
-        found = [float(part) for part in _parts(self.stops.text()) if _is_number(part)]
-        stops = sorted({*found, round(moment, 2)})
+        stops = sorted({*self._seconds(), round(moment, 2)})
         self.stops.setText(_joined(stops))
 
 

@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
-from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QColor,
     QFocusEvent,
@@ -90,8 +90,21 @@ def caption(step: Step) -> str:
     return tr("line {line} · {said}", line=step.line, said=said) if step.line else said
 
 
+_NEAR = 6.0  # pixels beside a stop that are still meant
+
+
 class Timeline(QWidget):
-    """Segments of the story; a click or a drag goes to that time."""
+    """Segments of the story; a click or a drag goes to that time.
+
+    While a lecture's stops are set (`mark`) they are shown, a click sets or removes one, and what
+    plays goes on.
+
+    Signals
+    -------
+    marked : a time that was clicked, and how many seconds beside it are still meant
+    """
+
+    marked = Signal(float, float)
 
     def __init__(self, player: Player, theme: Theme) -> None:
         super().__init__()
@@ -104,6 +117,7 @@ class Timeline(QWidget):
         self._held: range | None = None  # the page while it is scrubbed
         self._grabbed = 0.0
         self._hushed = False
+        self._stops: tuple[float, ...] | None = None
         self.setAccessibleName(tr("Timeline"))
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
@@ -111,6 +125,11 @@ class Timeline(QWidget):
         for signal in (player.story_changed, player.t_changed):
             signal.connect(self._show)
         theme.changed.connect(self.updateGeometry)
+
+    def mark(self, stops: tuple[float, ...] | None) -> None:
+        """Show these stops, and let clicks set others; None: no more."""
+        self._stops = stops
+        self.update()
 
     def hush(self, hushed: bool) -> None:
         """Keep back what the steps say while the picture asks."""
@@ -195,6 +214,14 @@ class Timeline(QWidget):
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """Go there; the story waits while it is held."""
         if event.button() == Qt.MouseButton.LeftButton:
+            if self._stops is not None:
+                at, state = (
+                    self._time_at(event.position().x(), event.position().y()),
+                    self._player.state,
+                )
+                near = _NEAR * (state.end - state.start) / max(self.width() - 2 * EDGE, 1.0)
+                self.marked.emit(min(max(at, state.start), state.end), near)
+                return
             story, self._grabbed = self._player.story, event.position().y()
             self._held = self._shown(story) if story is not None else None
             self._player.pause()
@@ -202,7 +229,7 @@ class Timeline(QWidget):
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         """Scrub, on the page or the strip that was grabbed."""
-        if event.buttons() & Qt.MouseButton.LeftButton:
+        if event.buttons() & Qt.MouseButton.LeftButton and self._stops is None:
             self._player.seek(self._time_at(event.position().x(), self._grabbed))
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
@@ -266,7 +293,19 @@ class Timeline(QWidget):
                 self._captions(painter, story, rects, now)
             self._outline(painter, rects[now])
             self._hand(painter, hand)
+        for stop in self._stops or ():
+            self._stop(painter, self.x_of(stop))
         self._ring.paint(painter, self, self._theme)
+
+    def _stop(self, painter: QPainter, x: float) -> None:
+        """A flag where a slide waits."""
+        size, top = self._theme.look.px(7), BAR[0]
+        painter.setPen(QPen(self._theme.look.color("ground"), 1))
+        painter.setBrush(self._theme.look.color("accent"))
+        corners = (x - size, top - size * 0.8), (x + size, top - size * 0.8), (x, top + size * 0.6)
+        painter.drawPolygon([QPointF(*corner) for corner in corners])
+        painter.setPen(QPen(self._theme.look.color("accent"), 2))
+        painter.drawLine(QPointF(x, top), QPointF(x, top + self._bar()))
 
     def _paint_page(self, painter: QPainter, story: Story, now: int) -> None:
         """Below the strip of all steps the page with its segments; over it what was found."""

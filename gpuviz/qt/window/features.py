@@ -250,6 +250,7 @@ class Features(QObject):
         core, panes, window = self._core, self._panes, self._window
         lecture = self.lecture = OpenLecture(core, self.viewing, perform, self._actions, window)
         lecture.unrecorded = self.history.undo.unrecorded
+        lecture.slides.timeline = panes.timeline
         panes.add_lecture(lecture.pane)
         pane_commands.add_target("lecture", panes.list, lambda: lecture.pane.list)
         self._actions.bind("pane.lecture", lecture.begin)
