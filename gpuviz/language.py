@@ -107,13 +107,13 @@ def tr(text: str, **values: object) -> str:
 def trn(one: str, many: str, count: int, /, **values: object) -> str:
     """A text that counts, in the form its language has for the number: `1 sector`, `8 sectors`.
 
-    `{n}` is the number, unless a value `n` says how it is written (`n="1 024"`).
+    `{n}` is the number, thousands apart, unless a value `n` says how it is written.
     """
     known, number = catalogue(_chosen[0]), index(count)
+    written = {"n": grouped(number), **values}
     if not (found := known.texts.get(one)):
-        return english(one, many, number, **values)
-    text = found[min(known.plural.form(number), len(found) - 1)]
-    return text.format(**{"n": number, **values})
+        return english(one, many, number, **written)
+    return found[min(known.plural.form(number), len(found) - 1)].format(**written)
 
 
 def english(one: str, many: str, count: int, /, **values: object) -> str:

@@ -11,6 +11,8 @@ from gpuviz.arguments import parse
 from gpuviz.cli import main
 from gpuviz.errors import FormatError, InputError
 from gpuviz.language import Catalogue, best, choose, languages, plural_rule, tr, trn
+from gpuviz.scenes import lesson
+from gpuviz.scenes.check import check_values
 from gpuviz.translation import Text
 
 OTHERS = [name for name in languages() if name != language.ENGLISH]
@@ -182,3 +184,17 @@ def test_what_is_wrong_with_an_argument_is_said_in_the_language(
     with pytest.raises(InputError) as wrong:
         parse(text)
     assert str(wrong.value) == said
+
+
+def test_a_count_has_its_thousands_apart(spanish: None) -> None:
+    assert trn("{n} thing", "{n} things", 12_345) == "12\u2009345 things"
+    assert trn("{n} warp", "{n} warps", 2_048) == "2\u2009048 warps"
+    assert trn("{n} warp", "{n} warps", 2_048, n="2 Ki") == "2 Ki warps"
+
+
+def test_a_wrong_value_is_told_in_the_language_chosen(spanish: None) -> None:
+    banks = lesson("banks")
+    with pytest.raises(InputError, match="stride no puede ser 'x'; es un número entero"):
+        check_values(banks, {"stride": "x"})
+    with pytest.raises(InputError, match="la lección banks no tiene el parámetro 'nix'"):
+        check_values(banks, {"nix": 1})
