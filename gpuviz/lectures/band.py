@@ -89,20 +89,18 @@ def _choice(
     middle, letter = area.center[1], "✓" if right else LETTERS[number % len(LETTERS)]
     quiet = ink if right or faded else palette.accent
     marks.append(label(area.x + size * 0.55, middle, letter, quiet, size * 0.8, True))
-    inner = area.width - size * 1.9  # beside the letter
-    count = ""
+    left, inner = area.x + size * 1.5, area.width - size * 1.9  # beside the letter
+    room = inner
     if hands is not None and (hands.total or hands.now >= 0):
-        count = f"{hands.counts[number]}{'_' * now}"
-    room = inner - 2 * (text_width(count, size * 0.8, True) + size * 0.2 if count else 0.0)
+        count, small = f"{hands.counts[number]}{'_' * now}", stage.text(17)
+        shade = palette.muted if faded else ink
+        marks.append(label(left + inner, middle, count, shade, small, align="right"))
+        room -= text_width(count, small) + small * 0.3
     fitting = fit_size(text, room, most, stage.text(13), bold=True)
-    at = area.x + size * 1.5 + inner / 2
     shortened = elide(text, room, fitting, bold=True)
+    # In the middle, as without hands, unless these are in the way.
+    at = left + min(inner / 2, room - text_width(shortened, fitting, True) / 2)
     marks.append(label(at, middle, shortened, ink, fitting, True, "center"))
-    if count:
-        by = area.right - size * 0.4
-        marks.append(
-            label(by, middle, count, palette.muted if faded else ink, size * 0.8, align="right")
-        )
     return tuple(marks)
 
 

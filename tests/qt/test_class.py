@@ -11,6 +11,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
+from gpuviz.draw.hit import text_boxes
 from gpuviz.draw.layout import Rect
 from gpuviz.draw.marks import Boxes, Texts
 from gpuviz.draw.palette import THEMES
@@ -155,3 +156,29 @@ def test_without_rehearsing_nothing_is_written(give: Give, tmp_path: Path) -> No
     now[0] += 50
     press(shown, K.Key_Escape)
     assert (tmp_path / "a.gpuviz-lecture").read_text() == WORDS
+
+
+@pytest.mark.parametrize("width", [960, 1280, 1920])
+@pytest.mark.parametrize("answer", [None, Answer(5, 1, "sectors a request")])
+def test_a_choice_and_its_hands_have_room_beside_each_other(
+    width: int, answer: Answer | None
+) -> None:
+    stage = Stage(width, width * 9 / 16, THEMES["projector"], 1.15)
+    row = Rect(20, 400, width - 40, 46 * stage.roomy().scale)
+    marks = band.choices(stage, row, (4, 5, 8, 33), answer, Hands((7, 128, 3, 7), 0))
+    boxes = [m.rect[0] for m in marks if isinstance(m, Boxes) and m.stroke is not None][:4]
+    said = [(m, rect) for m in marks if isinstance(m, Texts) for rect in text_boxes(m)]
+    for text, count, box in zip(("4", "5", "8", "33"), ("7_", "128", "3", "7"), boxes, strict=True):
+        own = {m.strings[0]: r for m, r in said if box[0] <= r[0] and r[0] < box[0] + box[2]}
+        assert own[text][0] + own[text][2] <= own[count][0]
+        assert own[count][0] + own[count][2] <= box[0] + box[2]
+
+
+def test_what_is_long_about_the_gpu_leaves_the_notes_their_room(give: Give, qtbot: QtBot) -> None:
+    shown = give(WORDS)
+    shown.speaker.show()
+    qtbot.waitExposed(shown.speaker)
+    before = shown.speaker.notes.width()
+    shown.speaker.say("the process that runs kernels on the GPU was lost, and it starts again " * 2)
+    qtbot.wait(20)
+    assert shown.speaker.notes.width() == before

@@ -70,6 +70,7 @@ class Speaker(QWidget):
         self.elapsed = label("", "clock")
         self.pace = label("", "value")
         self.gpu = label("", "quiet")
+        self.gpu.setWordWrap(True)  # else what is long would take the room of the notes
         self.trouble = label("", "problem")
         self.trouble.setWordWrap(True)
         self.notes = QPlainTextEdit()
