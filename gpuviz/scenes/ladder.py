@@ -21,12 +21,13 @@ from gpuviz.panels.bank_map import BankMap
 from gpuviz.panels.difference import Changed, Difference, difference
 from gpuviz.panels.layout import Node, columns, rows, share, spare
 from gpuviz.panels.lines import Line, Lines
-from gpuviz.panels.panel import Answer
 from gpuviz.panels.picture import Picture, longest
 from gpuviz.panels.script import Act, Script
 from gpuviz.panels.table import Column, Table
 from gpuviz.runners.base import Run
+from gpuviz.runners.ladder_times import shipped
 from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Preset, Story, Values
+from gpuviz.scenes.ladder_beside import SIZES, beside_cublas
 from gpuviz.scenes.ladder_cells import cells_of
 from gpuviz.scenes.ladder_rungs import RUNGS, Rung, text_of
 from gpuviz.scenes.measured import time_column, time_of
@@ -54,7 +55,7 @@ PARAMETERS = (
         "size",
         "matrix size",
         2048,
-        choices=tuple(Choice(n, f"{n} × {n}") for n in (1024, 2048, 4096)),
+        choices=tuple(Choice(n, f"{n} × {n}") for n in SIZES),
         hint="of the launch that is timed",
     ),
 )
@@ -106,7 +107,9 @@ def tell(values: Values, runs: Mapping[str, Run]) -> Story:
     reading = _Reading.of(script, read or _worst_load(run.trace, arch))
     script.act(_END, "result", tr("result"), tr("beside the rung below"))
     source = Difference(_changes(rung, below))
-    end = rows(_table(values, runs, arch), spare(_side_by_side(values, runs)), gap=0.8)
+    beside = beside_cublas(shipped(), rung)
+    maps = () if isinstance(beside, Table) else (spare(_side_by_side(values, runs), 2),)
+    end = rows(_table(values, runs, arch), spare(beside), *maps, gap=0.8)
     said = tr(rung.idea) + ".", held, reading.sentence(), tr(rung.why)
     title = tr("Rung {n} of {all}: {name}", n=values["rung"], all=len(RUNGS), name=tr(rung.name))
 
@@ -254,9 +257,7 @@ def _table(values: Values, runs: Mapping[str, Run], arch: Architecture) -> Node:
     )  # fmt: skip
     note = tr("Counts for {n} products of each lane of a warp; times for {size} × {size}.",
               n=_EACH, size=size)  # fmt: skip
-    said = tr("Beside cuBLAS: not measured.")
-    return rows(Table(made, 0), Lines((Line((note,), "muted"),)),
-                spare(Answer(Lines((Line((said,), "muted"),)))), gap=0.8)  # fmt: skip
+    return rows(Table(made, 0), Lines((Line((note,), "muted"),)), gap=0.8)
 
 
 def _told(counts: list[float], unknown: list[bool]) -> tuple[str, ...]:

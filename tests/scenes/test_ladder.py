@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -10,8 +12,11 @@ from gpuviz.compile import nvrtc
 from gpuviz.compile.archs import with_features
 from gpuviz.errors import UnavailableError
 from gpuviz.panels.difference import difference
+from gpuviz.panels.table import Table
 from gpuviz.runners.base import Run
+from gpuviz.runners.ladder_times import LadderTime, LadderTimes, read, source_of, write
 from gpuviz.scenes.ladder import LESSON, cost_of, least_time
+from gpuviz.scenes.ladder_beside import beside_cublas
 from gpuviz.scenes.ladder_cells import cells_of
 from gpuviz.scenes.ladder_rungs import RUNGS, text_of
 from tests.scenes.performed import performed
@@ -91,6 +96,19 @@ def test_least_time_is_that_of_the_units_where_they_are_busiest() -> None:
     units = 2 * 4096**3 / (132 * 256 * 1.98e9) * 1e6
     assert least_time(cost, arch, 4096) == pytest.approx(units)
     assert least_time(cost, architecture("sm_52"), 4096) is None
+
+
+def test_times_beside_cublas_are_those_of_the_kernels_as_they_are(tmp_path: Path) -> None:
+    rung, file = RUNGS[6], tmp_path / "ladder.json"
+    time = LadderTime(rung.kernel, rung.entry, 2048, 400.0, 350.0, 100)
+    here = {rung.kernel: source_of(rung.kernel)}
+    write(file, LadderTimes("GPU", "2026-11-23", here, (time,)))
+    table = beside_cublas(read(file), rung)
+    assert isinstance(table, Table) and table.now == 6
+    assert [column.cells[6] for column in table.columns[1:]] == ["–", "42.9, 88 %", "–"]
+    old = LadderTimes("GPU", "2026-11-23", {rung.kernel: "another"}, (time,))
+    assert not isinstance(beside_cublas(old, rung), Table)
+    assert not isinstance(beside_cublas(None, rung), Table)
 
 
 def test_sources_differ_in_what_is_new() -> None:
