@@ -46,12 +46,14 @@ def table(rung: int) -> list[str]:
         (12, "ldmatrix", ("6.38",)),
         (13, "swizzle", ("6.38", "1.38", "5.3")),
         (14, "ring for mma", ("1.5", "3", "3.5")),
+        (15, "wgmma", ("3.5", "1.6", "multiplying", "–")),
+        (16, "TMA", ("1.6", "1.3", "multiplying")),
     ],
 )
 def test_rungs_have_the_counts_that_the_notes_tell(
     rung: int, name: str, told: tuple[str, ...]
 ) -> None:
-    assert RUNGS[rung - 1].name == name and len(RUNGS) == 14
+    assert RUNGS[rung - 1].name == name and len(RUNGS) == 16
     words = table(rung)
     assert [one for one in told if one not in words] == []
 

@@ -10,6 +10,7 @@ from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from gpuviz.draw.marks import Texts
+from gpuviz.lectures.answer import shown as spelled
 from gpuviz.lectures.bundle import shipped
 from gpuviz.lectures.cues import cues
 from gpuviz.lectures.reading import read
@@ -90,4 +91,4 @@ def _look(shown: Presentation) -> None:
     said = texts(shown)
     answer = conductor.shown.answer
     assert answer is not None and "✓" in said
-    assert any(text.startswith(f"{answer.value:g}") for text in said)
+    assert any(text.startswith(spelled(answer.value)) for text in said)
