@@ -25,18 +25,19 @@ def handout(
     frames: list[Frame] = []
     for number, slide in enumerate(lecture.slides):
         progress(number / len(lecture.slides))
-        for frame in _drawn(lecture, slide, library):
+        for frame in drawn(lecture, slide, library):
             if cancel():
                 raise Cancelled(lecture.title)
             frames.append(frame)
     return painter.pdf(frames, lecture.title)
 
 
-def _drawn(lecture: Lecture, slide: Slide, library: Library) -> Iterator[Frame]:
+def drawn(lecture: Lecture, slide: Slide, library: Library) -> Iterator[Frame]:
+    """The pages of a slide; one that cannot be drawn says why."""
     looks = Provenance("", {}, "sm_90", theme=THEME)
     for page in pages(replace(lecture, slides=(slide,)), looks, library):
         if not isinstance(page, Missing):
             yield page.view.still
         else:
             told = Slide(slide.title or tr("This slide is missing"), words=page.why)
-            yield from _drawn(lecture, told, library)
+            yield from drawn(lecture, told, library)

@@ -107,6 +107,17 @@ class Document(QObject):
         head = f'{KEY} = {VERSION}\ntitle = "{tr("New lecture")}"\n\n'
         self._take(Lecture(tr("New lecture"), raw=head), None)
 
+    def duplicate(self) -> None:
+        """The same slides as a lecture that has no file yet."""
+        if self.lecture is None:
+            return
+        title = tr("{title}, a copy", title=self.lecture.title)
+        self._past, self._future = [], []
+        self.turn += 1
+        self._forget_copy()
+        self.path = self._seen = self._saved = None
+        self._become(replace(self.lecture, title=title))
+
     def open(self, path: Path) -> None:
         """A lecture from a file; InputError or FormatError when it cannot be read."""
         agreed = agreements.of(path)

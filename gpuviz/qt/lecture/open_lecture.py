@@ -34,6 +34,9 @@ _NEEDS_LECTURE = (
     "lecture.save_as",
     "lecture.pack",
     "lecture.print",
+    "lecture.notes",
+    "lecture.copy",
+    "lecture.replace",
     "lecture.close",
     "lecture.words",
 )
@@ -143,6 +146,8 @@ class OpenLecture(QObject):
             "lecture.new": self._new,
             "lecture.open": self._choose,
             "lecture.close": self._close,
+            "lecture.copy": self._duplicate,
+            "lecture.replace": self._replace,
             "present.start": lambda: self.presenting.start(),
             "present.here": lambda: self.presenting.start(max(self.pane.slide, 0)),
             "present.rehearse": lambda: self.presenting.start(rehearses=True),
@@ -158,6 +163,19 @@ class OpenLecture(QObject):
         if self.saving.settle():
             self.document.new()
             self.opened.emit()
+
+    def _duplicate(self) -> None:
+        """The same lecture once more, without a file."""
+        if self.saving.settle():
+            self.document.duplicate()
+            self.opened.emit()
+
+    def _replace(self) -> None:
+        from gpuviz.qt.lecture.replace_dialog import ReplaceDialog
+
+        dialog = ReplaceDialog(self.document, self._window)
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.show()
 
     def _choose(self) -> None:
         if path := self.ask_which():
