@@ -38,10 +38,14 @@ def python() -> Path:
 
 
 def main() -> int:
-    """Build it; the exit status of PyInstaller."""
+    """Build it; the exit status of what failed, which said why."""
+    try:
+        builder = python()
+    except subprocess.CalledProcessError as error:
+        return error.returncode
     options = ["--noconfirm", "--log-level=ERROR", f"--distpath={PLACE}", f"--workpath={WORK}"]
     spec = str(Path(__file__).with_name("gpuviz.spec"))
-    done = subprocess.run([str(python()), "-m", "PyInstaller", *options, spec])
+    done = subprocess.run([str(builder), "-m", "PyInstaller", *options, spec])
     if done.returncode == 0:
         files = [file for file in (PLACE / "gpuviz").rglob("*") if not file.is_symlink()]
         size = sum(file.stat().st_size for file in files if file.is_file())
