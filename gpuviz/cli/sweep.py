@@ -72,6 +72,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="predict, or time and count on the GPUs of this machine (or of the cluster)",
     )
     parser.add_argument(
+        "--time",
+        action="store_true",
+        help="predict times, too, on the emulator (some seconds a cell): the quantity `modelled`",
+    )
+    parser.add_argument(
         "--repeat",
         type=at_least_one,
         default=20,
@@ -101,7 +106,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Sweep, print; 0, or 1 when nothing came of any cell."""
     shown = [quantity.checked(name) for name in arguments.show]
     axes: tuple[Axis, ...] = tuple(arguments.vary)
-    sweep = Sweep(_subject(arguments, axes), axes, arguments.on, arguments.level, arguments.repeat)
+    how = arguments.on, arguments.level, arguments.repeat, arguments.time
+    sweep = Sweep(_subject(arguments, axes), axes, *how)
     gpu, devices = _devices() if arguments.on == "gpu" and not arguments.cluster else (None, 0)
     cells = sweep.cells
     with kept(arguments.output, sweep.head(gpu)) as record:

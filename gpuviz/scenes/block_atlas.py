@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from gpuviz.arch import Architecture
-from gpuviz.arrays import F64, I64
+from gpuviz.arrays import F64, I64, Bool
 from gpuviz.draw.axis import short
 from gpuviz.language import tr
 from gpuviz.occupancy import Occupancy
@@ -79,6 +79,16 @@ class Atlas:
         """Measured times."""
         return _of(self.measured, "time") / 1000
 
+    @cached_property
+    def modelled(self) -> F64:
+        """Milliseconds as the model of time has them."""
+        return _of(self.predicted, "modelled") / 1000
+
+    @cached_property
+    def both(self) -> Bool:
+        """The shapes of which a time was modelled, and one measured."""
+        return np.asarray(np.isfinite(self.modelled) & np.isfinite(self.milliseconds))
+
     @property
     def made(self) -> Made | None:
         """How they were measured, None where they were not."""
@@ -128,6 +138,8 @@ class Atlas:
                 )
             )
         said.append(tr("occupancy {share}, limit: {limit}", share=share, limit=self.limit(x, y)))
+        if np.isfinite(self.modelled[at]):
+            said.append(tr("modelled: {time}", time=in_ms(float(self.modelled[at]))))
         if np.isfinite(self.milliseconds[at]):
             said.append(tr("measured: {time}", time=in_ms(float(self.milliseconds[at]))))
         return "\n".join(said)

@@ -36,15 +36,17 @@ from gpuviz.scenes.block_atlas import (
 from gpuviz.scenes.block_shape_bands import bands
 from gpuviz.scenes.block_shape_bands import words as words_of_bands
 from gpuviz.scenes.block_shape_tables import BEST, DOCUMENT, TOP, published, top
+from gpuviz.scenes.block_shape_times import modelled
 from gpuviz.scenes.requests.acts import Pace, RequestAct, acts_of
 from gpuviz.traces import LANES, Launch
 
 _ROLE, _KERNEL, _ENTRY = "shape", "block_shape.cu", "sgemm"
-_LOADS, _MAP, _FILL, _TABLE = 6.0, 3.5, 1.8, 2.5  # seconds
+_LOADS, _MAP, _FILL, _TABLE = 6.0, 3.2, 1.8, 2.3  # seconds
+_SOME = 8  # shapes with a modelled time, for them to have a page
 _TICKS = (8, 16, 24, 32)
 _FIRM, _LOOSE = 0.9, 0.5  # rank correlations that are called "follows", and "in part"
 
-Page = Literal["sectors", "lines", "occupancy", "bands", "top", "published"]
+Page = Literal["sectors", "lines", "occupancy", "bands", "times", "top", "published"]
 _MAPS: tuple[Page, ...] = ("sectors", "lines", "occupancy")
 
 PARAMETERS = (
@@ -99,14 +101,20 @@ def tell(values: Values, runs: Mapping[str, Run]) -> Story:
         "lines": tr("lines"),
         "occupancy": tr("occupancy"),
         "bands": tr("bands"),
+        "times": tr("modelled"),
         "top": tr("fastest"),
         "published": tr("published"),
     }
     if not atlas.order:
         names.pop("bands")
         names.pop("top")
+    if not atlas.order or atlas.both.sum() < _SOME:
+        names.pop("times")
     maps = {page: _quantity(atlas, page) for page in _MAPS}
-    titles = {page: _title(atlas, page, maps) for page in names}
+    titles: dict[Page, tuple[str, str]] = {}
+    for page in names:
+        shown = modelled(atlas, shape, 1.0) if page == "times" else None
+        titles[page] = (shown.title, shown.sentence) if shown else _title(atlas, page, maps)
     pages = []
     for page, name in names.items():
         last = page == "published"
@@ -118,6 +126,8 @@ def tell(values: Values, runs: Mapping[str, Run]) -> Story:
         if t < acts[-1].end:
             return Picture(title, said, _loading(acts, run.trace.launch, t))
         page, act = next((p for p in pages if t < p[1].end), pages[-1])
+        if page == "times":
+            return modelled(atlas, shape, min((t - act.start) / _FILL, 1.0))
         if page == "published":
             return Picture(*titles[page], published(atlas))
         if page == "bands":

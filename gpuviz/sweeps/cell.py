@@ -56,13 +56,16 @@ class Launch:
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """What is to be found out of a cell: `repeats` launches are timed on a GPU."""
+    """What is to be found out of a cell: `repeats` launches are timed on a GPU. `time` says whether
+    the emulator's cells have a modelled time, too, which takes longer than counting.
+    """
 
     launches: tuple[Launch, ...]
     arch: str
     on: On = "emulator"
     level: Level = "sass"
     repeats: int = 20
+    time: bool = False
 
 
 @dataclass(frozen=True)
@@ -75,6 +78,8 @@ class Found:
         counters read
     occupancy : resident warps over the most there can be; None where registers are not known
     microseconds : median of the launches timed; None for one that was emulated
+    modelled : microseconds as the model of time has them, the data in memory; None where nobody
+        asked for it
     launches : the durations of all of them, in the order launched
     clocks : the lowest and the highest of the multiprocessors meanwhile, in MHz
     resident_blocks : how many the driver says fit on a multiprocessor
@@ -90,6 +95,7 @@ class Found:
     launches: tuple[float, ...] = ()
     clocks: tuple[float, float] | None = None
     resident_blocks: int | None = None
+    modelled: float | None = None
 
 
 @dataclass(frozen=True)
@@ -126,7 +132,18 @@ def _emulated(role: str, job: Job, task: Task, device: int) -> Found:
     counts = {str(name): float(value) for name, value in run.counts.totals.items() if value}
     trace = run.trace
     done = trace.thread_instructions, trace.warp_instructions
-    return Found(role, counts, *done, _registers(job), _occupancy(job, arch))
+    modelled = _modelled(job, arch) if task.time else None
+    return Found(role, counts, *done, _registers(job), _occupancy(job, arch), modelled=modelled)
+
+
+def _modelled(job: Job, arch: Architecture) -> float:
+    from gpuviz.machine.device import device_of  # the model of time is loaded where it is asked for
+    from gpuviz.machine.prediction import predict
+    from gpuviz.runners.predicted import launched
+
+    device = device_of(arch)
+    known = launched(job, arch, device, Options(blocks="classes"))
+    return round(predict(known, device).microseconds, 3)
 
 
 def _measured(role: str, job: Job, task: Task, device: int) -> Found:

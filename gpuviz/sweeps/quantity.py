@@ -14,6 +14,7 @@ from gpuviz.sweeps.cell import Found, On, Outcome
 Number = float | None
 _OTHERS: Mapping[str, Callable[[Found], Number]] = {
     "time": lambda found: found.microseconds,
+    "modelled": lambda found: found.modelled,
     "occupancy": lambda found: found.occupancy,
     "registers": lambda found: found.registers,
     "thread_instructions": lambda found: found.thread_instructions,
@@ -21,6 +22,7 @@ _OTHERS: Mapping[str, Callable[[Found], Number]] = {
 }
 _NAMES: Mapping[str, str] = {
     "time": later("Time in µs"),
+    "modelled": later("Modelled time in µs"),
     "occupancy": later("Occupancy"),
     "registers": later("Registers a thread"),
     "thread_instructions": later("Thread instructions"),

@@ -31,6 +31,7 @@ class Sweep:
     on: On = "emulator"
     level: Level = "sass"
     repeats: int = 20
+    time: bool = False
 
     @property
     def cells(self) -> tuple[Cell, ...]:
@@ -49,7 +50,7 @@ class Sweep:
         jobs = self.subject.launches(cell)
         launches = tuple(Launch.of(role, job) for role, job in jobs.items())
         arch = cell.get(ARCH, self.subject.arch)
-        return Task(launches, arch, self.on, self.level, self.repeats)
+        return Task(launches, arch, self.on, self.level, self.repeats, self.time)
 
 
 def run(

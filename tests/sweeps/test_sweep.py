@@ -21,6 +21,7 @@ from gpuviz.memory.counts import Count
 from gpuviz.ptx.emulator import Options
 from gpuviz.runners import emulated
 from gpuviz.runners.measurement import DeviceFacts
+from gpuviz.sass import tool
 from gpuviz.scenes import lesson
 from gpuviz.scenes.lesson_sweeps import tables
 from gpuviz.scenes.perform import job_of
@@ -341,3 +342,14 @@ def test_what_ships_is_what_a_sweep_finds_today(seed: int) -> None:
     found = table.found(whole)
     assert found is not None
     assert found.counts == {str(name): value for name, value in counts.items() if value}
+
+
+@pytest.mark.skipif(tool.find() is None, reason="no nvdisasm")
+def test_times_are_modelled_where_they_are_asked_for() -> None:
+    axis = Axis("stride", ("32",))
+    subject = of_lesson(lesson("banks"), {}, "sm_90", (axis,))
+    told = [
+        outcome(Sweep(subject, (axis,), time=time).task({"stride": "32"})).found[0].modelled
+        for time in (False, True)
+    ]
+    assert told[0] is None and told[1] is not None and told[1] > 2.2
