@@ -19,17 +19,18 @@ GPU := $(if $(MAJOR),$(shell if [ $(MAJOR) -ge 580 ]; then echo cuda13; \
 
 APP := $(VENV)/.installed-app$(addprefix -,$(GPU))
 DEV := $(VENV)/.installed-dev
+DOCS := $(VENV)/.installed-docs
 PACKAGE := $(VENV)/.installed-package
 
 # Tests start many processes: what they compile is kept for the next one.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help run install test lint types prebuilt prebuild sweeps render bundle package check clean
+.PHONY: help run install test lint types prebuilt prebuild sweeps render docs site bundle package check clean
 .DEFAULT_GOAL := help
 
 help:
 	@sed -n '/^# make/,/^#$$/s/^# \{0,1\}//p' $(firstword $(MAKEFILE_LIST))
-	@echo "Targets: run install test lint types prebuilt prebuild sweeps render bundle package check clean"
+	@echo "Targets: run install test lint types prebuilt prebuild sweeps render docs site bundle package check clean"
 
 run: $(APP)
 	@$(BIN)/python main.py $(ARGS)
@@ -81,6 +82,15 @@ bundle: | $(BIN)/python
 package: $(PACKAGE)
 	$(BIN)/python -m pytest -m package tests/packaging $(ARGS)
 
+# The documentation as pages, below build/site/docs; links are checked. `make site` adds the course.
+docs: $(DOCS)
+	$(BIN)/python -m mkdocs build --quiet --strict -d build/site/docs
+	$(BIN)/python docs/links.py build/site/docs
+
+site: docs
+	$(BIN)/python -m gpuviz site -o build/site --documentation docs/index.html
+	$(BIN)/python docs/links.py build/site
+
 check: lint types prebuilt test render
 
 clean:
@@ -101,6 +111,11 @@ $(BIN)/python:
 $(APP): pyproject.toml | $(BIN)/python
 	@echo "Installing gpuviz$(if $(GPU), with CuPy for the driver $(DRIVER)) into $(VENV) ..."
 	$(PIP) -e ".$(if $(GPU),[$(GPU)])"
+	@touch $@
+
+$(DOCS): pyproject.toml | $(BIN)/python
+	@echo "Installing what makes the documentation into $(VENV) ..."
+	$(PIP) -e ".[docs]"
 	@touch $@
 
 $(DEV): pyproject.toml | $(BIN)/python

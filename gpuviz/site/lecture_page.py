@@ -74,21 +74,17 @@ def _number(found: Page) -> int:
 def _slide(number: int, slide: Slide, drawn: list[Page]) -> str:
     """A slide: words as words; a question and its picture first, what comes of it on demand."""
     head = f'<section class=slide id="slide-{number}"><h2>{escape(slide.name)}</h2>'
-    if slide.view is None:
-        return head + "".join(_paragraphs(slide)) + "</section>\n"
     if not drawn:
-        return head + f"<p>{escape('; '.join(map(str, slide.problems)))}</p></section>\n"
+        said = slide.words or "; ".join(map(str, slide.problems))
+        return f"{head}<p>{escape(said)}</p></section>\n"
+    if slide.view is None:
+        return f"{head}{_figure(drawn[-1], slide.words)}</section>\n"
     last = _figure(drawn[-1], slide.name)
     if slide.question is not None and len(drawn) > 1:
         asked = _figure(drawn[0], slide.question.ask)
         summary = escape(words()["give_up"])
         last = f"{asked}<details><summary>{summary}</summary>{last}</details>"
     return f"{head}{last}{_link(slide.view)}</section>\n"
-
-
-def _paragraphs(slide: Slide) -> Iterator[str]:
-    for text in slide.words.split("\n\n"):
-        yield f"<p class=worded>{escape(text.strip())}</p>"
 
 
 def _figure(found: Page, said: str) -> str:
