@@ -329,6 +329,15 @@ def test_stops_are_set_by_clicks_while_it_plays(opened: Window, qtbot: QtBot) ->
     assert form.stops.text() == f"{found[1]:g}"
 
 
+def test_the_end_of_a_story_that_is_not_told_yet_is_not_known(opened: Window) -> None:
+    """Stops of a slide that is being run were held against the end of the story before."""
+    opened.player.forget()
+    form = dialog(opened)
+    assert not form.by_clicks.isEnabled()
+    fill(form.stops, "0, 500")
+    assert form.problem.isHidden()
+
+
 def test_the_form_is_of_the_slide_it_was_opened_for(opened: Window) -> None:
     """Another slide may be chosen while it is open, or come before it."""
     form = dialog(opened)

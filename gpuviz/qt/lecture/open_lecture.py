@@ -64,6 +64,7 @@ class OpenLecture(QObject):
     ) -> None:
         super().__init__(window)
         self._viewing, self._director, self._actions = viewing, core.director, actions
+        self._theme = core.theme
         self._window = window
         self.ask_which: Callable[[], Path | None] = partial(questions.path_to_open, window)
         self.ask_reading: Callable[[str, tuple[Path, ...]], bool] = self._ask_reading
@@ -173,7 +174,7 @@ class OpenLecture(QObject):
     def _replace(self) -> None:
         from gpuviz.qt.lecture.replace_dialog import ReplaceDialog
 
-        dialog = ReplaceDialog(self.document, self._window)
+        dialog = ReplaceDialog(self.document, self._theme, self._window)
         dialog.finished.connect(dialog.deleteLater)
         dialog.show()
 

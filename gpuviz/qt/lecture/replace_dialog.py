@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from PySide6.QtWidgets import (
-    QCheckBox,
     QDialog,
     QDialogButtonBox,
     QFormLayout,
+    QHBoxLayout,
     QLineEdit,
     QVBoxLayout,
     QWidget,
@@ -14,28 +14,33 @@ from PySide6.QtWidgets import (
 
 from gpuviz.language import tr, trn
 from gpuviz.lectures.replacing import replaced
-from gpuviz.qt.controls.controls import answers, label
+from gpuviz.qt.controls.controls import Switch, answers, label
 from gpuviz.qt.lecture.document import Document
+from gpuviz.qt.look.theme import Theme
 
 
 class ReplaceDialog(QDialog):
     """Tells how often a text is there while it is typed; replaces all of them as one change."""
 
-    def __init__(self, document: Document, parent: QWidget) -> None:
+    def __init__(self, document: Document, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
         self._document = document
         self.setWindowTitle(tr("Find and replace in the lecture"))
         self.wanted, self.by = QLineEdit(), QLineEdit()
         self.wanted.setAccessibleName(tr("Find"))
         self.by.setAccessibleName(tr("Replace by"))
-        self.case = QCheckBox(tr("large and small letters differ"))
+        self.case = Switch(tr("large and small letters differ"), theme)
         self.found = label(tr("titles, words, notes and questions are looked through"), "quiet")
         self.buttons = answers(self, tr("Replace all"))
         form = QFormLayout()
         form.setHorizontalSpacing(14)
         form.addRow(tr("find"), self.wanted)
         form.addRow(tr("replace by"), self.by)
-        form.addRow("", self.case)
+        row = QHBoxLayout()
+        row.setSpacing(8)
+        row.addWidget(self.case)
+        row.addWidget(label(self.case.accessibleName(), "quiet"), 1)
+        form.addRow("", row)
         column = QVBoxLayout(self)
         column.setContentsMargins(18, 16, 18, 14)
         column.setSpacing(10)

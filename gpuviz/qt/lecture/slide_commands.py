@@ -105,7 +105,8 @@ class SlideCommands(QObject):
         from gpuviz.qt.lecture.slide_dialog import SlideDialog
 
         showing = self._director.showing
-        shown = showing is not None and same_run(slide.view, self._viewing.record())
+        told = self._player.story is not None  # else that of the view before is still known
+        shown = showing is not None and told and same_run(slide.view, self._viewing.record())
         dialog = SlideDialog(
             slide,
             self._counts(),

@@ -231,6 +231,7 @@ class SlideDialog(QDialog):
     def _add_rows(self, form: QFormLayout) -> None:
         """Stops, counts and the question."""
         stops = QHBoxLayout()
+        stops.setSpacing(6)
         stops.addWidget(self.stops, 1)
         stops.addWidget(self.here)
         stops.addWidget(self.by_clicks)
