@@ -93,7 +93,7 @@ def _choice(
     room = inner
     if hands is not None and (hands.total or hands.now >= 0):
         count, small = f"{hands.counts[number]}{'_' * now}", stage.text(17)
-        shade = palette.muted if faded else ink
+        shade = ink if right else palette.muted
         marks.append(label(left + inner, middle, count, shade, small, align="right"))
         room -= text_width(count, small) + small * 0.3
     fitting = fit_size(text, room, most, stage.text(13), bold=True)
