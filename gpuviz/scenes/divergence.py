@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -11,6 +11,7 @@ import numpy as np
 from gpuviz.arrays import I32, I64, Bool
 from gpuviz.errors import InputError
 from gpuviz.language import grouped, tr, trn
+from gpuviz.memory.counts import Count
 from gpuviz.panels.figures import Counted, Figure, Sourced
 from gpuviz.panels.lanes_over_time import LanesOverTime, Span
 from gpuviz.panels.layout import Part as LayoutPart
@@ -21,7 +22,7 @@ from gpuviz.panels.script import Script
 from gpuviz.panels.shares import Share, Shares
 from gpuviz.runners.base import Run
 from gpuviz.scenes.base import Lesson, Parameter, Plan, Preset, Story, Values, offered
-from gpuviz.scenes.measured import time_of
+from gpuviz.scenes.measured import Timed, time_of
 from gpuviz.scenes.values import no_such_warp as problem
 from gpuviz.scenes.values import number
 from gpuviz.traces import LANES, Path, Stretch, Trace, lane_mask
@@ -29,6 +30,7 @@ from gpuviz.traces import LANES, Path, Stretch, Trace, lane_mask
 _KERNEL, _ENTRY = "divergence.cu", "two_paths"
 _DRAWN, _TIMED = 1 << 20, 1 << 24  # elements of the launch that is drawn and counted, and timed
 _SHOWN, _OTHER = "groups", "compared"
+_MORE = 1.1  # times as many, or as long: less is about the same
 _COMMON, _PATH, _END = 2.0, 4.0, 3.0  # seconds
 _INKS: tuple[Ink, ...] = ("barrier", "load", "compute")  # of what is done together, path A, path B
 
@@ -332,8 +334,37 @@ def _times(*launches: tuple[Cost, Run]) -> tuple[LayoutPart, ...]:
         tr("groups of {n}: {time}", n=group, time=time.whole) for group, time in found
     )
     time = found[0][1]
+    why = _why_alike([run for _, run in launches], [time for _, time in found])
     texts = f"{said} · {time.size} · {time.where}", f"{said} · {time.size}", said
-    return (spare(Sourced(texts, time.badge, "good")),)
+    return spare(Sourced(texts, time.badge, "good")), *map(spare, why)
+
+
+def _why_alike(runs: Sequence[Run], times: Sequence[Timed]) -> tuple[Sourced, ...]:
+    """Why many more instructions cost hardly any time, where they do: as much data is moved."""
+    if len(times) < 2:
+        return ()
+    few, many = sorted(run.trace.warp_instructions for run in runs)
+    quick, slow = sorted(time.microseconds for time in times)
+    moved = {
+        run.counts.totals[Count.GLOBAL_LOAD_SECTORS] + run.counts.totals[Count.GLOBAL_STORE_SECTORS]
+        for run in runs
+    }
+    if many < _MORE * few or slow > _MORE * quick or len(moved) > 1:
+        return ()
+    more = f"{100 * (many / few - 1):.0f}"
+    longer = f"{100 * (slow / quick - 1):.0f}"
+    whole = tr(
+        "{more} % more instructions take {longer} % longer: both move as many sectors, and while "
+        "warps wait for these, others issue instructions",
+        more=more,
+        longer=longer,
+    )
+    brief = tr(
+        "{more} % more instructions, {longer} % longer: memory sets the pace",
+        more=more,
+        longer=longer,
+    )
+    return (Sourced((whole, brief), tr("model"), "accent"),)
 
 
 def _published() -> Sourced:

@@ -8,7 +8,9 @@ from gpuviz.draw.hit import tip_at
 from gpuviz.draw.marks import Boxes
 from gpuviz.errors import InputError
 from gpuviz.language import grouped
+from gpuviz.scenes import divergence
 from gpuviz.scenes.divergence import LESSON, Way, cost_of, path_of, sides_of, way_of
+from gpuviz.scenes.measured import Timed
 from gpuviz.scenes.perform import Performance
 from tests.scenes import pictures
 from tests.scenes.performed import performed
@@ -148,3 +150,14 @@ def test_bad_values_are_explained() -> None:
     assert "no warp 7" in LESSON.problem({**LESSON.defaults(), "warp": 7})
     with pytest.raises(InputError, match="no path"):
         path_of(replace(played("Groups of 16").runs["groups"].trace, path=None))
+
+
+def test_why_more_instructions_cost_no_time_is_told_where_as_much_is_moved() -> None:
+    runs = performed(LESSON, {}).runs
+    both = [runs["groups"], runs["compared"]]
+    alike = [Timed(us, "recorded", "a GPU") for us in (104.0, 100.0)]
+    (said,) = divergence._why_alike(both, alike)
+    assert "take 4 % longer" in said.texts[0] and "sectors" in said.texts[0]
+    slower = [Timed(us, "recorded", "a GPU") for us in (160.0, 100.0)]
+    assert divergence._why_alike(both, slower) == ()
+    assert divergence._why_alike(both[:1] * 2, alike) == ()
