@@ -11,6 +11,7 @@ from urllib.parse import urlencode
 
 from gpuviz import files
 from gpuviz.draw.palette import LIGHT
+from gpuviz.export.page_data import as_text, packed
 from gpuviz.lectures.bundle import opened
 from gpuviz.lectures.lecture import Lecture, Slide
 from gpuviz.lectures.pages import Page, pages
@@ -35,21 +36,24 @@ def write(file: Path, root: Path) -> None:
     for place in spoken(root):
         session = Session()
         lecture = opened(file, session, language=place.language)
+        pictures: list[str] = []
+        slides = "".join(_slides(lecture, session.library(file), pictures))
         parts = {
+            "pictures": packed(as_text({"pictures": pictures})),
             "title": escape(lecture.title),
             "author": escape(lecture.author),
-            "slides": "".join(_slides(lecture, session.library(file))),
+            "slides": slides,
         }
         name = f"{name_of(file)}.html"
         files.write(place.folder / name, page("lecture.html", parts, place, name), parents=True)
 
 
-def _slides(lecture: Lecture, library: Library) -> Iterator[str]:
-    """Slide after slide: only its first and its last picture are drawn."""
+def _slides(lecture: Lecture, library: Library, pictures: list[str]) -> Iterator[str]:
+    """Slide after slide: only its first and its last picture are drawn, into `pictures`."""
     found = (one for one in pages(lecture, _LOOKS, library) if isinstance(one, Page))
     drawn = {number: list(every) for number, every in groupby(found, _number)}
     for number, slide in enumerate(lecture.slides, 1):
-        yield _slide(number, slide, drawn.get(number, []))
+        yield _slide(number, slide, drawn.get(number, []), pictures)
 
 
 def title_of(file: Path, place: Place) -> str:
@@ -71,33 +75,34 @@ def _number(found: Page) -> int:
     return int(found.name[:2])
 
 
-def _slide(number: int, slide: Slide, drawn: list[Page]) -> str:
+def _slide(number: int, slide: Slide, drawn: list[Page], pictures: list[str]) -> str:
     """A slide: words as words; a question and its picture first, what comes of it on demand."""
     head = f'<section class=slide id="slide-{number}"><h2>{escape(slide.name)}</h2>'
     if not drawn:
         said = slide.words or "; ".join(map(str, slide.problems))
         return f"{head}<p>{escape(said)}</p></section>\n"
     if slide.view is None:
-        return f"{head}{_figure(drawn[-1], slide.words)}</section>\n"
-    last = _figure(drawn[-1], slide.name)
+        return f"{head}{_figure(drawn[-1], slide.words, pictures)}</section>\n"
+    last = _figure(drawn[-1], slide.name, pictures)
     if slide.question is not None and len(drawn) > 1:
-        asked = _figure(drawn[0], slide.question.ask)
+        asked = _figure(drawn[0], slide.question.ask, pictures)
         summary = escape(words()["give_up"])
         last = f"{asked}<details><summary>{summary}</summary>{last}</details>"
     return f"{head}{last}{_link(slide.view)}</section>\n"
 
 
-def _figure(found: Page, said: str) -> str:
-    """The picture of a page, in both themes."""
+def _figure(found: Page, said: str, pictures: list[str]) -> str:
+    """The picture of a page, in both themes; the script of the page puts it in its place."""
     view = found.view
     stage = replace(view.stage, palette=LIGHT)
     drawn = picture(lambda one: view.story.frame(view.provenance.time, one), stage)
-    size = f'viewBox="0 0 {view.provenance.width} {view.provenance.height}"'
     ground = '<rect class="ground" width="100%" height="100%"/>'
+    defs = f"<defs>{''.join(drawn.patterns.values())}</defs>"
+    pictures.append(f"{defs}{ground}{''.join(drawn.elements)}")
+    size = f'viewBox="0 0 {view.provenance.width} {view.provenance.height}"'
     return (
-        f'<figure><svg {size} role="img" aria-label="{escape(said)}">'
-        f"<defs>{''.join(drawn.patterns.values())}</defs>{ground}{''.join(drawn.elements)}"
-        "</svg></figure>"
+        f'<figure><svg {size} role="img" aria-label="{escape(said)}" '
+        f'data-picture="{len(pictures) - 1}"></svg></figure>'
     )
 
 

@@ -273,8 +273,17 @@ const gpuvizLesson = () => {
   follow();
 };
 
+// The pictures of a lecture, each into its place.
+const gpuvizLecture = () => {
+  const packed = document.getElementById("pictures").textContent;
+  const {pictures} = JSON.parse(gpuvizInked(gpuvizInflate(packed)));
+  for (const place of document.querySelectorAll("[data-picture]"))
+    place.innerHTML = pictures[place.dataset.picture];
+};
+
 const gpuvizSite = () => {
   gpuvizTheme();
   gpuvizMeanings();
   if (document.getElementById("lesson")) gpuvizLesson();
+  if (document.getElementById("pictures")) gpuvizLecture();
 };

@@ -147,6 +147,7 @@ def test_a_lecture_asks_before_it_tells(site: Path, folder: str, title: str) -> 
         assert page.inner_text("h1").startswith(title)
         assert page.locator("section.slide").count() == len(slides)
         assert page.locator("details").count() == asked > 3
+        assert page.eval_on_selector_all("svg", "all => all.every((one) => one.innerHTML)")
         assert not page.is_visible("details figure >> nth=0")
         page.focus("summary >> nth=0")
         page.keyboard.press("Enter")
