@@ -167,6 +167,13 @@ def test_a_wall_of_formulas_costs_no_more_than_some() -> None:
     assert 2900 < drawn_letters <= 3000
 
 
+def test_what_no_wall_has_room_for_is_left_out() -> None:
+    (table,) = blocks("|a" * 3000 + "\n" + "|-" * 3000 + "\n|b" * 300)
+    assert isinstance(table, Table) and len(table.rows) <= 60
+    assert max(map(len, table.rows)) <= 20
+    assert len(blocks("- a\n" * 3000)) <= 400
+
+
 def test_formulas_stand_on_the_line(folder: Path) -> None:
     above = drawn("x^2").above
     assert above > drawn("x").above > 0.3

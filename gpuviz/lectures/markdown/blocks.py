@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import islice
 from typing import Literal
 from urllib.parse import unquote
 
@@ -19,6 +20,8 @@ from mdit_py_plugins.dollarmath import dollarmath_plugin
 Kind = Literal["text", "code", "formula", "break"]
 LONGEST = 1 << 14  # letters of a slide; no wall has room for more
 _FORMULAS = 3000  # letters of its formulas together: what is beyond stands as it was written
+_ROWS, _COLUMNS = 60, 20  # of a table, and _MOST blocks: more than can be seen on a wall
+_MOST = 400
 _DEEPEST = 20  # quotes and lists within each other
 
 
@@ -93,7 +96,7 @@ class Rule(Block):
 def blocks(text: str) -> tuple[Block, ...]:
     """The blocks of a text, in order."""
     tokens = _reader().parse(text[:LONGEST])
-    return tuple(_Reading(tokens).blocks())
+    return tuple(islice(_Reading(tokens).blocks(), _MOST))
 
 
 def lines(text: str) -> tuple[Block, ...]:
@@ -188,8 +191,8 @@ class _Reading:
             case "th_open":
                 self._right.append("right" in str(token.attrGet("style") or ""))
             case "table_close":
-                rows = tuple(map(tuple, self._rows))
-                yield self._placed(Table(rows=rows, right=tuple(self._right)))
+                rows = tuple(tuple(row[:_COLUMNS]) for row in self._rows[:_ROWS])
+                yield self._placed(Table(rows=rows, right=tuple(self._right[:_COLUMNS])))
                 self._rows = []
 
     def _item(self) -> None:

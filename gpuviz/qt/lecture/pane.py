@@ -204,7 +204,9 @@ class _Slides(QListWidget):
             item.setText(name)
             picture = self.picture(slide) or self._empty
             if item.data(_PICTURE) != picture.cacheKey():
-                item.setIcon(QIcon(picture))
+                icon = QIcon(picture)
+                icon.addPixmap(picture, QIcon.Mode.Selected)  # which would be tinted
+                item.setIcon(icon)
                 item.setData(_PICTURE, picture.cacheKey())
             item.setToolTip(plain_tip(about))
             item.setData(Qt.ItemDataRole.AccessibleDescriptionRole, about)
