@@ -120,7 +120,8 @@ def spans_of(
     final = np.ones(len(order), bool)
     final[:-1] = warp[1:] != warp[:-1]
     following = np.append(order[1:], 0)
-    over = final & (code.kind[numbers[order, sim.INSTRUCTION]] == Kind.EXIT)
+    exits = code.kind[numbers[order, sim.INSTRUCTION]] == Kind.EXIT
+    over = final & (exits | (ended[warp // warps] <= last))
     leaves = np.where(over, np.minimum(ended[warp // warps], last), last)
     until = np.where(final, leaves, cycles[following, sim.AT])
     named = [sim.PACED, sim.FETCHED, sim.MET, sim.CLEAR]

@@ -27,8 +27,9 @@ def test_recording_changes_nothing_and_misses_no_instruction() -> None:
     assert timeline.events.missed.sum() == prediction.outcome.sums[sim.MISSES]
 
 
-def test_a_place_does_one_thing_at_a_time_while_its_block_is_there() -> None:
-    _, timeline = made("copy1_2e18")
+@pytest.mark.parametrize("name", ["copy1_2e18", "histg_4"])  # warps of one do not end with EXIT
+def test_a_place_does_one_thing_at_a_time_while_its_block_is_there(name: str) -> None:
+    _, timeline = made(name)
     spans = timeline.spans
     resident = (np.ceil(timeline.ended) - np.ceil(timeline.begun)).sum() * timeline.warps
     assert spans.time_in(0, timeline.cycles).sum() == pytest.approx(resident, rel=0.01)
