@@ -490,4 +490,4 @@ def test_the_speaker_is_told_of_a_picture_that_cannot_be_drawn(given: Presentati
     given.conductor._shown = replace(shown, slide=replace(shown.slide, words=print))  # type: ignore[arg-type]
     given.screen.refresh()
     given.screen.grab()
-    assert "AttributeError" in given.speaker.gpu.text()
+    assert "TypeError" in given.speaker.gpu.text()

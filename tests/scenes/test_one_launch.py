@@ -121,14 +121,15 @@ def test_a_time_in_the_picture_is_that_of_a_launch_of_the_lesson(
     told = retold(plain, found)
     timed = {role: time_of(run) for role, run in told.runs.items()}
     own = {time.text for time in timed.values() if time is not None}
-    texts = _texts(told.story)
+    texts, pictures = _texts(told.story), _pictures(told.story)
     for text in texts - before:
         for number, unit in _TIME.findall(text):
             assert f"{number} {unit}" in own, f"{text!r} is of no launch of this lesson"
     for time in timed.values():
         shown = time is not None and any(time.text in text for text in texts)
         if time is not None and shown and time.size:
-            assert any(_plain(time.size) in text for text in texts), f"{time.text} without its size"
+            size = _plain(time.size)
+            assert any(size in picture for picture in pictures), f"{time.text} without its size"
 
 
 def _measurement(microseconds: float) -> Measurement:
@@ -140,13 +141,25 @@ def _plain(text: str) -> str:
     return text.replace("\u2009", " ")
 
 
-def _texts(story: object) -> set[str]:
-    """Everything written in the pictures of a story, at each of its steps and at its end."""
+def _written(story: object) -> list[list[str]]:
+    """The lines in the pictures of a story, at each of its steps and at its end."""
     moments = [*(step.start for step in story.steps), story.duration]  # type: ignore[attr-defined]
-    return {
-        _plain(text)
+    return [
+        [
+            _plain(text)
+            for mark in story.frame(t, STAGE).marks  # type: ignore[attr-defined]
+            if isinstance(mark, Texts)
+            for text in mark.strings
+        ]
         for t in moments
-        for mark in story.frame(t, STAGE).marks  # type: ignore[attr-defined]
-        if isinstance(mark, Texts)
-        for text in mark.strings
-    }
+    ]
+
+
+def _texts(story: object) -> set[str]:
+    """Every line in any of the pictures."""
+    return {text for lines in _written(story) for text in lines}
+
+
+def _pictures(story: object) -> list[str]:
+    """All lines of each picture, one after the other: what was wrapped is whole again."""
+    return [" ".join(lines) for lines in _written(story)]
