@@ -73,6 +73,9 @@ class Chip(Panel):
         corner = seen.cornered(rects)
         names = [tr("SM {n}", n=n) for n in kept]
         yield from _named(stage, rects, names, palette.muted, np.asarray(0.2 * corner))
+        if not len(self.block) and self.served.any() and not stage.asks:
+            ran = [grouped(n) for n in self.served[kept].tolist()]
+            yield from _numbers(stage, rects, ran, np.tile(palette.muted, (len(ran), 1)))
         yield from self._blocks(stage, seen, plan)
         if self.depth > 1:
             yield from self._warps(stage, seen)

@@ -17,11 +17,14 @@ from gpuviz.panels.panel import Ink, Need, Panel, color
 
 @dataclass(frozen=True)
 class Key:
-    """A word and its colour; a `hatched` one stands for what is of no use."""
+    """A word and its colour, as `soft` as it is in the picture; a `hatched` one stands for what is
+    of no use.
+    """
 
     word: str
     ink: Ink = "ink"
     hatched: bool = False
+    soft: float = 0.3
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,8 +35,9 @@ class ColorKey(Panel):
 
     def need(self, stage: Stage, width: float) -> Need:
         """One line."""
-        high = stage.text(14) * 1.7
-        return Need(high, high)
+        size = stage.text(14)
+        first = text_width(self.keys[0].word, size) + size * 1.2 if self.keys else 0.0
+        return Need(size * 1.7, size * 1.7, first)
 
     def draw(self, stage: Stage, area: Rect) -> Iterator[Mark]:
         """A box and its word, one after another."""
@@ -46,6 +50,6 @@ class ColorKey(Panel):
             if key.hatched:
                 yield Boxes(box, palette.waste_ground, hatch=palette.waste, radius=2)
             else:
-                yield Boxes(box, palette.soft(color(stage, key.ink), 0.3), radius=2)
+                yield Boxes(box, palette.soft(color(stage, key.ink), key.soft), radius=2)
             yield label(x + size * 1.2, y, key.word, palette.muted, size)
             x += wide + size * 1.2

@@ -132,6 +132,10 @@ class Grids(Panel):
         """Down to the last row, up to the last column."""
         return extent(area, self._laid(stage, area).matrices)
 
+    def zoom(self, stage: Stage, area: Rect) -> float:
+        """How large the cells are."""
+        return self._laid(stage, area).pitch
+
     def spots(self, stage: Stage, area: Rect, name: str) -> F32 | None:
         """The cells of a matrix."""
         return cells_of(self.grids, self._laid(stage, area).matrices, name)

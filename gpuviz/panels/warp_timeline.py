@@ -147,7 +147,9 @@ class WarpTimeline(Panel):
         """Each span by itself, and what is issued by its name where there is room."""
         spans, inks = self.record.spans, colors(stage)
         high = lanes.height / self.record.places
-        left, right = self._x(lanes, spans.start[rows]), self._x(lanes, spans.end[rows])
+        # A box is painted a pixel wide at the least: those at the end are not to stand beyond it.
+        left = np.minimum(self._x(lanes, spans.start[rows]), lanes.right - 1.0)
+        right = self._x(lanes, spans.end[rows])
         top = lanes.y + spans.place[rows] * high
         edge = min(1.0, high * 0.15)
         sides = left, top + edge, right - left, np.full_like(left, high - 2 * edge)

@@ -4,10 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from gpuviz.language import tr
+
+_FEW = 3  # sizes that are read at a glance
+
 
 def sizes_said(sizes: Mapping[str, str]) -> str:
-    """The sizes of launches by what these are called: once where all are the same."""
-    different = dict.fromkeys(sizes.values())
+    """The sizes of launches by what these are called: once where all are the same, the first and
+    the last of many.
+    """
+    different = list(dict.fromkeys(sizes.values()))
     if len(different) == 1:
-        return next(iter(different))
+        return different[0]
+    if len(different) > _FEW:
+        return tr(
+            "{n} launches, from {first} to {last}",
+            n=len(sizes),
+            first=different[0],
+            last=different[-1],
+        )
     return " · ".join(f"{title}: {size}" for title, size in sizes.items())
+
+
+def sizes_listed(sizes: Mapping[str, str]) -> str:
+    """All of them below each other, where `sizes_said` leaves some out; else ""."""
+    if len(set(sizes.values())) <= _FEW:
+        return ""
+    return "\n".join(f"{title}: {size}" for title, size in sizes.items())

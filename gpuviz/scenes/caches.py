@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
@@ -20,10 +20,10 @@ from gpuviz.memory.counts import Count
 from gpuviz.occupancy import occupancy
 from gpuviz.panels.bar import Bar
 from gpuviz.panels.color_key import ColorKey, Key
-from gpuviz.panels.figures import Counted, Figure, Sourced
+from gpuviz.panels.figures import Counted, Figure, Paragraph, Sourced
 from gpuviz.panels.grid import Grid, Note, Outline, Paint
 from gpuviz.panels.grids import Grids
-from gpuviz.panels.layout import Node, rows, share, spare
+from gpuviz.panels.layout import Node, columns, largest, rows, share, spare
 from gpuviz.panels.panel import Ink
 from gpuviz.panels.picture import Picture, longest
 from gpuviz.panels.plot import Curve, Plot, Points, Upright
@@ -41,6 +41,8 @@ from gpuviz.traces import Trace
 _KERNEL, _THREADS, _TILE, _MOST = "caches.cu", 256, 16, 8
 FROM_MEMORY = "dram_read_sectors"  # a counter (gpuviz.runners.counters)
 _FIRST, _SAME, _NEXT, _LOOP, _TILES, _CARVE = 5.0, 3.5, 3.0, 3.5, 3.5, 4.5  # seconds
+_KEPT = 0.62  # how quiet cells are that are in L1, and not asked for
+_MORE = 99.0  # the part of the matrices in what is left beside their key
 _AGAIN = 8  # floats of a sector: so many steps of the loop find what the first one brought
 
 PARAMETERS = (
@@ -299,23 +301,21 @@ def _said(shown: Shown, moment: int) -> str:
 
 def _corners(shown: Shown, moment: int) -> Node:
     """Both corners, what colours mean, and the counts so far."""
-    keys = ColorKey(
-        (
-            Key(tr("asked for, and in L1"), "good"),
-            Key(tr("asked for, sent by L2"), "warn"),
-            Key(tr("in L1"), "load"),
-        )
+    keys = (
+        Key(tr("asked for, and in L1"), "good", soft=0.0),
+        Key(tr("asked for, sent by L2"), "warn", soft=0.0),
+        Key(tr("in L1"), "load", soft=_KEPT),
     )
     asked = int(shown.seen.asked[: moment + 1].sum())
     found = int(shown.seen.found[: moment + 1].sum())
-    figures = Counted(
-        (
-            Figure(tr("found in L1: {a} of {b} sectors", a=found, b=asked), "good", True),
-            Figure(tr("from L2: {n}", n=asked - found), "warn"),
-        )
-    )
-    grids = tuple(_grid(corner, moment) for corner in shown.seen.corners)
-    return rows(share(1, Grids(grids)), keys, figures, spare(_source(shown)), gap=0.4)
+    there = Figure(tr("found in L1: {a} of {b} sectors", a=found, b=asked), "good", True)
+    sent = Figure(tr("from L2: {n}", n=asked - found), "warn")
+    grids = Grids(tuple(_grid(corner, moment) for corner in shown.seen.corners))
+    said = (Paragraph(one.text, one.ink, one.bold) for one in (there, sent))
+    source, whole = _source(shown), spare(replace(_source(shown), whole=True))
+    aside = rows(*(ColorKey((key,)) for key in keys), *said, whole, gap=0.4)
+    below = rows(share(1, grids), ColorKey(keys), Counted((there, sent)), spare(source), gap=0.4)
+    return largest(below, columns(share(_MORE, grids), share(1, aside)))
 
 
 def _grid(corner: Corner, moment: int) -> Grid:
@@ -336,7 +336,7 @@ def _grid(corner: Corner, moment: int) -> Grid:
         corner.columns,
         tip,
         (
-            Paint(corner.kept[moment][:cells], "load", soft=0.62),
+            Paint(corner.kept[moment][:cells], "load", soft=_KEPT),
             Paint(hit[:cells], "good"),
             Paint(brought[:cells], "warn"),
         ),

@@ -224,7 +224,7 @@ def _sentences(placed: Placed, run: Run, shown: int, lane: int, words: I64) -> t
         address,
         come,
         come,
-        tr("Each block stays on one multiprocessor from its first thread to its last."),
+        tr("All blocks are done: the number on a multiprocessor is how many it has run."),
     )
 
 

@@ -64,11 +64,20 @@ def _used(fit: Fit, number: int, blocks: int) -> tuple[str, ...]:
         return plain, brief
     each = tr("{plain} · {need} a block", plain=plain, need=need)
     if one.id == "warps":
+        own = -(-fit.demand.threads // fit.arch.warp)
+        if own < one.need:  # slots are given out in twos: more are taken than warps are there
+            given = tr(
+                "{plain} taken · {need} a block for its {warps} warps",
+                plain=plain,
+                need=need,
+                warps=own,
+            )
+            return given, tr("{plain} taken", plain=plain), plain, brief
         threads = grouped(blocks * fit.demand.threads)
         return tr("{each} · {threads} threads", each=each, threads=threads), each, plain, brief
     if one.id == "registers":
         return each, plain, brief
-    own = tr("{plain} bytes · {need} a block", plain=plain, need=need)
+    said = tr("{plain} bytes · {need} a block", plain=plain, need=need)
     if fit.demand.shared == 0:  # what it is given all the same
-        own = tr("{plain} bytes · {need} a block for the system", plain=plain, need=need)
-    return own, each, plain, brief
+        said = tr("{plain} bytes · {need} a block for the system", plain=plain, need=need)
+    return said, each, plain, brief

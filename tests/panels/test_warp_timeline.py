@@ -78,3 +78,14 @@ def test_what_is_still_to_come_is_shown_in_no_track() -> None:
 
     assert highest(None) > 10
     assert highest(whole.begin) == 0
+
+
+def test_what_begins_at_the_very_end_stands_inside() -> None:
+    """Boxes are painted a pixel wide at the least, and stood as specks right of the lanes."""
+    whole = panel()
+    spans = whole.record.spans
+    start = float(spans.start[spans.start > 500][0])
+    lanes, *_ = whole._parts(STAGE, AREA)
+    shown = replace(whole, end=start + 1e-3).draw(STAGE, AREA)
+    boxes = next(m for m in shown if isinstance(m, Boxes) and m.tip)
+    assert len(boxes.rect) and boxes.rect[:, 0].max() <= lanes.right - 1

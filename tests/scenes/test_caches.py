@@ -5,11 +5,17 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from gpuviz.draw.layout import Rect
+from gpuviz.draw.marks import Boxes
+from gpuviz.draw.palette import DARK
+from gpuviz.draw.stage import Stage
 from gpuviz.machine.caches import LINE, served
+from gpuviz.panels.color_key import ColorKey, Key
 from gpuviz.scenes import lesson
 from gpuviz.scenes.base import Value
 from gpuviz.scenes.cache_window import Window, window
 from gpuviz.scenes.caches import Reads, plan, reads_of
+from tests.scenes import pictures
 from tests.scenes.performed import performed
 
 SIDE = 256
@@ -58,3 +64,22 @@ def test_a_sector_serves_eight_steps_and_all_warps_of_a_row() -> None:
 def test_nothing_is_looked_up_where_loads_go_past_l1() -> None:
     story = performed(lesson("caches"), {}, "sm_61").story
     assert story.title == "Nothing is looked up in L1 here: every load goes to L2 or beyond"
+
+
+def test_the_key_has_the_colours_of_the_cells() -> None:
+    story = performed(lesson("caches"), {}).story
+    shown = pictures.frame(story, 0.35, "large")
+    cells = {tuple(c) for m in shown.marks if isinstance(m, Boxes) for c in np.atleast_2d(m.fill)}
+    key = ColorKey((Key("in L1", "load", soft=0.62), Key("there", "good", soft=0.0)))
+    stage = Stage(1270, 700, DARK)
+    for mark in key.draw(stage, Rect(0, 0, 600, 40)):
+        if isinstance(mark, Boxes):
+            assert tuple(np.ravel(mark.fill)) in cells
+
+
+def test_a_wide_stage_has_the_key_beside_larger_cells() -> None:
+    """Below them it left a third of the stage empty."""
+    story = performed(lesson("caches"), {}).story
+    shown = story.frame(2.0, Stage(1300, 600, DARK))
+    right = max(m.rect[:, 0].max() for m in shown.marks if isinstance(m, Boxes) and m.tip)
+    assert right > 0.7 * 1300

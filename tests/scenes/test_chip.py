@@ -115,3 +115,11 @@ def test_the_launch_is_that_of_the_lesson_on_limits() -> None:
 
 def test_a_block_there_is_not_is_told() -> None:
     assert "no block 3000" in LESSON.problem({**LESSON.defaults(), **SMALL, "shown": 3000})
+
+
+def test_the_last_picture_says_what_each_multiprocessor_has_run() -> None:
+    """It was a plan of empty boxes."""
+    words = pictures.words(pictures.frame(played().story, 1.0, "large"))
+    assert any("how many it has run" in word for word in words)
+    blocks = SMALL["elements"] // SMALL["threads"]
+    assert sum(int(word) for word in words if word.isdigit()) == blocks

@@ -11,6 +11,7 @@ from gpuviz.scenes.check import check_values
 from gpuviz.scenes.occupancy import LESSON, demand_of, tell
 from gpuviz.scenes.occupancy_fit import GF100, TEXTBOOK, Demand, fit_of, sweeps_of
 from gpuviz.scenes.occupancy_published import EXAMPLES, SHAPES, _two_places
+from gpuviz.scenes.occupancy_slots import slots_of
 from gpuviz.scenes.perform import Performance
 from gpuviz.scenes.resident_blocks import answer_of, most_at_once
 from tests.scenes import pictures
@@ -218,3 +219,10 @@ def test_pictures_are_pure(case: str) -> None:
 def test_words_are_legible(case: str, stage: str, qapp: object) -> None:
     for arch in ("sm_90", "sm_121"):
         pictures.check_text(played(case, arch).story, stage)
+
+
+def test_slots_given_in_twos_are_told_from_warps() -> None:
+    """At CC 1.0 five warps take six slots: 12 of 24 stood beside 10 warps without a word."""
+    fit = fit_of(architecture("1.0"), Demand(160, 16, 0))
+    warps = next(row for row in slots_of(fit, fit.found.blocks, 0.0).resources if row.empty)
+    assert warps.used[0] == "12 of 24 taken · 6 a block for its 5 warps"

@@ -26,7 +26,7 @@ from gpuviz.results.count_columns import (
     updated,
     views_of,
 )
-from gpuviz.results.launch_sizes import sizes_said
+from gpuviz.results.launch_sizes import sizes_listed, sizes_said
 from gpuviz.results.quantities import Row, rows_for, rows_of
 from gpuviz.results.residuals import all_verdicts
 from gpuviz.runners.base import not_checked
@@ -222,7 +222,9 @@ class Counts(QWidget):
             frozenset(key for key, run in zip(keys, runs, strict=True) if run.sampled),
         )
         self.model.show(sheet)
-        _say(self.launch_size, sizes_said({titles[key]: showing.sizes[key] for key in view.runs}))
+        sizes = {titles[key]: showing.sizes[key] for key in view.runs}
+        _say(self.launch_size, sizes_said(sizes))
+        self.launch_size.setToolTip(sizes_listed(sizes))
         verdicts = all_verdicts(sheet, showing.runs, {key: titles[key] for key in view.runs})
         _say(self.verdict, "\n".join(v.text for v in verdicts))
         self.verdict.setProperty("off", not all(v.equal for v in verdicts))

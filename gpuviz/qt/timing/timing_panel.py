@@ -20,7 +20,7 @@ from gpuviz.qt.look.theme import Look, Theme
 from gpuviz.qt.running.meter import Meter
 from gpuviz.qt.timing.timing_plot import TimingPlot, color_name
 from gpuviz.results.badges import BADGES
-from gpuviz.results.launch_sizes import sizes_said
+from gpuviz.results.launch_sizes import sizes_listed, sizes_said
 from gpuviz.results.timings import Series, by_run, lines_of, series_of
 from gpuviz.runners.gpu_state import State
 from gpuviz.runners.measurement import Measurement
@@ -192,10 +192,9 @@ class TimingPanel(QWidget):
         missing = dict.fromkeys(why for why in self._missing.values() if why not in refused)
         captions = dict.fromkeys(s.caption for s in ordered.values())
         _say(self.note, "\n".join([*captions, *notes, *missing, *self._modelled.values()]))
-        _say(
-            self.launch_size,
-            sizes_said({t: ordered[k].size for t, k in zip(titles, ordered, strict=True)}),
-        )
+        sizes = {t: ordered[k].size for t, k in zip(titles, ordered, strict=True)}
+        _say(self.launch_size, sizes_said(sizes))
+        self.launch_size.setToolTip(sizes_listed(sizes))
         _say(self.shown, _shown(list(ordered.values())))
 
     def _say_badge(self, series: Sequence[Series]) -> None:
