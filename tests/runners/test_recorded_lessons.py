@@ -29,7 +29,14 @@ def known() -> recorded.Recordings:
     return recorded.Recordings((*recorded.shipped().recordings, read(SMALL)))
 
 
-@pytest.mark.parametrize("lesson", SCENES, ids=lambda one: one.id)
+def lessons() -> list[object]:
+    """Each; the quick tests compare some of every kind of access."""
+    quick = {"alignment", "banks", "constant-memory", "divergence", "transpose", "swizzle"}
+    marks = {True: [], False: [pytest.mark.slow]}
+    return [pytest.param(one, id=one.id, marks=marks[one.id in quick]) for one in SCENES]
+
+
+@pytest.mark.parametrize("lesson", lessons())
 def test_counts_of_a_lesson_equal_the_hardwares(lesson: Lesson) -> None:
     for plan in lesson.plan(lesson.defaults()):
         found = known().find(plan)

@@ -344,6 +344,7 @@ def test_what_ships_is_what_a_sweep_finds_today(seed: int) -> None:
     assert found.counts == {str(name): value for name, value in counts.items() if value}
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(tool.find() is None, reason="no nvdisasm")
 def test_times_are_modelled_where_they_are_asked_for() -> None:
     axis = Axis("stride", ("32",))
