@@ -16,7 +16,7 @@ from gpuviz.scenes import SCENES, lesson
 from gpuviz.scenes.base import Lesson, Plan, Values
 from gpuviz.scenes.check import check_values
 from gpuviz.scenes.perform import accepted
-from gpuviz.views.performed import lesson_for
+from gpuviz.views.performed import variants_of
 
 Variant = tuple[Lesson, Values, Plan, LaunchKey]
 
@@ -43,11 +43,8 @@ def of_lecture(file: Path, agreed: frozenset[Path] = frozenset()) -> Iterator[Va
     seen = set(_of_the_course())
     text, _ = unpacked(file)
     views = [slide.view for slide in read(text, agreed).slides if slide.view]
-    for view in views:
-        one = lesson_for(view)
-        both = [{**view.values, **view.compare_values}] if view.compared else []
-        for given in (view.values, *both):
-            yield from _unseen(one, check_values(one, given), seen)
+    for side in (side for view in views for side in variants_of(view)):
+        yield from _unseen(side.lesson, side.values, seen)
 
 
 @cache

@@ -123,14 +123,22 @@ def run_of(wanted: str, runs: Runs) -> str:
     raise InputError(f"there is no run {wanted!r}; there are: {', '.join(runs)}")
 
 
-def figures(keys: tuple[str, ...], runs: Runs, measured: Measurements) -> tuple[Figure, ...]:
-    """The counts of a slide, of every run that has them."""
-    names = _short(tuple(runs))
+def figures(
+    keys: tuple[str, ...], runs: Runs, measured: Measurements, two: bool = False
+) -> tuple[Figure, ...]:
+    """The counts of a slide, of every run that has them; of `two` lessons, of each one's first."""
+    names = _firsts(tuple(runs)) if two else _short(tuple(runs))
     return tuple(
-        _figure(key, names[name], run, measured.get(name))
+        _figure(key, said, runs[name], measured.get(name))
         for key in keys
-        for name, run in runs.items()
+        for name, said in names.items()
     )
+
+
+def _firsts(keys: tuple[str, ...]) -> dict[str, str]:
+    """The first run of each side; of two lessons there is no room for all."""
+    sides = {side: [key for key in keys if key.split(" ")[0] == side] for side in SIDES}
+    return {found[0]: side for side, found in sides.items() if found}
 
 
 def _short(keys: tuple[str, ...]) -> dict[str, str]:

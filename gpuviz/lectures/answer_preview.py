@@ -10,7 +10,10 @@ from gpuviz.lectures.lecture import Question
 from gpuviz.scenes.showing import Showing
 from gpuviz.views.provenance import Provenance
 
-_RUN = ("lesson", "values", "arch", "level", "launch", "compare_values", "compare_arch")
+_RUN = (
+    *("lesson", "values", "arch", "level", "launch"),
+    *("compare_lesson", "compare_launch", "compare_values", "compare_arch"),
+)
 
 
 def same_run(one: Provenance | None, other: Provenance) -> bool:

@@ -110,6 +110,11 @@ class Slide:
         return self.view is not None or bool(self.words or (self.title and not self.problems))
 
     @property
+    def of_two(self) -> bool:
+        """Whether it shows two lessons beside each other."""
+        return self.view is not None and bool(self.view.compare_lesson)
+
+    @property
     def name(self) -> str:
         """Its title, or that of its lesson, or what is wrong with it."""
         if self.title or self.view is None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import tempfile
 import zipfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -28,11 +28,10 @@ from gpuviz.runners.base import Cancel, Progress, go_on, quiet
 from gpuviz.runners.recording import Entry, Recording
 from gpuviz.runners.session import Library
 from gpuviz.scenes import traced
-from gpuviz.scenes.base import Plan, Values
-from gpuviz.scenes.check import check_values
+from gpuviz.scenes.base import Plan
 from gpuviz.scenes.kernel_launch import launch_of, record_of
 from gpuviz.scenes.perform import job_of
-from gpuviz.views.performed import lesson_for
+from gpuviz.views.performed import variants_of
 from gpuviz.views.provenance import Provenance
 
 Measured = Callable[[Plan], Entry | None]
@@ -148,8 +147,9 @@ def _gathered(slide: Slide, number: int, made: _Gathering) -> Slide:
         return slide
     programs: dict[str, Program] = {}
     read: list[str] | None = []
-    for values, arch in _variants(slide.view):
-        for plan in lesson_for(slide.view).plan(values):
+    for side in variants_of(slide.view):
+        arch = side.arch
+        for plan in side.lesson.plan(side.values):
             if (entry := made.measured(plan)) is not None:
                 made.entries[entry.launch] = entry
             if not Path(plan.kernel).is_absolute():
@@ -166,17 +166,6 @@ def _gathered(slide: Slide, number: int, made: _Gathering) -> Slide:
     if traced.FILE in slide.view.launch:
         return _with_trace(slide, slide.view, made)
     return _with_kernel(slide, slide.view, read, programs, made) if slide.view.launch else slide
-
-
-def _variants(view: Provenance) -> Iterator[tuple[Values, str]]:
-    """The values and architecture of each side of a view."""
-    lesson = lesson_for(view)
-    yield check_values(lesson, view.values), view.arch
-    if view.compared:
-        yield (
-            check_values(lesson, {**view.values, **view.compare_values}),
-            view.compare_arch or view.arch,
-        )
 
 
 def _add_program(plan: Plan, arch: str, program: Program, made: _Gathering) -> None:

@@ -89,7 +89,8 @@ def _shown(slide: Slide, looks: Provenance, library: Library | None) -> tuple[Sh
     )
     measured = {k: r.measurement for k, r in view.runs.items() if r.measurement is not None}
     found = answer(slide.question, view.runs, measured) if slide.question is not None else None
-    return Shown(slide, view.story, found, figures(slide.numbers, view.runs, measured)), view
+    counted = figures(slide.numbers, view.runs, measured, slide.of_two)
+    return Shown(slide, view.story, found, counted), view
 
 
 def _picture(shown: Shown, cue: Cue) -> Callable[[float, Stage], Frame]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, TypedDict
 
@@ -23,6 +24,7 @@ from gpuviz.memory.derived import DERIVED
 from gpuviz.memory.units import SPACES
 from gpuviz.panels.resource_names import RESOURCES
 from gpuviz.reach import Reach
+from gpuviz.scenes import lesson as lesson_named
 from gpuviz.scenes.check import check_values
 from gpuviz.views.performed import lesson_for
 from gpuviz.views.provenance import Provenance
@@ -46,6 +48,7 @@ class _SlideKeys(TypedDict):
     level: str
     compare: dict[str, Any]
     compare_arch: str
+    beside: dict[str, Any]
     kernel: dict[str, Any]
     trace: str
     show: str
@@ -61,6 +64,14 @@ class _SlideKeys(TypedDict):
     taken: Seconds
 
 
+class _BesideKeys(TypedDict):
+    """Every key of the lesson beside that of a slide."""
+
+    lesson: str
+    values: dict[str, Any]
+    arch: str
+
+
 class _QuestionKeys(TypedDict):
     """Every key of a question."""
 
@@ -73,7 +84,7 @@ class _QuestionKeys(TypedDict):
 
 
 SHOWN = ("lesson", KERNEL, TRACE)  # one of these a slide with a view has
-VIEW = (*SHOWN, "values", "arch", "level", "compare", "compare_arch", "show", "run")
+VIEW = (*SHOWN, "values", "arch", "level", "compare", "compare_arch", "beside", "show", "run")
 
 
 @dataclass(frozen=True)
@@ -108,12 +119,16 @@ def slide_of(plain: Plain, reach: Reach) -> tuple[Slide, tuple[Fault, ...]]:
     shown = [key for key in reversed(SHOWN) if key in good]
     if shown:
         view = take(shown[0], lambda _: _view(good, reach), None)
+        if view is not None:
+            view = take("beside", partial(_with_beside, view), view)
     elif not title and not words and not faults:
         faults.append(Fault("slide", "it names no lesson, and has no words"))
     if "question" in good and not set(SHOWN) & plain.keys():
         faults.append(
             Fault("question", "a slide of words asks nothing: an answer is counted in a lesson")
         )
+    if "beside" in good and not shown:
+        faults.append(Fault("beside", "beside names a second lesson: the slide needs a first one"))
     stops, markdown = good.get("stops", []), bool(good.get("markdown", False))
     pictures, missing = find_pictures(words, reach.folder) if markdown else ({}, [])
     faults += [Fault("words", said) for said in missing]
@@ -197,11 +212,42 @@ def _plain_view(view: Provenance, folder: Path) -> dict[str, Any]:
     plain["values"] = {k: v for k, v in view.values.items() if usual.get(k) != v}
     plain["arch"] = view.arch if view.arch != ARCH else ""
     plain["level"] = view.level if view.level != LEVEL else ""
+    if view.compare_lesson:
+        return plain | {"beside": _plain_beside(view)}
     plain["compare"] = {k: v for k, v in view.compare_values.items() if view.values.get(k) != v}
     plain["compare_arch"] = view.compare_arch
     if view.compared and not plain["compare"] and not view.compare_arch:
         plain["compare"] = dict(view.compare_values)  # the same beside itself, if that is asked for
     return plain
+
+
+def _with_beside(view: Provenance, given: Plain) -> Provenance:
+    """The view with another lesson beside it; InputError names what there is not."""
+    found, wrong = records.fields(given, _BesideKeys)
+    for said in wrong.values():
+        raise InputError(f"in beside: {said}")
+    if not found.get("lesson"):
+        raise InputError("beside needs the id of a lesson; `gpuviz list` names them")
+    if view.compared:
+        raise InputError("a slide has either compare or beside: two pictures are what fits")
+    beside = lesson_named(found["lesson"])
+    arch = found.get("arch", "")
+    if arch:
+        architecture(arch)
+    return replace(
+        view,
+        compare_lesson=beside.id,
+        compare_values=check_values(beside, plain_values(found.get("values", {}))),
+        compare_arch=arch if arch != view.arch else "",
+    )
+
+
+def _plain_beside(view: Provenance) -> dict[str, Any]:
+    """The lesson beside that of a view, with what differs from its defaults."""
+    usual = lesson_named(view.compare_lesson).defaults()
+    values = {k: v for k, v in view.compare_values.items() if usual.get(k) != v}
+    plain = {"lesson": view.compare_lesson, "values": values, "arch": view.compare_arch}
+    return {key: value for key, value in plain.items() if value}
 
 
 def _show(given: str) -> Show:

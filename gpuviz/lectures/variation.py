@@ -10,7 +10,7 @@ from gpuviz.errors import InputError
 from gpuviz.language import tr
 from gpuviz.scenes.base import Lesson, Parameter, Value
 from gpuviz.scenes.compare import SIDES, name_of
-from gpuviz.views.performed import lesson_for
+from gpuviz.views.performed import beside_for, lesson_for
 from gpuviz.views.provenance import Provenance
 
 _TRIES = 64  # values that make no sense are passed over, so many at most
@@ -39,9 +39,16 @@ class Variation:
         return self.view != self.planned
 
     @property
+    def lesson(self) -> Lesson:
+        """That of the side that is changed; InputError when it cannot be read any more."""
+        return (beside_for(self.view) if self.side else None) or lesson_for(self.view)
+
+    @property
     def values(self) -> Mapping[str, Value]:
         """Those of the side that is changed."""
         view = self.view
+        if self.side and view.compare_lesson:
+            return view.compare_values
         return {**view.values, **view.compare_values} if self.side else view.values
 
     @property
@@ -60,7 +67,10 @@ class Variation:
             before = replace(before, side=0)
         said = []
         if dict(self.values) != dict(before.values):
-            said.append(name_of(lesson_for(self.view), self.values, before.values))
+            other = self.lesson.id != before.lesson.id
+            said.append(
+                tr(self.lesson.title) if other else name_of(self.lesson, self.values, before.values)
+            )
         if self.arch != before.arch:
             said.append(str(architecture(self.arch)))
         return ", ".join(said)
@@ -85,6 +95,8 @@ class Variation:
         view, planned = self.view, self.planned
         if side is not None and view.compared:
             return replace(self, side=side)
+        if side is not None and planned.compare_lesson:  # it is told of one of two lessons
+            return replace(self, view=planned, side=side)
         if side is not None:
             made = replace(
                 view,
@@ -94,8 +106,16 @@ class Variation:
                 compare_arch=view.arch if view.arch != planned.arch else "",
             )
             return replace(self, view=made, side=side)
+        if self.side and view.compare_lesson:
+            view = replace(view, lesson=view.compare_lesson, launch=view.compare_launch)
         alone = replace(
-            view, values=dict(self.values), arch=self.arch, compare_values={}, compare_arch=""
+            view,
+            values=dict(self.values),
+            arch=self.arch,
+            compare_values={},
+            compare_arch="",
+            compare_lesson="",
+            compare_launch={},
         )
         return replace(self, view=alone, side=0)
 
@@ -150,7 +170,7 @@ class Field:
 
 def fields(variation: Variation) -> tuple[Field, ...]:
     """What can be changed of a slide; InputError when its lesson cannot be read any more."""
-    lesson = lesson_for(variation.view)
+    lesson = variation.lesson
     found = [_parameter(variation, p) for p in lesson.parameters if not (p.hidden or p.typed)]
     if lesson.presets:
         found.append(_preset(variation, lesson))
@@ -174,7 +194,7 @@ def stepped(field: Field, variation: Variation, way: int) -> Variation:
     ------
     InputError : why the next values make no sense
     """
-    lesson, at, why = lesson_for(variation.view), field.at, ""
+    lesson, at, why = variation.lesson, field.at, ""
     start = (-1 if way > 0 else len(field.options)) if at is None else at
     for number in range(start + way, start + way * (_TRIES + 1), way):
         if not 0 <= number < len(field.options):
@@ -190,7 +210,7 @@ def stepped(field: Field, variation: Variation, way: int) -> Variation:
 
 def checked(variation: Variation) -> Variation:
     """The variation, if its values make sense; InputError says why they do not."""
-    why = lesson_for(variation.view).problem(dict(variation.values))
+    why = variation.lesson.problem(dict(variation.values))
     if why:
         raise InputError(why)
     return variation

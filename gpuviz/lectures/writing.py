@@ -25,7 +25,7 @@ from gpuviz.lectures.slide_fields import plain_of
 from gpuviz.reach import Reach
 
 _LINE = 1 << 16  # bytes of a first line, at most
-_INLINE = ("values", "compare", "kernel")
+_INLINE = ("values", "compare", "kernel", "beside")
 _UNQUOTABLE = re.compile(r"'''|[^\S\n\t ]|[\x00-\x08\x0b-\x1f\x7f]")  # between ''' and '''
 _LONG = ("words", "notes")  # their first and last line ends are no part of them
 

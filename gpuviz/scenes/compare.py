@@ -1,4 +1,6 @@
-"""Two stories side by side, A | B: one clock, one scale, same letters, each in its half."""
+"""Two stories side by side, A | B, or A above B on what is higher than wide: one clock, one scale,
+same letters, each in its half.
+"""
 
 from __future__ import annotations
 
@@ -76,25 +78,32 @@ class _Pair:
     def frame(self, t: float, stage: Stage) -> Frame:
         """Each story in its half, below its name."""
         part, band = self._part(stage)
-        half, names_y = part.width, 0.0
+        dx, dy = _apart(stage, part, band)
+        names_y = 0.0
         marks: list[Mark] = []
         if stage.asks:
             asked, names_y = question(stage.roomy())
             marks += asked
         for number, (story, name) in enumerate(zip(self.stories, self.names, strict=True)):
             inner = story.frame(self.clock.time(number, t), part)
-            marks += shifted(inner.marks, number * half, band)
-            marks.append(_label(number, name, half, names_y + band * 0.62, part))
-        line = [[half, names_y + band / 2], [half, stage.height - band / 2]]
+            marks += shifted(inner.marks, number * dx, band + number * dy)
+            y = names_y + band * 0.62 if dx or not number else dy + band * 0.62
+            marks.append(_label(number, name, number * dx, y, part))
+        line = (
+            [[dx, names_y + band / 2], [dx, stage.height - band / 2]]
+            if dx
+            else [[part.margin, dy], [stage.width - part.margin, dy]]
+        )
         marks.append(Lines(np.array([line], np.float32), stage.palette.border))
         return stage.frame(*marks)
 
     def pick(self, t: float, stage: Stage, x: float, y: float) -> Values | None:
         """What a click sets in the story it is on."""
         part, band = self._part(stage)
-        number = int(x >= part.width)
+        dx, dy = _apart(stage, part, band)
+        number = int(x >= dx if dx else y >= dy)
         own = self.clock.time(number, t)
-        return self.stories[number].pick(own, part, x - number * part.width, y - band)
+        return self.stories[number].pick(own, part, x - number * dx, y - number * dy - band)
 
     def _part(self, stage: Stage) -> tuple[Stage, float]:
         """The stage of one side, and the height of the band above it.
@@ -104,12 +113,19 @@ class _Pair:
         band = _BAND * stage.scale
         room = question(stage.roomy())[1] if stage.question else 0.0
         width, height = stage.width / 2, stage.height - band
+        if stage.height > stage.width:  # a phone, or a screen on its side
+            width, height = stage.width, stage.height / 2 - band
         scales = self.scales
         return replace(stage, width=width, height=height, headed=room, scales=scales), band
 
 
-def _label(number: int, name: str, half: float, y: float, stage: Stage) -> Texts:
-    at = np.array([[number * half + stage.roomy().margin, y]], np.float32)
+def _apart(stage: Stage, part: Stage, band: float) -> tuple[float, float]:
+    """How far B is to the right of A, or below it."""
+    return (part.width, 0.0) if part.width < stage.width else (0.0, part.height + band)
+
+
+def _label(number: int, name: str, x: float, y: float, stage: Stage) -> Texts:
+    at = np.array([[x + stage.roomy().margin, y]], np.float32)
     return Texts(
         at, (f"{SIDES[number]} · {name}",), stage.palette.ink, stage.text(_LABEL), bold=True
     )

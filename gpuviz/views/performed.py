@@ -41,25 +41,39 @@ def view_of(wanted: Provenance, library: Library | None = None, told: Lesson | N
     UnavailableError, CompileError, KernelFault : from the runs
     """
     check_stage(wanted)
-    chosen, level = told or lesson_for(wanted), cast(Level, wanted.level)
-    values = check_values(chosen, wanted.values)
-    variants: tuple[Variant, ...] = (Variant(chosen, values, wanted.arch, level, library=library),)
-    if wanted.compared:
-        other = beside_for(wanted)
-        said = wanted.compare_values if other else {**values, **wanted.compare_values}
-        changed = check_values(other or chosen, said)
-        arch = wanted.compare_arch or wanted.arch
-        variants += (Variant(other or chosen, changed, arch, level, library=library),)
+    variants = variants_of(wanted, library, told)
     shown = showing(variants, tuple(map(_perform, variants)))
     made = replace(
         wanted,
-        values=values,
+        values=variants[0].values,
         compare_values=variants[-1].values if wanted.compared else {},
         badges=badges(shown.runs),
         language=language.chosen(),
     )
     explain = partial(explained_of, shown)
     return timed(View(shown.story, shown.runs, made, explain), made.time, made.end)
+
+
+def variants_of(
+    wanted: Provenance, library: Library | None = None, told: Lesson | None = None
+) -> tuple[Variant, ...]:
+    """What a record has performed: a variant, or two beside each other; `library` and `told` as
+    for `view_of`.
+
+    Raises
+    ------
+    InputError : a lesson or a value that there is not
+    """
+    chosen, level = told or lesson_for(wanted), cast(Level, wanted.level)
+    values = check_values(chosen, wanted.values)
+    a = Variant(chosen, values, wanted.arch, level, library=library)
+    if not wanted.compared:
+        return (a,)
+    other = beside_for(wanted)
+    said = wanted.compare_values if other else {**values, **wanted.compare_values}
+    changed = check_values(other or chosen, said)
+    arch = wanted.compare_arch or wanted.arch
+    return a, Variant(other or chosen, changed, arch, level, library=library)
 
 
 def lesson_for(wanted: Provenance) -> Lesson:

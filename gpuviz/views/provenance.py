@@ -74,9 +74,9 @@ class Provenance:
         return bool(self.compare_values or self.compare_arch or self.compare_lesson)
 
     @property
-    def of_one_lesson(self) -> Provenance:
-        """The same without a variant of another lesson: a slide has variants of its own alone."""
-        if not self.compare_lesson:
+    def for_slide(self) -> Provenance:
+        """The same without a kernel of the user's own as B: a slide has lessons there alone."""
+        if not self.compare_launch:
             return self
         return replace(
             self, compare_values={}, compare_arch="", compare_lesson="", compare_launch={}

@@ -49,7 +49,9 @@ def test_the_view_knows_both_and_comes_back(window: Window, qtbot: QtBot) -> Non
     compare(window, OTHER, qtbot)
     view = window.viewing.record()
     assert view.compare_lesson == OTHER.id and parse(link(view)).compare_lesson == OTHER.id
-    assert view.of_one_lesson.compared is False
+    assert view.for_slide is view
+    kernel = replace(view, compare_launch={"file": "a.cu"})
+    assert kernel.for_slide.compared is False
     window.comparison.switch(False, window.player.values)
     window.viewing.show(view)
     assert window.comparison.on and window.comparison.other is OTHER

@@ -20,6 +20,7 @@ from gpuviz.draw.marks import Texts
 from gpuviz.errors import InputError
 from gpuviz.lectures.lecture import Lecture
 from gpuviz.lectures.reading import parse
+from gpuviz.lectures.variation import Variation, fields
 from gpuviz.qt.look.fonts import load_fonts
 from gpuviz.qt.presenter import presentation
 from gpuviz.qt.presenter.keys import KEYS
@@ -491,3 +492,20 @@ def test_the_speaker_is_told_of_a_picture_that_cannot_be_drawn(given: Presentati
     given.screen.refresh()
     given.screen.grab()
     assert "TypeError" in given.speaker.gpu.text()
+
+
+def test_two_lessons_are_shown_beside_each_other_and_either_is_changed(
+    give: Give, qtbot: QtBot
+) -> None:
+    beside = 'beside = { lesson = "banks" }\nstops = [3]'
+    small = "values = { blocks = 1 }"
+    shown = give(f'gpuviz-lecture = 1\n[[slide]]\nlesson = "coalescing"\n{small}\n{beside}\n')
+    ready(shown, qtbot)
+    assert {"A · Coalescing", "B · Shared memory banks"} <= set(texts(shown))
+    press(shown, K.Key_P)
+    b = Variation.of(shown.conductor.lecture.slides[0].view).beside(1)  # type: ignore[arg-type]
+    shown.conductor.vary(next(one for one in fields(b) if one.id == "stride").put(7))
+    qtbot.waitUntil(lambda: shown.conductor.varied is not None, timeout=60_000)
+    varied = shown.conductor.shown.slide.view
+    assert varied is not None and varied.compare_values["stride"] == 7
+    assert any("7" in said for said in texts(shown))

@@ -57,7 +57,7 @@ class Presenting(QObject):
             return
         lecture = self._document.lecture
         if lecture is None or not lecture.slides:
-            whole = Slide(view=self._viewing.record().of_one_lesson, steps=True)
+            whole = Slide(view=self._viewing.record().for_slide, steps=True)
             lecture, slide = Lecture(whole.name, (whole,)), 0
         opened = lecture is self._document.lecture
         file = self._document.file if opened else self._core.director.lecture

@@ -144,7 +144,7 @@ class SlideCommands(QObject):
 
     def _add(self) -> None:
         """The view that is shown, as it is at this moment, behind the slide chosen."""
-        view = self._viewing.record().of_one_lesson
+        view = self._viewing.record().for_slide
         stops = (round(view.time, 2),) if view.time > 0 else ()
         self._document.add(Slide(view=view, stops=stops), self._pane.slide + 1)
         self.added.emit(self._pane.slide)
@@ -155,7 +155,7 @@ class SlideCommands(QObject):
         self.edit()
 
     def _update(self) -> None:
-        view = self._viewing.record().of_one_lesson
+        view = self._viewing.record().for_slide
         self._change(lambda slide: replace(slide, view=view, problems=()))
 
     def _duplicate(self) -> None:

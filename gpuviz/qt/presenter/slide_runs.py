@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
-from typing import cast
 
 from PySide6.QtCore import QObject, Signal
 
@@ -12,10 +10,9 @@ from gpuviz.errors import Error, Failure, failure_of
 from gpuviz.lectures.lecture import Lecture, Slide
 from gpuviz.lectures.over_time import lesson_of
 from gpuviz.qt.running.worker import Job, Perform, Performer
-from gpuviz.runners.base import Level
 from gpuviz.runners.session import Library
 from gpuviz.scenes.showing import Showing, Variant, showing
-from gpuviz.views.provenance import Provenance
+from gpuviz.views import performed
 
 
 class SlideRuns(QObject):
@@ -108,12 +105,6 @@ class SlideRuns(QObject):
 
 
 def variants_of(slide: Slide, library: Library | None = None) -> tuple[Variant, ...]:
-    """What is to be performed for a slide: one variant, or two to compare."""
+    """What is to be performed for a slide: one variant, or two beside each other."""
     assert slide.view is not None
-    view: Provenance = slide.view
-    lesson, level = lesson_of(slide), cast(Level, view.level)
-    a = Variant(lesson, dict(view.values), view.arch, level, library=library)
-    if not view.compared:
-        return (a,)
-    values = {**view.values, **view.compare_values}
-    return a, replace(a, values=values, arch=view.compare_arch or view.arch)
+    return performed.variants_of(slide.view, library, lesson_of(slide))
