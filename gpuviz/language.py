@@ -124,7 +124,13 @@ def english(one: str, many: str, count: int, /, **values: object) -> str:
 
 
 def grouped(value: float) -> str:
-    """A whole number, thousands apart by a thin space, as in every language here."""
+    """A whole number, thousands apart by a thin space, as in every language here.
+
+    So it is in all that is typeset: window, pictures, pages, exported tables. Texts of the command
+    line and errors have commas (`f"{n:,}"`): not every terminal has a thin space, and people search
+    and copy them. Data (CSV, JSON) have neither; nor have sizes that are names (1024 × 1024) and
+    years.
+    """
     return f"{round(value):,}".replace(",", "\u2009")
 
 

@@ -29,7 +29,7 @@ class Palette:
     border, ink, muted, faint : outlines; text, secondary text, and marks hardly there
     accent, accent_soft : the one accent, and its quiet form (wide areas)
     good, warn, bad : verdicts; never without words
-    waste, waste_ground : hatching of what was moved for nothing, and what lies beneath it
+    waste, waste_ground : hatching of what a request moved and did not use, and what lies beneath it
     outline : drawn around what is happening now
     load, store, barrier, compute, shared : kinds of step and of operand
     lanes : (32, 4), hue = quarter warp, lightness = lane within it; any two of different quarters

@@ -19,8 +19,9 @@ from gpuviz.export import svg
 from gpuviz.export.export import Export, Options
 from gpuviz.export.page_data import Picture, Played, as_text, packed, played
 from gpuviz.export.svg_marks import number
-from gpuviz.language import tr
+from gpuviz.language import grouped, tr
 from gpuviz.memory.counts import Count, by_name
+from gpuviz.results.count_tables import modelled, named
 from gpuviz.results.table import Table
 from gpuviz.runners.base import Cancel, Progress, Run, go_on, quiet
 from gpuviz.views.lesson_view import View
@@ -112,17 +113,17 @@ def totals(runs: Mapping[str, Run]) -> Table:
     columns: dict[str, Mapping[str, float]] = {}
     for role, run in runs.items():
         name = f"{role}: " if len(runs) > 1 else ""
-        columns[name + run.modelled] = by_name(run.counts.totals)
+        columns[name + modelled(run)] = by_name(run.counts.totals)
         if (found := run.measurement) is not None:
             columns[name + found.caption] = found.values()
     keys = [key for key in Count if any(run.counts.totals[key] for run in runs.values())]
     cells = (tuple(_cell(values.get(key)) for values in columns.values()) for key in keys)
-    rows = tuple((key.replace("_", " "), *row) for key, row in zip(keys, cells, strict=True))
-    return Table(("quantity", *columns), rows)
+    rows = tuple((named(key), *row) for key, row in zip(keys, cells, strict=True))
+    return Table((tr("quantity"), *columns), rows)
 
 
 def _cell(value: float | None) -> str:
-    return "–" if value is None else f"{value:,.0f}"
+    return "–" if value is None else grouped(value)
 
 
 def html(table: Table) -> str:

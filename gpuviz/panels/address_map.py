@@ -1,7 +1,8 @@
 """The address map: a warp's lanes, bands to what they ask for, and the strip of their addresses.
 
-Touched bytes are solid, in the colour of the lane that asks for them; what is moved for nothing is
-hatched. Boxes are transactions, brackets below them gather these to lines of 128 bytes.
+Touched bytes are solid, in the colour of the lane that asks for them; what the request moves and
+does not use is hatched. Boxes are transactions, brackets below them gather these to lines of 128
+bytes.
 """
 
 from __future__ import annotations

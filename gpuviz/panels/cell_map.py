@@ -209,7 +209,7 @@ class _Laid:
         return np.where(held, mix(start, full, panel.done), palette.cell).astype(np.uint8)
 
     def hatching(self) -> Iterator[Mark]:
-        """Cells that are not used, and those that are moved for nothing."""
+        """Cells that are not used, and those that a request moves and does not use."""
         palette, asks = self.stage.palette, self.stage.asks
         for cells in (self.panel.unused, None if asks else self.panel.wasted):
             if cells is None:

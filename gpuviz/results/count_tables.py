@@ -4,12 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from gpuviz.memory.counts import by_name
+from gpuviz.language import grouped, later, tr
+from gpuviz.memory.counts import Count, by_name, parts
+from gpuviz.memory.units import OPS, SPACES, Unit, label, unit_of
+from gpuviz.results.badges import caption
 from gpuviz.results.table import Table
-from gpuviz.runners.base import Run
+from gpuviz.runners.base import Run, not_checked
 from gpuviz.runners.measurement import Measurement
 
 HEAD = ("run", "size", "arch", "line", "instruction", "quantity", "value", "badge")
+_COUNTS = frozenset(Count)
+_BYTES = later("bytes")
+_WORDS = {
+    "l2_load_sectors_least": later("sectors loaded from L2, at least"),
+    "l2_load_sectors_most": later("sectors loaded from L2, at most"),
+    "shared_load_wavefronts_raw": later("wavefronts of shared loads, as the counter has them"),
+    "shared_store_wavefronts_raw": later("wavefronts of shared stores, as the counter has them"),
+    "constant_cache_requests": later("requests to the constant cache"),
+    "instructions": later("instructions"),
+    "duration_ns": later("duration, ns"),
+    "achieved_occupancy": later("achieved occupancy, %"),
+    "l2_read_sectors": later("sectors read from L2"),
+    "l2_write_sectors": later("sectors written to L2"),
+    "dram_read_sectors": later("sectors read from memory"),
+    "dram_write_sectors": later("sectors written to memory"),
+    "median_us": later("median time, µs"),
+    "minimum_us": later("shortest time, µs"),
+    "quartiles_us": later("between the quartiles, µs"),
+    "empty_kernel_us": later("empty kernel, µs"),
+}
 
 
 def table(runs: Mapping[str, Run]) -> Table:
@@ -52,30 +75,52 @@ def badge(found: Measurement) -> str:
 
 
 def summary(runs: Mapping[str, Run]) -> Table:
-    """A row a quantity that some run counts, columns for what is predicted and what is measured."""
+    """A row a quantity that some run counts, columns for what is predicted and what is measured.
+
+    For people: in the language in use.
+    """
     columns: dict[str, Mapping[str, float]] = {}
     for role, run in runs.items():
         name = f"{role}, {run.told_size}"
-        said = f"{run.modelled}, sampled: no number is exact" if run.sampled else run.modelled
+        exact = tr("sampled: no number is exact") if run.sampled else ""
+        said = ", ".join(filter(None, (modelled(run), exact)))
         columns[f"{name} ({said})"] = by_name(run.counts.totals)
         if run.measurement is not None:
             found = {**run.measurement.values(), **times(run.measurement)}
-            columns[f"{name} ({badge(run.measurement)})"] = found
+            columns[f"{name} ({caption(run.measurement)})"] = found
     keys = dict.fromkeys(k for values in columns.values() for k, v in values.items() if v)
     return Table(
-        ("quantity", *columns),
+        (tr("quantity"), *columns),
         tuple(
-            (key.replace("_", " "), *(_cell(values.get(key)) for values in columns.values()))
-            for key in keys
+            (named(key), *(_cell(values.get(key)) for values in columns.values())) for key in keys
         ),
     )
+
+
+def named(key: str) -> str:
+    """A count, a time or a counter in words; by its name where there are none."""
+    if key in _WORDS:
+        return tr(_WORDS[key])
+    space, op, quantity = parts(key) if key in _COUNTS else ("", "", "")
+    if space not in SPACES or op not in OPS:
+        return key.replace("_", " ")
+    plain, ideal = quantity.removesuffix("_ideal"), quantity.endswith("_ideal")
+    unit = Unit(_BYTES, "") if plain == "bytes" else unit_of(plain)
+    where, words = tr(SPACES[space]), label(op, unit)
+    said = tr("{space}: {count}, ideal") if ideal else tr("{space}: {count}")
+    return said.format(space=where, count=words)
+
+
+def modelled(run: Run) -> str:
+    """Where a run's counts come from, in the language in use."""
+    return ", ".join(filter(None, (tr("modelled"), not_checked(run.unchecked))))
 
 
 def _cell(value: float | None) -> str:
     """A number for people; a dash where there is none."""
     if value is None:
         return "–"
-    return f"{value:,.0f}" if value == int(value) else f"{value:,.2f}"
+    return grouped(value) if value == int(value) else f"{value:,.2f}".replace(",", "\u2009")
 
 
 def times(found: Measurement) -> dict[str, float]:

@@ -96,7 +96,7 @@ def _listed(atlas: Atlas, shapes: tuple[tuple[int, int, float], ...]) -> Table:
             Column(
                 (tr("time"),), times, badge=source, ink="good" if atlas.made else "muted", bold=True
             ),
-            Column((tr("place"),), tuple(str(n) if n else "–" for n in ranks), optional=3),
+            Column((tr("place"),), tuple(grouped(n) if n else "–" for n in ranks), optional=3),
         ),
         now=0,
     )

@@ -14,7 +14,7 @@ _FEW = 8  # threads that are named
 
 def number(value: float) -> str:
     """A value: whole numbers in full, others in four digits."""
-    return f"{value:.0f}" if value == round(value) and abs(value) < 1e9 else f"{value:.4g}"
+    return grouped(value) if value == round(value) and abs(value) < 1e9 else f"{value:.4g}"
 
 
 def spaced(count: float) -> str:

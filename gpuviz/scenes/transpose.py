@@ -162,7 +162,8 @@ _NONE: tuple[None, tuple[Outline, ...]] = (None, ())
 
 
 def _request(moves: Moves, share: float) -> tuple[I64 | None, tuple[Outline, ...]]:
-    """The request under way: what its transactions move for nothing; these, and cells served now.
+    """The request under way: what its transactions move and it does not use; these, and cells
+    served now.
 
     Before there are any, and in shared memory, the cells that it asks for.
     """

@@ -20,6 +20,8 @@ from gpuviz.export.export import Options
 from gpuviz.export.hover_texts import hovers
 from gpuviz.export.reading import read
 from gpuviz.export.svg_marks import elements
+from gpuviz.language import grouped
+from gpuviz.memory.counts import Count
 from gpuviz.runners.measurement import DeviceFacts, Measurement, Reading
 from gpuviz.views.lesson_view import View
 from gpuviz.views.performed import badges, timed
@@ -136,7 +138,7 @@ def test_pages_load_nothing_and_say_where_they_are_from(tmp_path: Path) -> None:
     (tmp_path / "page.html").write_text(text, encoding="utf-8")
     assert read(tmp_path / "page.html") == shown.provenance
     for run in shown.runs.values():
-        assert f"{run.counts.totals['global_load_sectors']:,}" in text
+        assert grouped(run.counts.totals[Count.GLOBAL_LOAD_SECTORS]) in text
 
 
 def test_what_a_gpu_read_stands_beside_what_is_predicted() -> None:
@@ -146,7 +148,7 @@ def test_what_a_gpu_read_stands_beside_what_is_predicted() -> None:
     table = page.totals({"": replace(run, measurement=Measurement("live", "today", device, read))})
     assert table.head == ("quantity", "modelled", "measured on NVIDIA H200, today")
     cells = {row[0]: row[2] for row in table.rows}
-    assert (cells["global load sectors"], cells["global load requests"]) == ("5", "–")
+    assert [cells[f"Global memory: load {n}"] for n in ("sectors", "requests")] == ["5", "–"]
 
 
 def test_what_is_pointed_at_says_what_it_says_in_the_window() -> None:

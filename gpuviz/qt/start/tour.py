@@ -42,8 +42,8 @@ STOPS = (
         "stage",
         later("The picture"),
         later(
-            "Colour is the lane; what is hatched is moved for nothing. Point at anything to be "
-            "told what it is, click a lane to follow it, turn the wheel to enlarge."
+            "Colour is the lane; hatched is what a request moves and does not use. Point at "
+            "anything to be told what it is, click a lane to follow it, turn the wheel to enlarge."
         ),
     ),
     Stop(

@@ -47,7 +47,7 @@ class RequestAct:
         return passed(self.served.counted(t, self.request.count))
 
     def moved(self, t: float) -> tuple[int, int]:
-        """Bytes delivered: those of use, those for nothing."""
+        """Bytes delivered: those the request uses, and the rest (`fate` says who else does)."""
         strip, done = self.request.strip, self.request.turn < self.delivered(t)
         return int(strip.used[done].sum()), int((strip.size - strip.used)[done].sum())
 

@@ -1,0 +1,32 @@
+"""The table of counts for people: its words come from the catalogue, its thousands are apart."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from gpuviz import language
+from gpuviz.results.count_tables import named, summary
+from gpuviz.scenes import lesson
+from tests.scenes.performed import performed
+
+
+@pytest.fixture
+def spanish() -> Iterator[None]:
+    language.choose("es")
+    yield
+    language.choose(language.ENGLISH)
+
+
+def test_the_exported_table_is_in_the_language_in_use(spanish: None) -> None:
+    """Its rows and heads were English whatever was chosen."""
+    table = summary(performed(lesson("coalescing"), {"blocks": 64}).runs)
+    assert table.head[0] == "cantidad" and "(modelado)" in table.head[1]
+    assert "Memoria global: sectores de carga" in [row[0] for row in table.rows]
+
+
+def test_every_count_has_words_and_thousands_are_thin() -> None:
+    assert named("global_load_sectors_ideal") == "Global memory: load sectors, ideal"
+    assert named("median_us") == "median time, µs" and named("nobody_knows") == "nobody knows"
+    table = summary(performed(lesson("coalescing"), {"blocks": 4096}).runs)
+    cells = [cell for row in table.rows for cell in row[1:]]
+    assert any("\u2009" in cell for cell in cells) and not any("," in cell for cell in cells)
