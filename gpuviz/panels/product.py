@@ -15,8 +15,10 @@ from gpuviz.draw.marks import Mark
 from gpuviz.draw.matrix import Matrix, indices, product
 from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
+from gpuviz.language import tr
 from gpuviz.panels import grid
 from gpuviz.panels.grid import Grid
+from gpuviz.panels.grid_part import Stretch, part_of, stretch
 from gpuviz.panels.grids import LARGEST, Laid, cells_of, drawn, extent, noted, side_by_side
 from gpuviz.panels.panel import Need, Panel
 
@@ -24,6 +26,7 @@ _LEAST = 1.5  # pixels of a cell; smaller ones nobody sees
 _LARGE = 1.75  # letters of a cell beside which rows and columns are numbered
 _SMALL, _LARGER = 1.3, 1.15  # cells so small give up their places for others so much larger
 _HIGH, _LOW = 7.0, 4.5  # letters, placed as taught or in a row
+_THIN, _PART = 4, 16  # so many times as long as wide; rows and columns of a part
 _IN_A_ROW = 40.0  # pixels of a cell at scale 1
 
 
@@ -48,7 +51,9 @@ class Product(Panel):
     """Rows of `left` and columns of `top` meet in `corner`.
 
     `legend` says what cells show, where they have room for numbers and where not. A `loose` one
-    stands in a row where its cells would otherwise be too small for numbers.
+    stands in a row where its cells would otherwise be too small for numbers. Of a thin one, whose
+    cells would be as small, the part around `focus` is shown: a row of `left`, a column of it, and
+    a column of `top`, which are under way; parts hold whole tiles.
     """
 
     share: ClassVar[float] = 1.0
@@ -57,6 +62,7 @@ class Product(Panel):
     corner: Grid
     legend: tuple[str, str] = ("", "")
     loose: bool = False
+    focus: tuple[int, int, int] | None = None
 
     @property
     def grids(self) -> tuple[Grid, ...]:
@@ -71,6 +77,9 @@ class Product(Panel):
 
     def draw(self, stage: Stage, area: Rect) -> Iterator[Mark]:
         """Names, the legend, and the matrices; of a loose one nothing where cells are too small."""
+        if (part := self._part(stage, area)) is not self:
+            yield from part.draw(stage, area)
+            return
         laid = self._laid(stage, area)
         if not self._shown(laid):
             return
@@ -84,18 +93,66 @@ class Product(Panel):
 
     def used(self, stage: Stage, area: Rect) -> Rect:
         """Down to the last row, up to the last column."""
-        return extent(area, self._laid(stage, area).matrices)
+        return extent(area, self._part(stage, area)._laid(stage, area).matrices)
 
     def zoom(self, stage: Stage, area: Rect) -> float:
         """How large the cells are; those in a row are no larger than ones better placed."""
-        laid = self._laid(stage, area)
+        laid = self._part(stage, area)._laid(stage, area)
         most = stage.text(14) * _SMALL if isinstance(laid, Laid) else LARGEST * stage.scale
         return min(laid.matrices[0].pitch, most)
 
     def spots(self, stage: Stage, area: Rect, name: str) -> F32 | None:
         """The cells of a matrix."""
-        laid = self._laid(stage, area)
-        return cells_of(self.grids, laid.matrices, name) if self._shown(laid) else None
+        part = self._part(stage, area)
+        laid = part._laid(stage, area)
+        if part is self:
+            return cells_of(self.grids, laid.matrices, name) if self._shown(laid) else None
+        across = zip(self.grids, laid.matrices, self._stretches(), strict=True)
+        return next(
+            (
+                Matrix(
+                    m.x - columns.first * m.pitch,
+                    m.y - rows.first * m.pitch,
+                    one.rows,
+                    one.columns,
+                    m.pitch,
+                ).cells
+                for one, m, (rows, columns) in across
+                if one.names[-1] == name
+            ),
+            None,
+        )
+
+    def _stretches(self) -> tuple[tuple[Stretch, Stretch], ...]:
+        """Rows and columns of all three that are around the focus."""
+        row, inner, column = self.focus or (0, 0, 0)
+        tile = max(self.left.tile, 1)
+        count = -(-_PART // tile) * tile
+        rows = stretch(row, count, self.left.rows)
+        steps = stretch(inner, count, self.left.columns)
+        columns = stretch(column, count, self.top.columns)
+        return (rows, steps), (steps, columns), (rows, columns)
+
+    def _part(self, stage: Stage, area: Rect) -> Product:
+        """Itself, or what is around the focus of a thin product whose cells are too small."""
+        sizes = self.left.rows, self.left.columns, self.top.columns
+        thin = min(sizes) * _THIN <= max(sizes)
+        if self.focus is None or not thin:
+            return self
+        if self._taught(stage, area).left.pitch >= stage.text(14) * _SMALL:
+            return self
+        left, top, corner = (
+            part_of(one, *part) for one, part in zip(self.grids, self._stretches(), strict=True)
+        )
+        (rows, steps), (_, columns), _ = self._stretches()
+        said = (
+            tr("rows {a} to {b} of {n}", **_ends(rows)) if not rows.whole else "",
+            tr("k = {a} to {b} of {n}", **_ends(steps)) if not steps.whole else "",
+            tr("columns {a} to {b} of {n}", **_ends(columns)) if not columns.whole else "",
+        )
+        shown = tr("Shown: {parts}", parts=", ".join(filter(None, said)))
+        legend = f"{self.legend[0]}. {shown}", f"{self.legend[1]}. {shown}"
+        return Product(left, top, corner, legend, self.loose)
 
     def _shown(self, laid: _Taught | Laid) -> bool:
         return not self.loose or laid.matrices[0].pitch >= _LEAST
@@ -160,6 +217,10 @@ class Product(Panel):
         for i, line in enumerate(lines):
             y = at.area.y + size * (0.6 + 1.35 * i)
             yield label(at.area.x, y, line, stage.palette.muted, size)
+
+
+def _ends(part: Stretch) -> dict[str, int]:
+    return {"a": part.first, "b": part.first + part.count - 1, "n": part.all}
 
 
 def _middles(start: float, across: float, matrix: Matrix, count: int) -> F32:

@@ -54,7 +54,12 @@ def tiled_memory(
         factors.append(
             replace(made, hatched=(guards, *hatched), outlines=(line,), tile=about.sizes.tile)
         )
-    return _memory(about, factors, _result(about, moment, share, wrong))
+    return _memory(
+        about,
+        factors,
+        _result(about, moment, share, wrong),
+        max(moment.phase, 0) * about.sizes.tile,
+    )
 
 
 def naive_memory(about: Multiplication, moment: Moment, share: float) -> Product:
@@ -68,7 +73,7 @@ def naive_memory(about: Multiplication, moment: Moment, share: float) -> Product
         )
         for operand, shape in zip(about.operands, shapes, strict=True)
     ]
-    return _memory(about, factors, _result(about, moment, share, None))
+    return _memory(about, factors, _result(about, moment, share, None), max(moment.step, 0))
 
 
 def naive_bands(about: Multiplication, moment: Moment, over: float) -> Node:
@@ -288,13 +293,13 @@ def dropped(operand: Operand) -> I64:
     return np.flatnonzero((operand.cells >= 0) & lost[operand.cells])
 
 
-def _memory(about: Multiplication, factors: list[Grid], result: Grid) -> Product:
-    (x, y), (m, n) = about.block, factors
+def _memory(about: Multiplication, factors: list[Grid], result: Grid, k: int) -> Product:
+    (x, y), (m, n), tile = about.block, factors, about.sizes.tile
     legend = (
         tr("Heat and number: reads by block ({x},{y})", x=x, y=y),
         tr("Heat: reads by block ({x},{y})", x=x, y=y),
     )
-    return Product(m, n, result, legend)
+    return Product(m, n, result, legend, focus=(y * tile, k, x * tile))
 
 
 def _factor(
