@@ -9,6 +9,7 @@ from pathlib import Path
 
 from gpuviz.arguments import BufferSpec, parse
 from gpuviz.lectures.bundle import unpacked
+from gpuviz.lectures.plot_beside import plot_of
 from gpuviz.lectures.reading import read
 from gpuviz.runners.recorded import Recordings
 from gpuviz.runners.recording import LaunchKey, key_of
@@ -42,9 +43,10 @@ def of_lecture(file: Path, agreed: frozenset[Path] = frozenset()) -> Iterator[Va
     """Every launch of a lecture's slides that is none of a lesson's `variants`."""
     seen = set(_of_the_course())
     text, _ = unpacked(file)
-    views = [slide.view for slide in read(text, agreed).slides if slide.view]
-    for side in (side for view in views for side in variants_of(view)):
-        yield from _unseen(side.lesson, side.values, seen)
+    for slide in read(text, agreed).slides:
+        sides = variants_of(slide.view, plot=plot_of(slide)) if slide.view else ()
+        for side in sides:
+            yield from _unseen(side.lesson, side.values, seen)
 
 
 @cache

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 
 from gpuviz.arch import architecture
 from gpuviz.errors import InputError
 from gpuviz.language import grouped, tr
-from gpuviz.lectures.lecture import Guess, Question
-from gpuviz.lectures.slide_fields import CONFLICTS, LIMITER, TIME
+from gpuviz.lectures.lecture import CONFLICTS, LIMITER, TIME, Counted, Guess, Question
 from gpuviz.memory.counts import by_name, count_of, parts
 from gpuviz.memory.derived import DERIVED
 from gpuviz.memory.units import SPACES, unit_of
@@ -124,10 +123,10 @@ def run_of(wanted: str, runs: Runs) -> str:
 
 
 def figures(
-    keys: tuple[str, ...], runs: Runs, measured: Measurements, two: bool = False
+    keys: tuple[str, ...], runs: Runs, measured: Measurements, whose: Counted = "all"
 ) -> tuple[Figure, ...]:
-    """The counts of a slide, of every run that has them; of `two` lessons, of each one's first."""
-    names = _firsts(tuple(runs)) if two else _short(tuple(runs))
+    """The counts of a slide, of every run that has them, of each side's first, or of side A."""
+    names = _SAID[whose](tuple(runs))
     return tuple(
         _figure(key, said, runs[name], measured.get(name))
         for key in keys
@@ -141,12 +140,25 @@ def _firsts(keys: tuple[str, ...]) -> dict[str, str]:
     return {found[0]: side for side, found in sides.items() if found}
 
 
+def _of_a(keys: tuple[str, ...]) -> dict[str, str]:
+    """Those of A by their roles, "" where there is one."""
+    found = [key for key in keys if key.split(" ")[0] == SIDES[0]]
+    return {key: key.partition(" ")[2] if len(found) > 1 else "" for key in found}
+
+
 def _short(keys: tuple[str, ...]) -> dict[str, str]:
     """The names of runs as far as they tell them apart: "A" of "A copy" beside "B copy"."""
     if len(keys) == 1:
         return {keys[0]: ""}
     sides = len({key[1:] for key in keys}) == 1 and {key[0] for key in keys} == set(SIDES)
     return {key: key[0] if sides else key for key in keys}
+
+
+_SAID: Mapping[Counted, Callable[[tuple[str, ...]], dict[str, str]]] = {
+    "all": _short,
+    "first": _firsts,
+    "A": _of_a,
+}
 
 
 def label(key: str, sectors: bool = True) -> str:

@@ -6,8 +6,7 @@ from dataclasses import replace
 
 from gpuviz.language import tr
 from gpuviz.lectures.answer import Runs, answer_of, limiter_of, right_of, run_of
-from gpuviz.lectures.lecture import Guess, Question
-from gpuviz.lectures.slide_fields import LIMITER
+from gpuviz.lectures.lecture import LIMITER, Guess, Question
 
 
 def asked_anew(question: Question, runs: Runs, changed: str) -> Question:

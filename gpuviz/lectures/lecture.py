@@ -15,8 +15,12 @@ from gpuviz.views.performed import lesson_for
 from gpuviz.views.provenance import Provenance
 
 SUFFIX = LECTURE
+TIME = "time"
+LIMITER = "limiter"  # asked for in place of a count
+CONFLICTS = "conflicts"  # wavefronts beyond the ideal
 Per = Literal["request", "launch"]
 Show = Literal["", "timeline"]
+Counted = Literal["all", "first", "A"]
 Guess = int | float | str
 
 
@@ -61,6 +65,17 @@ class Question:
 
 
 @dataclass(frozen=True)
+class Plotted:
+    """What is plotted beside a lesson: a `count`, `per` request on average or launch, over the
+    values that `vary` names as `gpuviz sweep` does: `stride=1..32*2`.
+    """
+
+    vary: str
+    count: str
+    per: Per = "request"
+
+
+@dataclass(frozen=True)
 class Slide:
     """One slide: a view of a lesson, or words alone.
 
@@ -83,6 +98,7 @@ class Slide:
     raw : the text it was read from
     minutes : how long it is meant to take; 0: its share of the lecture's
     ink : what was drawn over its picture, and kept
+    plot : what is plotted beside the lesson
     taken : seconds that it took when the lecture was rehearsed last; 0: it was not
     """
 
@@ -103,6 +119,7 @@ class Slide:
     minutes: float = 0.0
     ink: Ink | None = None
     taken: float = 0.0
+    plot: Plotted | None = None
 
     @property
     def playable(self) -> bool:
@@ -110,9 +127,18 @@ class Slide:
         return self.view is not None or bool(self.words or (self.title and not self.problems))
 
     @property
-    def of_two(self) -> bool:
-        """Whether it shows two lessons beside each other."""
-        return self.view is not None and bool(self.view.compare_lesson)
+    def halved(self) -> bool:
+        """Whether it shows two pictures beside each other."""
+        return self.view is not None and (self.view.compared or self.plot is not None)
+
+    @property
+    def counted(self) -> Counted:
+        """Whose counts it shows: those of all runs, of each side's first, or of A."""
+        if self.view is None or not self.halved:
+            return "all"
+        if self.view.compare_lesson:
+            return "first"
+        return "all" if self.view.compared else "A"
 
     @property
     def name(self) -> str:

@@ -21,6 +21,7 @@ from gpuviz.lectures.kernel_tree import check_moved, tree_of
 from gpuviz.lectures.lecture import Lecture, Slide
 from gpuviz.lectures.markdown.files import packed_as
 from gpuviz.lectures.own_files import moved
+from gpuviz.lectures.plot_beside import plot_of
 from gpuviz.lectures.writing import text_of
 from gpuviz.reach import Reach, whole_name
 from gpuviz.runners import recording, session
@@ -147,7 +148,7 @@ def _gathered(slide: Slide, number: int, made: _Gathering) -> Slide:
         return slide
     programs: dict[str, Program] = {}
     read: list[str] | None = []
-    for side in variants_of(slide.view):
+    for side in variants_of(slide.view, plot=plot_of(slide)):
         arch = side.arch
         for plan in side.lesson.plan(side.values):
             if (entry := made.measured(plan)) is not None:

@@ -14,6 +14,7 @@ from gpuviz.lectures.cues import Cue, cues
 from gpuviz.lectures.lecture import Lecture, Slide
 from gpuviz.lectures.over_time import lesson_of
 from gpuviz.lectures.picture import Shown, inked, letters
+from gpuviz.lectures.plot_beside import plot_of
 from gpuviz.runners.session import Library
 from gpuviz.scenes.base import Story
 from gpuviz.views.lesson_view import View
@@ -79,17 +80,18 @@ def _shown(slide: Slide, looks: Provenance, library: Library | None) -> tuple[Sh
             looks, letters=size, lesson="", values={}, compare_values={}, compare_arch=""
         )
         return shown, View(Story(slide.title, "", (), _picture(shown, Cue())), {}, made)
-    large = letters(looks.height, slide.view.compared) * looks.letters
+    large = letters(looks.height, slide.halved) * looks.letters
     view = view_of(
         replace(
             slide.view, theme=looks.theme, width=looks.width, height=looks.height, letters=large
         ),
         library,
         lesson_of(slide),
+        plot_of(slide),
     )
     measured = {k: r.measurement for k, r in view.runs.items() if r.measurement is not None}
     found = answer(slide.question, view.runs, measured) if slide.question is not None else None
-    counted = figures(slide.numbers, view.runs, measured, slide.of_two)
+    counted = figures(slide.numbers, view.runs, measured, slide.counted)
     return Shown(slide, view.story, found, counted), view
 
 

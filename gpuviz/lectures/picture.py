@@ -95,8 +95,7 @@ def answered(cue: Cue, t: float) -> bool:
 
 def _for_band(shown: Shown, stage: Stage) -> Stage:
     """The stage with letters for the whole width, not for a half of it."""
-    view = shown.slide.view
-    if view is None or not view.compared:
+    if not shown.slide.halved:
         return stage
     share = letters(stage.height, False) / letters(stage.height, True)
     return replace(stage, scale=stage.scale * share)

@@ -15,10 +15,11 @@ from gpuviz import records
 from gpuviz.arch import architecture
 from gpuviz.errors import Elsewhere, Error, FormatError, InputError
 from gpuviz.lectures.ink import ink_of, plain_ink
-from gpuviz.lectures.lecture import Question, Show, Slide
+from gpuviz.lectures.lecture import CONFLICTS, LIMITER, TIME, Plotted, Question, Show, Slide
 from gpuviz.lectures.markdown.files import find as find_pictures
 from gpuviz.lectures.over_time import lesson_of
 from gpuviz.lectures.own_files import KERNEL, TRACE, launch_in, plain_values, told
+from gpuviz.lectures.plot_beside import plot_of
 from gpuviz.memory.counts import Count, find, parts
 from gpuviz.memory.derived import DERIVED
 from gpuviz.memory.units import SPACES
@@ -29,10 +30,8 @@ from gpuviz.scenes.check import check_values
 from gpuviz.views.performed import lesson_for
 from gpuviz.views.provenance import Provenance
 
-ARCH, LEVEL, STEPS, TIME = "sm_90", "sass", "steps", "time"
+ARCH, LEVEL, STEPS = "sm_90", "sass", "steps"
 TIMELINE: Show = "timeline"
-LIMITER = "limiter"  # asked for in place of a count
-CONFLICTS = "conflicts"
 Plain = Mapping[str, Any]
 
 Seconds = Annotated[float, Meta(ge=0, lt=1e9)]
@@ -65,11 +64,14 @@ class _SlideKeys(TypedDict):
 
 
 class _BesideKeys(TypedDict):
-    """Every key of the lesson beside that of a slide."""
+    """Every key of what stands beside the lesson of a slide: another lesson, or a plot."""
 
     lesson: str
     values: dict[str, Any]
     arch: str
+    vary: str
+    count: str
+    per: str
 
 
 class _QuestionKeys(TypedDict):
@@ -115,12 +117,12 @@ def slide_of(plain: Plain, reach: Reach) -> tuple[Slide, tuple[Fault, ...]]:
             return default
 
     title, words = str(good.get("title", "")), str(good.get("words", "")).strip("\n")
-    view = None
+    view, plot = None, None
     shown = [key for key in reversed(SHOWN) if key in good]
     if shown:
         view = take(shown[0], lambda _: _view(good, reach), None)
         if view is not None:
-            view = take("beside", partial(_with_beside, view), view)
+            view, plot = take("beside", partial(_with_beside, view), (view, None))
     elif not title and not words and not faults:
         faults.append(Fault("slide", "it names no lesson, and has no words"))
     if "question" in good and not set(SHOWN) & plain.keys():
@@ -128,7 +130,7 @@ def slide_of(plain: Plain, reach: Reach) -> tuple[Slide, tuple[Fault, ...]]:
             Fault("question", "a slide of words asks nothing: an answer is counted in a lesson")
         )
     if "beside" in good and not shown:
-        faults.append(Fault("beside", "beside names a second lesson: the slide needs a first one"))
+        faults.append(Fault("beside", "something beside needs a lesson that it is beside of"))
     stops, markdown = good.get("stops", []), bool(good.get("markdown", False))
     pictures, missing = find_pictures(words, reach.folder) if markdown else ({}, [])
     faults += [Fault("words", said) for said in missing]
@@ -148,6 +150,7 @@ def slide_of(plain: Plain, reach: Reach) -> tuple[Slide, tuple[Fault, ...]]:
         minutes=good.get("minutes", 0.0),
         ink=take("ink", ink_of, None),
         taken=good.get("taken", 0.0),
+        plot=plot,
     )
     if slide.show and slide.view is not None:
         take("show", lambda _: lesson_of(slide), None)
@@ -161,6 +164,9 @@ def plain_of(slide: Slide, folder: Path) -> dict[str, Any]:
     plain: dict[str, Any] = {"title": slide.title}
     if slide.view is not None:
         plain |= _plain_view(slide.view, folder)
+        if slide.plot is not None and not slide.view.compared:
+            plain["beside"] = {"vary": slide.plot.vary, "count": slide.plot.count}
+            plain["beside"] |= {"per": slide.plot.per} if slide.plot.per != "request" else {}
     plain["stops"] = STEPS if slide.steps else list(slide.stops)
     plain["numbers"] = list(slide.numbers)
     plain["show"], plain["run"] = slide.show, slide.run
@@ -221,25 +227,43 @@ def _plain_view(view: Provenance, folder: Path) -> dict[str, Any]:
     return plain
 
 
-def _with_beside(view: Provenance, given: Plain) -> Provenance:
-    """The view with another lesson beside it; InputError names what there is not."""
+def _with_beside(view: Provenance, given: Plain) -> tuple[Provenance, Plotted | None]:
+    """The view with another lesson, or else the plot, beside it; InputError names what there is
+    not.
+    """
     found, wrong = records.fields(given, _BesideKeys)
     for said in wrong.values():
         raise InputError(f"in beside: {said}")
-    if not found.get("lesson"):
-        raise InputError("beside needs the id of a lesson; `gpuviz list` names them")
     if view.compared:
         raise InputError("a slide has either compare or beside: two pictures are what fits")
+    if "vary" in found or "count" in found:
+        return view, _plot(view, found)
+    if not found.get("lesson"):
+        raise InputError("beside needs the id of a lesson; `gpuviz list` names them")
     beside = lesson_named(found["lesson"])
     arch = found.get("arch", "")
     if arch:
         architecture(arch)
-    return replace(
+    with_it = replace(
         view,
         compare_lesson=beside.id,
         compare_values=check_values(beside, plain_values(found.get("values", {}))),
         compare_arch=arch if arch != view.arch else "",
     )
+    return with_it, None
+
+
+def _plot(view: Provenance, found: Plain) -> Plotted:
+    """What is plotted beside a view; InputError names what cannot be."""
+    if other := {"lesson", "values", "arch"} & found.keys():
+        raise InputError(f"a plot beside is of the slide's own lesson: it has no {min(other)}")
+    per = found.get("per", "request")
+    if per not in ("request", "launch"):
+        raise InputError(f"per has to be request or launch, not {per!r}")
+    plot = Plotted(str(found.get("vary", "")), str(found.get("count", "")), per)
+    check_count(plot.count)
+    plot_of(Slide(view=view, plot=plot))
+    return plot
 
 
 def _plain_beside(view: Provenance) -> dict[str, Any]:

@@ -14,9 +14,8 @@ from pathlib import Path
 
 from gpuviz import bounded, records
 from gpuviz.language import ENGLISH
-from gpuviz.lectures.lecture import Lecture, Question, Slide
+from gpuviz.lectures.lecture import LIMITER, Lecture, Question, Slide
 from gpuviz.lectures.reading import title
-from gpuviz.lectures.slide_fields import LIMITER
 
 
 def catalogue_of(file: Path, language: str) -> Path:

@@ -29,11 +29,16 @@ SMALLEST, LARGEST = (320, 200), 16384
 SMALLEST_LETTERS, LARGEST_LETTERS = 0.1, 100.0
 
 
-def view_of(wanted: Provenance, library: Library | None = None, told: Lesson | None = None) -> View:
+def view_of(
+    wanted: Provenance,
+    library: Library | None = None,
+    told: Lesson | None = None,
+    plot: Lesson | None = None,
+) -> View:
     """The view that a record describes; its values may be texts, and times beyond the story's end.
 
     Launches are looked up in `library`, by default in what ships; `told` stands for the lesson,
-    where it is told in another way.
+    where it is told in another way, and `plot` beside it, with the same values.
 
     Raises
     ------
@@ -41,7 +46,7 @@ def view_of(wanted: Provenance, library: Library | None = None, told: Lesson | N
     UnavailableError, CompileError, KernelFault : from the runs
     """
     check_stage(wanted)
-    variants = variants_of(wanted, library, told)
+    variants = variants_of(wanted, library, told, plot)
     shown = showing(variants, tuple(map(_perform, variants)))
     made = replace(
         wanted,
@@ -55,10 +60,13 @@ def view_of(wanted: Provenance, library: Library | None = None, told: Lesson | N
 
 
 def variants_of(
-    wanted: Provenance, library: Library | None = None, told: Lesson | None = None
+    wanted: Provenance,
+    library: Library | None = None,
+    told: Lesson | None = None,
+    plot: Lesson | None = None,
 ) -> tuple[Variant, ...]:
-    """What a record has performed: a variant, or two beside each other; `library` and `told` as
-    for `view_of`.
+    """What a record has performed: a variant, or two beside each other; the others as for
+    `view_of`.
 
     Raises
     ------
@@ -68,7 +76,7 @@ def variants_of(
     values = check_values(chosen, wanted.values)
     a = Variant(chosen, values, wanted.arch, level, library=library)
     if not wanted.compared:
-        return (a,)
+        return (a,) if plot is None else (a, replace(a, lesson=plot))
     other = beside_for(wanted)
     said = wanted.compare_values if other else {**values, **wanted.compare_values}
     changed = check_values(other or chosen, said)

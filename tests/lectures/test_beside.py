@@ -1,4 +1,4 @@
-"""A slide of two lessons beside each other."""
+"""A slide of two lessons beside each other, or of one beside a plot."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from gpuviz.lectures.bundle import TEXT as TEXT_FILE
 from gpuviz.lectures.lecture import Lecture
 from gpuviz.lectures.packing import gather
 from gpuviz.lectures.pages import Page, pages
+from gpuviz.lectures.plot_beside import plot_of
 from gpuviz.lectures.reading import parse
 from gpuviz.lectures.variation import Variation, fields
 from gpuviz.lectures.writing import text_of
@@ -69,6 +70,21 @@ def test_it_is_read_and_written() -> None:
         ('beside = { lesson = "banks", grid = 8 }', "grid"),
         ('beside = { lesson = "/etc/passwd" }', "there is no lesson"),
         ('beside = "banks"', "beside"),
+        ('beside = { vary = "stride=1..8", count = "sectors" }', "no count 'sectors'"),
+        ('beside = { vary = "tile=1..8", count = "global_load_sectors" }', "no parameter 'tile'"),
+        ('beside = { vary = "stride=1..99", count = "global_load_sectors" }', "2 to 32 values"),
+        ('beside = { vary = "stride=30..40", count = "global_load_sectors" }', "stride"),
+        ('beside = { vary = "stride=1..9999999999", count = "global_load_sectors" }', "stride"),
+        ('beside = { vary = "stride", count = "global_load_sectors" }', "names no values"),
+        ('beside = { count = "global_load_sectors" }', "names no values"),
+        (
+            'beside = { vary = "stride=1,2", count = "global_load_sectors", per = "warp" }',
+            "request or launch",
+        ),
+        (
+            'beside = { vary = "stride=1,2", count = "global_load_sectors", lesson = "banks" }',
+            "own lesson",
+        ),
         ('compare = { stride = 1 }\nbeside = { lesson = "banks" }', "either compare or beside"),
     ],
 )
@@ -79,12 +95,12 @@ def test_what_cannot_be_is_told_at_its_line_and_the_first_lesson_plays(
     (problem,) = slide.problems
     assert said in problem.text
     assert problem.line == 7 + given.count("\n")
-    assert slide.view is not None and not slide.view.compare_lesson
+    assert slide.view is not None and slide.plot is None and not slide.view.compare_lesson
 
 
 def test_words_have_nothing_beside_them() -> None:
     slide = lecture('[[slide]]\nwords = "x"\nbeside = { lesson = "banks" }\n').slides[0]
-    assert "needs a first one" in slide.problems[0].text
+    assert "needs a lesson that it is beside of" in slide.problems[0].text
 
 
 def test_both_are_told_on_one_clock_and_the_first_is_asked() -> None:
@@ -96,7 +112,7 @@ def test_both_are_told_on_one_clock_and_the_first_is_asked() -> None:
     assert view.story.duration >= alone.story.duration
     assert {key[0] for key in view.runs} == {"A", "B"}
     assert answer(slide.question, view.runs, {}).value == 16
-    assert [one.run for one in figures(slide.numbers, view.runs, {}, slide.of_two)] == ["A", "B"]
+    assert [one.run for one in figures(slide.numbers, view.runs, {}, slide.counted)] == ["A", "B"]
 
 
 def test_its_pages_name_both_side_by_side_or_one_above_the_other() -> None:
@@ -146,3 +162,44 @@ def test_a_bundle_holds_both(tmp_path: Path) -> None:
     assert not packing.problems and {"coalescing.cu", "banks.cu"} <= {*measured}
     (text,) = (file.content.decode() for file in packing.files if file.name == TEXT_FILE)
     assert lecture(text).slides[0].view == lecture().slides[0].view
+
+
+PLOT = 'beside = { vary = "stride=1,2,8", count = "global_load_sectors" }'
+SMALL = beside(PLOT).replace("stride = 4", "stride = 4, blocks = 1")
+
+
+def test_a_plot_is_read_and_written() -> None:
+    one = lecture(SMALL)
+    assert one.all_problems == () and text_of(one, Path()) == SMALL
+    new = replace(one, slides=(replace(one.slides[0], raw=""),))
+    assert lecture(text_of(new, Path())).slides[0].plot == one.slides[0].plot
+    launch = PLOT.replace(" }", ', per = "launch" }')
+    plot = lecture(beside(launch)).slides[0].plot
+    assert plot is not None and plot.per == "launch"
+
+
+def test_a_plot_counts_each_value_marks_the_one_shown_and_does_not_tell_the_answer() -> None:
+    asked, told = pages(lecture(SMALL), LOOKS)
+    assert isinstance(asked, Page) and isinstance(told, Page)
+    assert {"B 1", "B 2", "B 4", "B 8"} <= set(told.view.runs)
+    before, after = (set(written(page)) for page in (asked, told))
+    assert {"1", "2", "4", "8"} <= before & after
+    assert "stride 4: 16 sectors a request" in after - before
+    assert "30" in after and "30" not in before  # a number of the axis
+    assert [one.run for one in figures(("time",), told.view.runs, {}, "A")] == [""]
+
+
+def test_a_plot_goes_with_what_the_slide_is_changed_to() -> None:
+    slide = lecture(SMALL).slides[0]
+    assert slide.view is not None
+    other = replace(slide, view=replace(slide.view, values={**slide.view.values, "stride": 3}))
+    made = plot_of(other)
+    assert made is not None and other.view is not None
+    assert [plan.role for plan in made.plan(other.view.values)] == ["1", "2", "3", "8"]
+    both = replace(slide, view=replace(slide.view, compare_values=slide.view.values))
+    assert plot_of(both) is None
+
+
+def written(page: Page) -> list[str]:
+    """The texts of a page."""
+    return [text for mark in page.view.still.marks for text in getattr(mark, "strings", ())]

@@ -16,11 +16,10 @@ from gpuviz.draw.palette import THEMES
 from gpuviz.draw.stage import Stage
 from gpuviz.lectures.answer import Answer, answer, figures, named
 from gpuviz.lectures.cues import cues
-from gpuviz.lectures.lecture import SUFFIX, Lecture, Slide
+from gpuviz.lectures.lecture import LIMITER, SUFFIX, Lecture, Slide
 from gpuviz.lectures.over_time import lesson_of
 from gpuviz.lectures.picture import Shown, frame
 from gpuviz.lectures.reading import read, title
-from gpuviz.lectures.slide_fields import LIMITER
 from gpuviz.lectures.writing import text_of
 from gpuviz.runners.measurement import Measurement
 from gpuviz.runners.recorded import shipped

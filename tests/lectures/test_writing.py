@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpuviz.errors import InputError
-from gpuviz.lectures.lecture import Lecture, Question, Slide
+from gpuviz.lectures.lecture import TIME, Lecture, Question, Slide
 from gpuviz.lectures.reading import parse, read
-from gpuviz.lectures.slide_fields import TIME, slide_of
+from gpuviz.lectures.slide_fields import slide_of
 from gpuviz.lectures.writing import text_of, write
 from gpuviz.memory.counts import Count
 from gpuviz.reach import Reach

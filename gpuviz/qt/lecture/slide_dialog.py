@@ -22,9 +22,9 @@ from PySide6.QtWidgets import (
 from gpuviz.errors import InputError
 from gpuviz.language import tr
 from gpuviz.lectures.answer import label as count_label
-from gpuviz.lectures.lecture import Question, Slide
+from gpuviz.lectures.lecture import TIME, Question, Slide
 from gpuviz.lectures.own_files import files_of
-from gpuviz.lectures.slide_fields import STEPS, TIME, VIEW, plain_of, slide_of
+from gpuviz.lectures.slide_fields import STEPS, VIEW, plain_of, slide_of
 from gpuviz.qt.controls.controls import Combo, answers, button, label, restyle
 from gpuviz.qt.look.theme import Theme
 from gpuviz.reach import Reach

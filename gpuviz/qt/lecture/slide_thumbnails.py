@@ -157,11 +157,10 @@ def _painted(shown: Shown) -> QPixmap:
     from gpuviz.qt.lecture.slide_picture import wall
     from gpuviz.qt.painting.raster import to_image
 
-    view = shown.slide.view
     stops = cues(shown.slide, shown.story)
     begin, end = stops[0].start, stops[-1].end
     t = begin if stops[0].asks else begin + _MOMENT * (end - begin)
-    frame = inked(shown, stops[0], t, wall(view is not None and view.compared))
+    frame = inked(shown, stops[0], t, wall(shown.slide.halved))
     image = to_image(frame, 0.5).scaled(
         SIZE * _SHARP,
         Qt.AspectRatioMode.KeepAspectRatio,
@@ -182,4 +181,4 @@ def _key(slide: Slide) -> str:
     if slide.view is None:
         return repr((slide.title, slide.words, slide.markdown, slide.pictures))
     shown = slide.stops[:1], slide.stops[-1:], slide.question, slide.numbers, slide.show, slide.run
-    return repr((slide.view, shown, slide.ink))
+    return repr((slide.view, shown, slide.ink, slide.plot))

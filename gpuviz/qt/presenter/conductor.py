@@ -330,7 +330,7 @@ class Conductor(QObject):
                 found = answer(slide.question, made.runs, measured)
             except InputError as error:
                 trouble = str(error)
-        counted = figures(slide.numbers, made.runs, measured, slide.of_two)
+        counted = figures(slide.numbers, made.runs, measured, slide.counted)
         hands = self.hands if number == self._slide else None
         return Shown(slide, made.story, found, counted, trouble, hands)
 

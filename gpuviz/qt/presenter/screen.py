@@ -116,8 +116,7 @@ class Screen(QWidget):
 
     def stage_of(self, shown: Shown) -> Stage:
         """The stage of a slide that has the whole widget."""
-        view = shown.slide.view
-        scale = letters(self.height(), view is not None and view.compared)
+        scale = letters(self.height(), shown.slide.halved)
         return replace(self._window(), scale=self._look.scale * scale)
 
     def seen(self) -> Seen | None:

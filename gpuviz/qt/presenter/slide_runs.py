@@ -9,6 +9,7 @@ from PySide6.QtCore import QObject, Signal
 from gpuviz.errors import Error, Failure, failure_of
 from gpuviz.lectures.lecture import Lecture, Slide
 from gpuviz.lectures.over_time import lesson_of
+from gpuviz.lectures.plot_beside import plot_of
 from gpuviz.qt.running.worker import Job, Perform, Performer
 from gpuviz.runners.session import Library
 from gpuviz.scenes.showing import Showing, Variant, showing
@@ -107,4 +108,4 @@ class SlideRuns(QObject):
 def variants_of(slide: Slide, library: Library | None = None) -> tuple[Variant, ...]:
     """What is to be performed for a slide: one variant, or two beside each other."""
     assert slide.view is not None
-    return performed.variants_of(slide.view, library, lesson_of(slide))
+    return performed.variants_of(slide.view, library, lesson_of(slide), plot_of(slide))
