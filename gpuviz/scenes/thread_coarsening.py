@@ -182,8 +182,8 @@ def cost_of(run: Run, products: int) -> Cost:
 
 
 def number(value: float, places: int = 3) -> str:
-    """At most so many decimals, none that are zero at the end."""
-    return f"{value:.{places}f}".rstrip("0").rstrip(".")
+    """At most so many decimals, none that are zero at the end; thousands apart (`grouped`)."""
+    return f"{value:,.{places}f}".rstrip("0").rstrip(".").replace(",", "\u2009")
 
 
 def tell(values: Values, runs: Mapping[str, Run]) -> Story:

@@ -11,7 +11,14 @@ from gpuviz.scenes import thread_coarsening
 from gpuviz.scenes.inner_loops import inner_loop_of
 from gpuviz.scenes.measured import Timed
 from gpuviz.scenes.perform import Performance
-from gpuviz.scenes.thread_coarsening import LESSON, Cells, cells_of, cost_of, expected_sectors
+from gpuviz.scenes.thread_coarsening import (
+    LESSON,
+    Cells,
+    cells_of,
+    cost_of,
+    expected_sectors,
+    number,
+)
 from tests.scenes import pictures
 from tests.scenes.performed import performed
 
@@ -193,3 +200,12 @@ def test_every_combination_has_a_plan() -> None:
             plans = LESSON.plan(LESSON.defaults() | {parameter.id: choice.value})
             assert [p.role for p in plans] == [*ROLES, "one cell unrolled"]
             assert all(min(p.grid) >= 1 for p in plans)
+
+
+def test_thousands_are_apart() -> None:
+    assert [number(n) for n in (2112.0, 0.125, 1.5, 8192.25)] == [
+        "2\u2009112",
+        "0.125",
+        "1.5",
+        "8\u2009192.25",
+    ]
