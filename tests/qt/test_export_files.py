@@ -22,6 +22,7 @@ from gpuviz.export.formats import FORMATS, SUFFIXES, Format, format_of
 from gpuviz.export.hatching import hatch_lines
 from gpuviz.export.reading import read
 from gpuviz.export.save import name_for, save_traces
+from gpuviz.language import grouped
 from gpuviz.qt.painting import pdf
 from gpuviz.views.lesson_view import View
 from gpuviz.views.performed import timed, view_of
@@ -146,7 +147,9 @@ def test_data(still: View, tmp_path: Path) -> None:
         "modelled",
     ] in rows
     save(still, tmp_path / "a.md")
-    assert f"| {totals['global_load_sectors']:,} |" in (tmp_path / "a.md").read_text()
+    assert f"| {grouped(totals['global_load_sectors'])} |" in (tmp_path / "a.md").read_text(
+        encoding="utf-8"
+    )
     (path,) = save_traces(still, tmp_path / "a.gputrace")
     assert trace_file.load(path).launch == still.runs["copy"].trace.launch
 
