@@ -244,6 +244,38 @@ def test_a_question_is_asked_by_the_form(opened: Window, file: Path) -> None:
     assert slide.notes == "Look."
 
 
+def test_the_form_puts_a_lesson_or_a_plot_beside_it(opened: Window, file: Path) -> None:
+    form = dialog(opened)
+    beside = form.beside
+    assert beside.values.isHidden() and beside.count.isHidden()
+    beside.what.setCurrentIndex(beside.what.findData("banks"))
+    assert beside.values.isVisible() and beside.count.isHidden()
+    fill(beside.values, "stride=99")
+    assert "stride" in form.problem.text()
+    fill(beside.values, "stride=4")
+    assert form.problem.isHidden(), form.problem.text()
+    QTest.keyClick(form, K.Key_Return)
+    key(opened, K.Key_S, CONTROL)
+    view = read(file).slides[0].view
+    assert view is not None and view.compare_lesson == "banks"
+    assert view.compare_values["stride"] == 4
+    beside = dialog(opened).beside
+    assert beside.what.currentData() == "banks" and beside.values.text() == "stride=4"
+    beside.what.setCurrentIndex(beside.what.findData("plot"))
+    fill(beside.values, "stride=1..8*2")
+    beside.count.setCurrentIndex(beside.count.findData("global_load_sectors"))
+    QTest.keyClick(beside.parent(), K.Key_Return)
+    key(opened, K.Key_S, CONTROL)
+    (slide, *_) = read(file).slides
+    assert slide.plot is not None and slide.view is not None and not slide.view.compared
+    assert (slide.plot.vary, slide.plot.count) == ("stride=1..8*2", "global_load_sectors")
+    beside = dialog(opened).beside
+    beside.what.setCurrentIndex(0)
+    QTest.keyClick(beside.parent(), K.Key_Return)
+    key(opened, K.Key_S, CONTROL)
+    assert not read(file).slides[0].halved
+
+
 def test_the_form_tells_the_answer(opened: Window) -> None:
     form = dialog(opened)
     assert form.answer.isHidden()

@@ -26,8 +26,10 @@ from gpuviz.lectures.lecture import TIME, Question, Slide
 from gpuviz.lectures.own_files import files_of
 from gpuviz.lectures.slide_fields import STEPS, VIEW, plain_of, slide_of
 from gpuviz.qt.controls.controls import Combo, answers, button, label, restyle
+from gpuviz.qt.lecture.beside_rows import BesideRows
 from gpuviz.qt.look.theme import Theme
 from gpuviz.reach import Reach
+from gpuviz.views.provenance import Provenance
 
 _CLOSE = 0.01  # seconds: stops are written with two digits
 _FOLDER = Path(__file__).parent  # no kernel lies here: files keep the names they have
@@ -66,6 +68,7 @@ class SlideDialog(QDialog):
         self._reach = Reach(_FOLDER, own)
         plain = plain_of(slide, _FOLDER)
         self._view = {key: value for key, value in plain.items() if key in VIEW}
+        self._beside = self._view.pop("beside", {})
         asked = plain.get("question", {})
         self.title = _line(tr("Title"), plain.get("title", ""))
         stops = plain.get("stops", [])
@@ -73,6 +76,7 @@ class SlideDialog(QDialog):
         self.numbers = _line(tr("Counts shown"), _joined(plain.get("numbers", [])))
         self.ask = _line(tr("Question"), asked.get("ask", ""))
         self.choices = _line(tr("Choices"), _joined(asked.get("choices", [])))
+        self.beside = BesideRows(self._beside, counts, theme, self)
         self.count = Combo(tr("What is counted"), theme)
         for key in dict.fromkeys([*counts, *filter(None, [asked.get("count")])]):
             self.count.addItem(count_label(key), key)
@@ -121,16 +125,17 @@ class SlideDialog(QDialog):
             line.textChanged.connect(self._check)
         for box in (self.count, self.per):
             box.currentIndexChanged.connect(self._check)
+        self.beside.changed.connect(self._check)
         self.stops.textChanged.connect(self._mark)
         self._check()
 
     def slide(self) -> Slide:
-        """The slide as filled in, its view and notes as before."""
+        """The slide as filled in; its notes, and its view but for what is beside it, as before."""
         made, _ = slide_of(self._plain(), self._reach)
         kept: Slide = self._slide
         return replace(
             made,
-            view=kept.view,
+            view=_beside(kept.view, made.view),
             words=kept.words,
             markdown=kept.markdown,
             pictures=kept.pictures,
@@ -169,6 +174,7 @@ class SlideDialog(QDialog):
             "title": self.title.text().strip(),
             "stops": stops if stops == STEPS else list(map(_value, _parts(stops))),
             "numbers": _parts(self.numbers.text()),
+            "beside": self.beside.plain,
         }
         if self.ask.text().strip():
             plain["question"] = {
@@ -180,7 +186,7 @@ class SlideDialog(QDialog):
             }
             if row := self.row.text().strip():
                 plain["question"]["line"] = _value(row)
-        return {key: value for key, value in plain.items() if value not in ("", [])}
+        return {key: value for key, value in plain.items() if value not in ("", [], {})}
 
     def _check(self, *_: object) -> None:
         plain = self._plain()
@@ -192,7 +198,9 @@ class SlideDialog(QDialog):
         self._tell(made.question if not said else None)
 
     def _beyond(self, made: Slide) -> list[str]:
-        """Stops that the story never comes to."""
+        """Stops that the story never comes to; with something else beside it, it is another one."""
+        if self.beside.plain != self._beside:
+            return []
         late = [stop for stop in made.stops if stop > self._end + _CLOSE]
         if not late:
             return []
@@ -241,6 +249,7 @@ class SlideDialog(QDialog):
         self.run.setPlaceholderText(tr("the first, or its name"))
         self.row.setPlaceholderText(tr("all of them, or a line of the source"))
         form.addRow(tr("stops"), stops)
+        self.beside.add_to(form)
         rows: tuple[tuple[str, QWidget], ...] = (
             (tr("counts shown"), self.numbers),
             (tr("question"), self.ask),
@@ -256,6 +265,18 @@ class SlideDialog(QDialog):
     def _stop_at(self, moment: float) -> None:
         stops = sorted({*self._seconds(), round(moment, 2)})
         self.stops.setText(_joined(stops))
+
+
+def _beside(view: Provenance | None, made: Provenance | None) -> Provenance | None:
+    """The view with the lesson that `made` has beside its own; one that is compared stays."""
+    if view is None or made is None or (view.compared and not view.compare_lesson):
+        return view
+    return replace(
+        view,
+        compare_lesson=made.compare_lesson,
+        compare_values=made.compare_values,
+        compare_arch=made.compare_arch,
+    )
 
 
 def _line(name: str, text: str) -> QLineEdit:

@@ -1,0 +1,108 @@
+"""The rows of a slide's form that say what stands beside its lesson: another one, or a plot."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtWidgets import QFormLayout, QHBoxLayout, QLineEdit
+
+from gpuviz.language import tr
+from gpuviz.lectures.answer import label as count_label
+from gpuviz.qt.controls.controls import Combo
+from gpuviz.qt.look.theme import Theme
+from gpuviz.scenes import COURSE
+
+_NOTHING, _PLOT = "", "plot"
+_LETTERS = 9  # of a box, at least
+_WIDE = 130  # pixels of the values, at least
+
+
+class BesideRows(QObject):
+    """`given` is what a file says of it, `counts` what can be plotted.
+
+    Signals
+    -------
+    changed : something else is filled in
+    """
+
+    changed = Signal()
+
+    def __init__(
+        self, given: Mapping[str, Any], counts: Sequence[str], theme: Theme, parent: QObject
+    ) -> None:
+        super().__init__(parent)
+        self._given = given
+        self.what = Combo(tr("Beside"), theme)
+        self.what.addItem(tr("nothing"), _NOTHING)
+        self.what.addItem(tr("a plot"), _PLOT)
+        for one in COURSE:
+            self.what.addItem(tr(one.title), one.id)
+        chosen = _PLOT if "vary" in given else given.get("lesson", _NOTHING)
+        self.what.setCurrentIndex(max(self.what.findData(chosen), 0))
+        self.values = QLineEdit(given.get("vary") or _joined(given.get("values", {})))
+        self.values.setAccessibleName(tr("Values"))
+        self.values.setCursorPosition(0)
+        self.count = Combo(tr("What is plotted"), theme)
+        for key in dict.fromkeys([*counts, *filter(None, [given.get("count")])]):
+            self.count.addItem(count_label(key), key)
+        self.count.setCurrentIndex(max(self.count.findData(given.get("count")), 0))
+        for box in (self.what, self.count):  # the values are to be read, too
+            box.setSizeAdjustPolicy(box.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+            box.setMinimumContentsLength(_LETTERS)
+        self.values.setMinimumWidth(theme.look.px(_WIDE))
+        self.values.textChanged.connect(lambda _: self._change())
+        self.what.currentIndexChanged.connect(lambda _: self._choose())
+        self.count.currentIndexChanged.connect(lambda _: self._change())
+        self._offer()
+
+    def add_to(self, form: QFormLayout) -> None:
+        """The row: what it is, its values, and what is plotted."""
+        row = QHBoxLayout()
+        row.setSpacing(6)
+        row.addWidget(self.what, 1)
+        row.addWidget(self.values, 1)
+        row.addWidget(self.count, 1)
+        form.addRow(tr("beside"), row)
+
+    @property
+    def plain(self) -> dict[str, Any]:
+        """What is filled in, as a file would have it; nothing where nothing is."""
+        what, text = self.what.currentData(), self.values.text().strip()
+        if what == _NOTHING:
+            return {}
+        if what == _PLOT:
+            per = {"per": self._given["per"]} if "per" in self._given else {}
+            return {"vary": text, "count": self.count.currentData() or "", **per}
+        plain: dict[str, Any] = {"lesson": what}
+        if text:
+            plain["values"] = dict(map(_pair, filter(None, map(str.strip, text.split(",")))))
+        if what == self._given.get("lesson") and "arch" in self._given:
+            plain["arch"] = self._given["arch"]
+        return plain
+
+    def _choose(self) -> None:
+        self.values.clear()  # they were those of something else
+        self._offer()
+        self._change()
+
+    def _offer(self) -> None:
+        what = self.what.currentData()
+        self.values.setVisible(what != _NOTHING)
+        self.count.setVisible(what == _PLOT)
+        hint = "stride=1..32*2" if what == _PLOT else tr("as usual, or stride=2, …")
+        self.values.setPlaceholderText(hint)
+
+    def _change(self) -> None:
+        self.changed.emit()
+
+
+def _joined(values: Mapping[str, object]) -> str:
+    return ", ".join(f"{name}={value}" for name, value in values.items())
+
+
+def _pair(text: str) -> tuple[str, int | str]:
+    """A name and its value, a number where it is one."""
+    name, _, said = (part.strip() for part in text.partition("="))
+    return name, int(said) if said.removeprefix("-").isdecimal() else said
