@@ -121,6 +121,11 @@ class Slide:
     taken: float = 0.0
     plot: Plotted | None = None
 
+    def with_view(self, view: Provenance) -> Slide:
+        """The slide with another view; what is plotted beside a lesson stays with that lesson."""
+        same = self.view is not None and self.view.lesson == view.lesson and not view.compared
+        return replace(self, view=view, plot=self.plot if same else None, problems=())
+
     @property
     def playable(self) -> bool:
         """Whether there is anything to show."""

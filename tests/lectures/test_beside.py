@@ -200,6 +200,13 @@ def test_a_plot_goes_with_what_the_slide_is_changed_to() -> None:
     assert plot_of(both) is None
 
 
+def test_another_lesson_takes_the_plot_away() -> None:
+    slide = lecture(SMALL).slides[0]
+    assert slide.view is not None
+    assert slide.with_view(replace(slide.view, time=1.0)).plot == slide.plot
+    assert slide.with_view(replace(slide.view, lesson="banks")).plot is None
+
+
 def written(page: Page) -> list[str]:
     """The texts of a page."""
     return [text for mark in page.view.still.marks for text in getattr(mark, "strings", ())]

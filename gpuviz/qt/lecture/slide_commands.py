@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -156,7 +155,7 @@ class SlideCommands(QObject):
 
     def _update(self) -> None:
         view = self._viewing.record().for_slide
-        self._change(lambda slide: replace(slide, view=view, problems=()))
+        self._change(lambda slide: slide.with_view(view))
 
     def _duplicate(self) -> None:
         at = self._pane.slide
