@@ -10,6 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from gpuviz.draw.beside import shifted
+from gpuviz.draw.layout import elide, fit_size
 from gpuviz.draw.marks import Frame, Lines, Mark, Texts
 from gpuviz.draw.question import question
 from gpuviz.draw.scales import Scales, wider
@@ -20,6 +21,7 @@ from gpuviz.scenes.base import Lesson, Preset, Search, Story, Values
 from gpuviz.scenes.shared_clock import Clock, clock_of
 
 SIDES = ("A", "B")
+_SMALL = 13.0  # letters of a name that is long
 _LABEL, _BAND = 16.0, 36.0  # letters of the line that names a side, and its height, at scale 1
 _MANY = 400  # steps: stories with more are not held against each other step by step
 
@@ -125,10 +127,13 @@ def _apart(stage: Stage, part: Stage, band: float) -> tuple[float, float]:
 
 
 def _label(number: int, name: str, x: float, y: float, stage: Stage) -> Texts:
-    at = np.array([[x + stage.roomy().margin, y]], np.float32)
-    return Texts(
-        at, (f"{SIDES[number]} · {name}",), stage.palette.ink, stage.text(_LABEL), bold=True
-    )
+    """The name of a side, within its half."""
+    margin, text = stage.roomy().margin, f"{SIDES[number]} · {name}"
+    room = stage.width - 2 * margin
+    size = fit_size(text, room, stage.text(_LABEL), stage.text(_SMALL), bold=True)
+    said = elide(text, room, size, bold=True)
+    at = np.array([[x + margin, y]], np.float32)
+    return Texts(at, (said,), stage.palette.ink, size, bold=True)
 
 
 def name_of(lesson: Lesson, values: Values, other: Values) -> str:

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from gpuviz.draw.marks import Boxes, Frame, Texts
+from gpuviz.draw.metrics import text_width
 from gpuviz.draw.palette import DARK
 from gpuviz.draw.stage import Stage
 from gpuviz.panels.script import Step
@@ -116,3 +117,11 @@ def test_two_variants_of_one_preset_are_named_by_what_differs() -> None:
     more = {**values, "blocks": 128}
     assert name_of(COALESCING, values, more) == "blocks 64"
     assert name_of(COALESCING, more, values) == "blocks 128"
+
+
+def test_a_long_name_stays_in_its_half(both: tuple[Story, Story, Story]) -> None:
+    a, b, _ = both
+    frame = beside(a, b, "A name", "A name " * 20).frame(0.0, STAGE)
+    (label,) = [m for m in frame.marks if isinstance(m, Texts) and m.strings[0].startswith("B · ")]
+    room = STAGE.width - float(label.at[0, 0])
+    assert text_width(label.strings[0], label.size, True) < room
