@@ -99,7 +99,8 @@ def tell(values: Values, runs: Mapping[str, Run]) -> Story:
     """The story of one block."""
     about = multiplication(values, runs["naive"], runs["tiled"])
     moments = tuple(moments_of(about.sizes))
-    script = Script("tiled", pace((SECONDS[m.part] for m in moments), *LASTING))
+    seconds = (*(SECONDS[moment.part] for moment in moments), _REAL)
+    script = Script("tiled", pace(seconds, *LASTING))
     for moment in moments:
         act(script, about, moment)
     title, words = _title(about), tuple(sentence(about, m) for m in moments)

@@ -434,7 +434,9 @@ def test_both_kernels_are_timed_in_blocks_as_people_run_them(
     for role in ("tiled", "naive"):
         plan = plans[role]
         assert plan.block == (width, width, 1) and plan.grid == (256 // width, 256 // width, 1)
-        assert plan.size == f"256 × 256, blocks of {width} × {width}"
+        unlike = f", not of {tile} × {tile}" if width != tile else ""
+        blocks = f"256 × 256, blocks of {width} × {width}"
+        assert plan.size == f"{blocks}{unlike}, loop over k unrolled"
     made = job_of(plans["tiled"], "sm_90")
     counts = emulated.run(made, architecture("9.0"), level="ptx").counts.totals
     assert counts["global_load_bytes"] == 4 * 2 * 256**3 // width
