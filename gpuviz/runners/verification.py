@@ -17,7 +17,7 @@ from gpuviz.kernels import settings
 from gpuviz.local import local
 from gpuviz.memory.atomics import turns
 from gpuviz.memory.banks import wavefronts
-from gpuviz.memory.counts import find
+from gpuviz.memory.counts import Count, find
 from gpuviz.memory.hardware import RAW
 from gpuviz.ptx.options import Options
 from gpuviz.runners import emulated, measured_file
@@ -132,10 +132,17 @@ def _launch(
 
 
 def compare_run(name: str, run: Run, measured: Mapping[str, float | None]) -> list[Comparison]:
-    """Every measured quantity that is also predicted."""
+    """Every measured quantity that is also predicted.
+
+    Constant replays only of programs with loads of their own from there: the jump tables that the
+    assembler makes of a switch are in constant memory, too, and are not modelled.
+    """
     totals, found = run.counts.totals, []
+    loads = totals[Count.CONSTANT_LOAD_REQUESTS] > 0
     for key, value in measured.items():
         count = find(key.removesuffix(RAW))
+        if count is Count.CONSTANT_LOAD_REPLAYS and not loads:
+            continue
         if count is not None and value is not None:
             note = _ARBITRATION if key.endswith(RAW) and _noise(totals[count], value) else ""
             note = "sampled" if run.sampled else note
