@@ -26,10 +26,11 @@ def test_the_examples_are_a_lecture(tmp_path: Path) -> None:
     (tmp_path / "pictures" / "die.png").write_bytes(b"")
     lecture = parse("\n".join(blocks), tmp_path)
     assert lecture.all_problems == ()
-    words, asked, compared, markdown, kernel = lecture.slides
+    words, asked, compared, two, plot, markdown, kernel = lecture.slides
     assert words.view is None and words.words.startswith("One warp")
     assert asked.question is not None and 8 in asked.question.choices
     assert compared.view is not None and compared.view.compare_values["stride"] == 32
+    assert two.view is not None and plot.plot is not None
     assert markdown.markdown and "\\frac" in markdown.words and markdown.pictures
     assert kernel.view is not None
     assert str(tmp_path / "x.npy") in str(kernel.view.launch["arguments"])

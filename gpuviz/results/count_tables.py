@@ -87,7 +87,7 @@ def summary(runs: Mapping[str, Run]) -> Table:
         columns[f"{name} ({said})"] = by_name(run.counts.totals)
         if run.measurement is not None:
             found = {**run.measurement.values(), **times(run.measurement)}
-            columns[f"{name} ({caption(run.measurement)})"] = found
+            columns[f"{name} ({_read(run.measurement)})"] = found
     keys = dict.fromkeys(k for values in columns.values() for k, v in values.items() if v)
     return Table(
         (tr("quantity"), *columns),
@@ -95,6 +95,12 @@ def summary(runs: Mapping[str, Run]) -> Table:
             (named(key), *(_cell(values.get(key)) for values in columns.values())) for key in keys
         ),
     )
+
+
+def _read(found: Measurement) -> str:
+    """Where measured numbers come from, and when, in the language in use."""
+    when = (found.date,) if found.source == "live" else ()  # a recording's caption has its date
+    return ", ".join((caption(found), *when))
 
 
 def named(key: str) -> str:
