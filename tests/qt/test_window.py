@@ -454,6 +454,8 @@ def test_settings_are_restored(make: Callable[[], Window], qtbot: QtBot) -> None
     first.actions_["show.lessons"].trigger()
     first.actions_["arch.sm_80"].trigger()
     press(first.stage, Key.Key_BracketRight, Key.Key_L)
+    qtbot.waitUntil(lambda: not first.director.performer.busy)
+    qtbot.wait(1)  # what has arrived is laid out
     sizes = first.panes.middle.sizes()
     first.close()
     second = make()
