@@ -6,12 +6,16 @@ too; a stranger's file never lies in such a folder.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
+from typing import TypeVar
 
 from gpuviz import bounded, files, resources
-from gpuviz.errors import FormatError, InputError
+from gpuviz.errors import Error, FormatError, InputError
+
+Read = TypeVar("Read")
 
 NAME = "SHA256SUMS"
 _LARGEST = 1 << 28  # bytes of a file that comes with gpuviz
@@ -45,6 +49,16 @@ def check(file: Path) -> None:
         same = False
     if not same:
         raise FormatError(f"{file}, which came with gpuviz, is damaged: install gpuviz again")
+
+
+def shipped(name: str, read: Callable[[Path], Read]) -> Read | None:
+    """What is read of a resource; None where it is not there, damaged, or refused by `read`."""
+    path = resources.path(name)
+    try:
+        check(path)
+        return read(path)
+    except Error:
+        return None
 
 
 @cache

@@ -14,7 +14,7 @@ from pathlib import Path
 from gpuviz import bounded, checksums, files, records, resources
 from gpuviz.compile.compiler import read_text
 from gpuviz.compile.source_hash import source_hash
-from gpuviz.errors import Error, FormatError
+from gpuviz.errors import FormatError
 
 FILE = "recordings/ladder.json"
 _FORMAT, _VERSION = "gpuviz-ladder", 1
@@ -97,9 +97,4 @@ def read(path: Path) -> LadderTimes:
 @cache
 def shipped() -> LadderTimes | None:
     """The times that came with gpuviz; None when there are none."""
-    path = resources.path(FILE)
-    try:
-        checksums.check(path)
-        return read(path)
-    except Error:
-        return None
+    return checksums.shipped(FILE, read)

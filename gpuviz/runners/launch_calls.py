@@ -15,7 +15,7 @@ from typing import Literal
 from gpuviz import bounded, checksums, files, records, resources
 from gpuviz.compile.compiler import read_text
 from gpuviz.compile.source_hash import source_hash
-from gpuviz.errors import Error, FormatError
+from gpuviz.errors import FormatError
 
 KERNEL, FILE = "fma4.cu", "recordings/launch_calls.json"
 _FORMAT, _VERSION = "gpuviz-launch-calls", 1
@@ -133,9 +133,4 @@ def read(path: Path) -> LaunchCalls:
 @cache
 def shipped() -> LaunchCalls | None:
     """The calls that came with gpuviz; None when there are none, or of an older kernel."""
-    path = resources.path(FILE)
-    try:
-        checksums.check(path)
-        return read(path)
-    except Error:
-        return None
+    return checksums.shipped(FILE, read)

@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from gpuviz.draw.hit import text_boxes
@@ -25,7 +24,7 @@ from gpuviz.qt.look.fonts import load_fonts
 from gpuviz.qt.presenter.presentation import Presentation
 from gpuviz.scenes.perform import perform
 from gpuviz.scenes.sources import Sources
-from tests.qt.test_presenter import texts
+from tests.qt.test_presenter import press, texts
 from tests.qt.test_tuning import TEXT
 
 K = Qt.Key
@@ -70,11 +69,6 @@ def give(qtbot: QtBot, tmp_path: Path) -> Iterator[Give]:
         shown.close()
         for one in (shown.screen, shown.speaker, shown):
             one.deleteLater()
-
-
-def press(shown: Presentation, *keys: Qt.Key) -> None:
-    for key in keys:
-        QTest.keyClick(shown.screen, key)
 
 
 def test_who_says_8(give: Give) -> None:

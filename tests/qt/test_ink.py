@@ -19,7 +19,7 @@ from gpuviz.qt.look.fonts import load_fonts
 from gpuviz.qt.presenter.presentation import Presentation
 from gpuviz.scenes.perform import perform
 from gpuviz.scenes.sources import Sources
-from tests.qt.test_presenter import pixels
+from tests.qt.test_presenter import pixels, press
 
 K = Qt.Key
 TEXT = """gpuviz-lecture = 1
@@ -58,11 +58,6 @@ def give(qtbot: QtBot, tmp_path: Path) -> Iterator[Give]:
         shown.close()
         for one in (shown.screen, shown.speaker, shown):
             one.deleteLater()
-
-
-def press(shown: Presentation, *keys: Qt.Key) -> None:
-    for key in keys:
-        QTest.keyClick(shown.screen, key)
 
 
 def drag(widget: QWidget, *points: tuple[float, float]) -> None:

@@ -17,6 +17,7 @@ from gpuviz.qt.presenter import presentation
 from gpuviz.qt.presenter.presentation import Presentation
 from gpuviz.scenes.perform import perform
 from gpuviz.scenes.sources import Sources
+from tests.qt.test_presenter import press
 
 K = Qt.Key
 TEXT = """gpuviz-lecture = 1
@@ -60,11 +61,6 @@ def give(qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Itera
         shown.close()
         for one in (shown.screen, shown.speaker, shown):
             one.deleteLater()
-
-
-def press(shown: Presentation, *keys: Qt.Key) -> None:
-    for key in keys:
-        QTest.keyClick(shown.screen, key)
 
 
 def texts(frame: Frame | None) -> list[str]:
