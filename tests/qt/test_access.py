@@ -26,7 +26,7 @@ from gpuviz.qt.commands.keys_dialog import KeysDialog
 from gpuviz.qt.commands.palette_dialog import PaletteDialog
 from gpuviz.qt.lecture.questions import unsaved_box
 from gpuviz.qt.lecture.slide_dialog import SlideDialog
-from gpuviz.qt.lecture.words_dialog import WordsDialog as WordsForm
+from gpuviz.qt.lecture.slide_words_dialog import SlideWordsDialog
 from gpuviz.qt.playing.words_dialog import WordsDialog
 from gpuviz.qt.window.window import Window
 from gpuviz.traces import Finding
@@ -149,7 +149,7 @@ def test_a_dialog_has_names_and_is_gone_through_by_tab(id: str, full: Window) ->
 
 def test_a_slide_of_words_has_names(full: Window) -> None:
     full.lecture.pane.select(2)
-    dialog = opened(full, "lecture.edit", WordsForm)
+    dialog = opened(full, "lecture.edit", SlideWordsDialog)
     assert unnamed(dialog) == [] and "Words" in [spoken(w)[1] for w in focusable(dialog)]
     dialog.close()
 

@@ -23,7 +23,7 @@ from gpuviz.lectures.reading import read
 from gpuviz.qt.lecture.document import Document
 from gpuviz.qt.lecture.save_commands import SaveCommands
 from gpuviz.qt.lecture.slide_dialog import SlideDialog
-from gpuviz.qt.lecture.words_dialog import WordsDialog
+from gpuviz.qt.lecture.slide_words_dialog import SlideWordsDialog
 from gpuviz.qt.window.window import Window
 from gpuviz.runners import recording
 from gpuviz.runners.measurement import Measurement, Timing
@@ -382,7 +382,7 @@ def test_the_form_is_of_the_slide_it_was_opened_for(opened: Window) -> None:
 def test_a_slide_of_words(opened: Window) -> None:
     press(opened, "+ words")
     form = opened.lecture.slides.dialog
-    assert isinstance(form, WordsDialog)
+    assert isinstance(form, SlideWordsDialog)
     fill(form.title, "Remember")
     form.words.selectAll()
     QTest.keyClicks(form.words, "One line a warp.")

@@ -13,7 +13,7 @@ from pytestqt.qtbot import QtBot
 
 from gpuviz.draw.marks import Outlines, Raster
 from gpuviz.lectures.reading import read
-from gpuviz.qt.lecture.words_dialog import WordsDialog
+from gpuviz.qt.lecture.slide_words_dialog import SlideWordsDialog
 from gpuviz.qt.window.window import Window
 from tests.scenes.pictures import words
 
@@ -22,34 +22,34 @@ LEFT, CONTROL = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.ControlModifier
 
 
 @pytest.fixture
-def form(window: Window) -> WordsDialog:
+def form(window: Window) -> SlideWordsDialog:
     window.lecture.saving.ask_unsaved = lambda: "discard"
     window.lecture.begin()
     (add,) = (b for b in window.lecture.pane.findChildren(QPushButton) if b.text() == "+ words")
     QTest.mouseClick(add, LEFT)
     found = window.lecture.slides.dialog
-    assert isinstance(found, WordsDialog) and found.isVisible()
+    assert isinstance(found, SlideWordsDialog) and found.isVisible()
     found.words.selectAll()
     return found
 
 
-def click(form: WordsDialog, name: str) -> None:
+def click(form: SlideWordsDialog, name: str) -> None:
     (found,) = (b for b in form.findChildren(QPushButton) if b.accessibleName() == name)
     QTest.mouseClick(found, LEFT)
 
 
-def seen(form: WordsDialog) -> list[str]:
+def seen(form: SlideWordsDialog) -> list[str]:
     assert form.preview.frame is not None
     return words(form.preview.frame)
 
 
-def kinds(form: WordsDialog) -> set[type]:
+def kinds(form: SlideWordsDialog) -> set[type]:
     assert form.preview.frame is not None
     return {type(mark) for mark in form.preview.frame.marks}
 
 
 def test_the_slide_is_seen_while_it_is_written(
-    form: WordsDialog, window: Window, qtbot: QtBot, tmp_path: Path
+    form: SlideWordsDialog, window: Window, qtbot: QtBot, tmp_path: Path
 ) -> None:
     QTest.keyClicks(form.words, "Each warp ")
     QTest.keyClick(form.words, Qt.Key.Key_B, CONTROL)
@@ -68,7 +68,7 @@ def test_the_slide_is_seen_while_it_is_written(
     assert slide.markdown and "**asks**" in slide.words and "$$\\frac" in slide.words
 
 
-def test_what_cannot_be_shown_is_told_at_once(form: WordsDialog, qtbot: QtBot) -> None:
+def test_what_cannot_be_shown_is_told_at_once(form: SlideWordsDialog, qtbot: QtBot) -> None:
     QTest.keyClicks(form.words, "![die](http://x.org/a.png) and $\\frac{$ too")
     qtbot.waitUntil(lambda: "elsewhere" in form.problem.text() and "\\frac{" in form.problem.text())
     QTest.mouseClick(form.markdown, LEFT, pos=form.markdown.rect().center())
@@ -77,7 +77,7 @@ def test_what_cannot_be_shown_is_told_at_once(form: WordsDialog, qtbot: QtBot) -
 
 
 def test_a_picture_goes_with_the_lecture(
-    form: WordsDialog, window: Window, qtbot: QtBot, tmp_path: Path
+    form: SlideWordsDialog, window: Window, qtbot: QtBot, tmp_path: Path
 ) -> None:
     photo = tmp_path / "elsewhere" / "a die.png"
     photo.parent.mkdir()
@@ -96,7 +96,7 @@ def test_a_picture_goes_with_the_lecture(
     assert slide.problems == () and dict(slide.pictures)
 
 
-def test_a_file_that_is_no_picture_is_refused(form: WordsDialog, tmp_path: Path) -> None:
+def test_a_file_that_is_no_picture_is_refused(form: SlideWordsDialog, tmp_path: Path) -> None:
     text = tmp_path / "notes.txt"
     text.write_text("x")
     form.ask_picture = lambda: text

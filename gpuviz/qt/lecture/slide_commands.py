@@ -24,7 +24,7 @@ from gpuviz.qt.running.viewing import Viewing
 
 if TYPE_CHECKING:
     from gpuviz.qt.lecture.slide_dialog import SlideDialog
-    from gpuviz.qt.lecture.words_dialog import WordsDialog
+    from gpuviz.qt.lecture.slide_words_dialog import SlideWordsDialog
 
 _NEEDS_SLIDE = (
     "lecture.update",
@@ -60,7 +60,7 @@ class SlideCommands(QObject):
         self._director, self._player, self._theme = core.director, core.player, core.theme
         self._actions = actions
         self._window = window
-        self.dialog: SlideDialog | WordsDialog | None = None
+        self.dialog: SlideDialog | SlideWordsDialog | None = None
         self.timeline: Timeline | None = None  # where clicks set stops
         doing: dict[str, Callable[[], object]] = {
             "lecture.add": self._add,
@@ -94,13 +94,15 @@ class SlideCommands(QObject):
         dialog.finished.connect(dialog.deleteLater)
         dialog.show()
 
-    def _form(self, slide: Slide) -> SlideDialog | WordsDialog:
+    def _form(self, slide: Slide) -> SlideDialog | SlideWordsDialog:
         """What is filled in for a slide."""
         if slide.view is None:
-            from gpuviz.qt.lecture.words_dialog import WordsDialog
+            from gpuviz.qt.lecture.slide_words_dialog import SlideWordsDialog
 
             home = self._document.reach.folder
-            return WordsDialog(slide, home, partial(taken, folder=home), self._theme, self._window)
+            return SlideWordsDialog(
+                slide, home, partial(taken, folder=home), self._theme, self._window
+            )
         from gpuviz.qt.lecture.slide_dialog import SlideDialog
 
         showing = self._director.showing

@@ -60,7 +60,7 @@ _SIGNS = (
 )
 
 
-class WordsDialog(QDialog):
+class SlideWordsDialog(QDialog):
     """Accepts whatever is written: what of it cannot be shown is told below.
 
     Pictures and other files are looked for in `folder`; `take` makes a file one of the lecture's,
