@@ -18,9 +18,11 @@ from gpuviz import archive
 from gpuviz.archive import Content, Form
 from gpuviz.arrays import I32, I64
 from gpuviz.traces import (
+    HANDOVERS,
     LANES,
     Branch,
     Finding,
+    Handovers,
     Launch,
     MemoryInstruction,
     Requests,
@@ -42,6 +44,7 @@ _KINDS: dict[str, type[np.generic]] = {
 }
 _ARRAYS = tuple(field.name for field in fields(Requests))
 _WAY = tuple(field.name for field in fields(Way))  # stored as way_stretch and so on
+_HANDED = tuple(field.name for field in fields(Handovers))  # as handed_kind and so on
 _WIDTHS = (1, 2, 4, 8, 16, 32)  # bytes that a lane may access
 _THREADS, _BLOCKS = 1024, (1 << 31) - 1  # of a block; along one side of a grid
 _MOST = 1 << 48  # beyond any count, line or size
@@ -88,7 +91,12 @@ def load(path: Path) -> Trace:
     FormatError : it is damaged, not a trace, or written by a newer gpuviz
     """
     found = archive.read(path, FORM, _Manifest)
-    trace = Trace(requests=_requests(found), path=_way(found), **vars(found.manifest))
+    trace = Trace(
+        requests=_requests(found),
+        path=_way(found),
+        handovers=_handed(found),
+        **vars(found.manifest),
+    )
     for holds, why in _claims(trace):
         if not holds:
             raise found.damaged(why)
@@ -100,6 +108,8 @@ def _arrays(trace: Trace) -> dict[str, Any]:
     found = {name: getattr(trace.requests, name) for name in _ARRAYS}
     if trace.path is not None:
         found |= {f"way_{name}": getattr(trace.path, name) for name in _WAY}
+    if trace.handovers is not None:
+        found |= {f"handed_{name}": getattr(trace.handovers, name) for name in _HANDED}
     return found
 
 
@@ -115,6 +125,14 @@ def _way(found: Content[_Manifest]) -> Way | None:
         return None
     count = len(found.array("way_stretch", np.int32, -1))
     return Way(**{name: found.array(f"way_{name}", _KINDS[name], count) for name in _WAY})
+
+
+def _handed(found: Content[_Manifest]) -> Handovers | None:
+    """What went on at mbarriers, if anything did."""
+    if "handed_kind" not in found.arrays:
+        return None
+    count = len(found.array("handed_kind", np.int64, -1))
+    return Handovers(*(found.array(f"handed_{name}", np.int64, count) for name in _HANDED))
 
 
 def _claims(trace: Trace) -> Iterator[tuple[bool, str]]:
@@ -137,6 +155,14 @@ def _claims(trace: Trace) -> Iterator[tuple[bool, str]]:
     yield _within(rows.instruction, len(trace.instructions)), "an instruction in it is not known"
     yield _within(rows.step, _MOST) and _within(rows.phase, _MOST), "a step in it is negative"
     yield not (rows.address >= _MOST).any(), "an address in it is beyond any memory"
+    if handed := trace.handovers:
+        yield bool(np.isin(handed.block, trace.recorded).all()), "a block in it was not recorded"
+        yield _within(handed.warp, launch.warps_per_block), "a warp in it is not of its blocks"
+        yield _within(handed.kind, len(HANDOVERS)), "an event at an mbarrier is of no kind"
+        yield _within(handed.threads, LANES + 1), "a warp in it has more than 32 lanes"
+        columns = handed.step, handed.line, handed.address, handed.size
+        signed = handed.mbarrier + 1, handed.source + 1  # -1 for none
+        yield all(_within(one, _MOST) for one in (*columns, *signed)), "a number is negative"
     if way:
         yield _within(way.stretch, len(trace.stretches)), "a stretch in it is not known"
         yield all(one.count > 0 for one in trace.stretches), "a stretch in it is empty"

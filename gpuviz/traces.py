@@ -9,7 +9,7 @@ observed (`gpuviz.observe`). What is kept afterwards, for the blocks asked for, 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -163,6 +163,47 @@ class Requests:
         return np.asarray(lane_mask(self.active[row : row + 1])[0])
 
 
+HandoverKind = Literal["init", "arrive", "over", "wait", "load", "store", "reduce", "product"]
+HANDOVERS: tuple[HandoverKind, ...] = get_args(HandoverKind)
+
+
+@dataclass(frozen=True, eq=False)
+class Handovers:
+    """What warps and copies did at mbarriers, and without them, in the shared memory of a block.
+
+    One row a warp and event of `observe.PhaseEvent` (a phase that is over: one), or a piece of
+    `observe.Transfer`, in the order in which they happened in the emulator.
+
+    Attributes
+    ----------
+    kind : (H,) index into `HANDOVERS`
+    step : (H,) issue slot of the last request before it
+    line : (H,) CUDA line, 0 when unknown
+    block : (H,) linear id of the block whose shared memory it is
+    warp : (H,) who did it, within its own block; of a phase that is over, one of the last to come
+    address : (H,) offset of the mbarrier, or of the first byte moved
+    threads : (H,) how many of the warp's lanes did so
+    size : (H,) bytes moved, 0 at mbarriers
+    mbarrier : (H,) offset of the mbarrier that counts the bytes, -1 for none
+    source : (H,) global address of the first byte moved, -1 for none or several
+    """
+
+    kind: I64
+    step: I64
+    line: I64
+    block: I64
+    warp: I64
+    address: I64
+    threads: I64
+    size: I64
+    mbarrier: I64
+    source: I64
+
+    def __len__(self) -> int:
+        """Number of events."""
+        return len(self.kind)
+
+
 @dataclass(frozen=True)
 class Stretch:
     """Instructions executed one after another without a branch between them (a basic block).
@@ -308,6 +349,7 @@ class Trace:
     flops : floating-point operations executed (see `gpuviz.ptx.flops`)
     stretches, path : which instructions the recorded blocks' warps executed, with which lanes; None
         unless asked for
+    handovers : what went on at mbarriers of the recorded blocks; None when nothing did
     """
 
     launch: Launch
@@ -327,6 +369,7 @@ class Trace:
     stretches: tuple[Stretch, ...] = ()
     path: Path | None = None
     flops: int = 0
+    handovers: Handovers | None = None
 
     def of(
         self,

@@ -8,8 +8,19 @@ from typing import Any
 import numpy as np
 
 from gpuviz.arrays import I32, I64, Array
-from gpuviz.observe import Access, Lanes, Meeting, Place, Sink
-from gpuviz.traces import LANES, MemoryInstruction, Path, Requests, Stretch, lane_bits
+from gpuviz.observe import Access, Lanes, Meeting, PhaseEvent, Place, Report, Sink, Transfer
+from gpuviz.traces import (
+    HANDOVERS,
+    LANES,
+    HandoverKind,
+    Handovers,
+    Launch,
+    MemoryInstruction,
+    Path,
+    Requests,
+    Stretch,
+    lane_bits,
+)
 
 _ALL = np.uint32(0xFFFFFFFF)
 
@@ -56,11 +67,17 @@ class RequestRecorder(OfBlocks):
         self._step = 0
         self._first = 0
         self._phase: I32 = np.zeros(0, np.int32)
+        self._handovers: list[tuple[Array, ...]] = []
+        self._warps = 1  # of a block
 
     @property
     def memory_instructions(self) -> tuple[MemoryInstruction, ...]:
         """The instructions that made the requests, by number."""
         return tuple(self._numbers)
+
+    def launch_begin(self, launch: Launch, report: Report) -> None:
+        """A launch begins."""
+        self._warps = launch.warps_per_block
 
     def blocks_begin(self, first: int, count: int) -> None:
         """A batch begins: no block of it has passed a barrier."""
@@ -94,6 +111,47 @@ class RequestRecorder(OfBlocks):
             address,
         )
 
+    def phase(self, event: PhaseEvent) -> None:
+        """Keep what warps do at mbarriers of these blocks."""
+        where = np.stack([event.block, event.thread // LANES % self._warps, event.address], 1)
+        some = np.isin(event.block, self._here)
+        which, threads = np.unique(where[some], axis=0, return_counts=True)
+        if event.kind == "over":  # by all that arrived together
+            which = which[np.unique(which[:, [0, 2]], axis=0, return_index=True)[1]]
+            threads = np.ones(len(which), np.int64)
+        nothing = np.full(len(which), -1)
+        self._hand_over(event.at, event.kind, *which.T, threads, nothing + 1, nothing, nothing)
+
+    def transfer(self, transfer: Transfer) -> None:
+        """Keep what is moved in the shared memory of these blocks."""
+        some = np.isin(transfer.block, self._here)
+        columns = (
+            transfer.block,
+            transfer.thread // LANES % self._warps,
+            transfer.address,
+            np.ones_like(transfer.block),
+            transfer.size,
+            transfer.mbarrier,
+            transfer.source,
+        )
+        self._hand_over(transfer.at, transfer.kind, *(column[some] for column in columns))
+
+    def _hand_over(self, at: Place, kind: HandoverKind, block: I64, *columns: I64) -> None:
+        if not self._listening or not len(block):
+            return
+        first = HANDOVERS.index(kind), self._step, at.line
+        self._rows += len(block)
+        self._handovers.append((*(np.full(len(block), one) for one in first), block, *columns))
+
+    def handovers(self) -> Handovers | None:
+        """What went on at mbarriers so far, read-only; None when nothing did."""
+        if not self._handovers:
+            return None
+        columns = [np.concatenate(column) for column in zip(*self._handovers, strict=True)]
+        for column in columns:
+            column.setflags(write=False)
+        return Handovers(*columns)
+
     def requests(self) -> Requests:
         """Everything kept so far, read-only."""
         return Requests(
@@ -111,6 +169,7 @@ class RequestRecorder(OfBlocks):
     def clear(self) -> None:
         """Forget what was kept so far; steps go on."""
         self._parts.clear()
+        self._handovers.clear()
         self._rows, self.full = 0, False
 
 

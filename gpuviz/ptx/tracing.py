@@ -55,5 +55,6 @@ class Tracer:
             notes=tuple(notes),
             stretches=() if path is None else path.stretches,
             path=None if path is None else path.path(),
+            handovers=requests.handovers(),
             **more,
         )

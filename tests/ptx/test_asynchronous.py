@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import dataclasses
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from gpuviz.errors import KernelFault, LaunchError
+from gpuviz.errors import FormatError, KernelFault, LaunchError
 from gpuviz.ptx.check import unsupported
 from gpuviz.ptx.emulator import Options, Result
 from gpuviz.ptx.text.parser import parse
+from gpuviz.trace_file import load, save
+from gpuviz.traces import HANDOVERS, Handovers
 from tests.ptx.launching import KERNELS, launch
 
 SOURCE = (KERNELS / "asynchronous.cu").read_text()
@@ -42,6 +46,40 @@ def test_a_warp_fetches_what_others_add_up(engine: str) -> None:
     assert (out[:-1] == right).all() and (out[-1] == right.sum(0)).all()
     assert found.engine == "numpy"
     assert any("setmaxnreg does nothing here" in note for note in found.trace.notes)
+
+
+def test_what_warps_hand_over_at_mbarriers_is_kept(tmp_path: Path) -> None:
+    """Five tiles through two stages, of the second block: the fifth warp is the producer."""
+    trace = pipeline(options=Options(record=(1,)))[1].trace
+    made = trace.handovers
+    assert made is not None and set(made.block.tolist()) == {1}
+
+    def rows(kind: Any) -> Any:
+        some = made.kind == HANDOVERS.index(kind)
+        return [column[some].tolist() for column in vars(made).values()]
+
+    _, _, _, _, warp, at, threads, size, counts, source = rows("load")
+    assert warp == [4] * 5 and size == [512] * 5 and threads == [1] * 5
+    start = trace.launch.buffers[0].address
+    assert source == [start + 512 * (5 + tile) for tile in range(5)]
+    assert at == [at[0], at[1]] * 2 + at[:1] and counts == [*counts[:2] * 2, counts[0]]
+    waits = set(zip(*(rows("wait")[column] for column in (4, 5, 6)), strict=True))
+    assert {(4, 1), *((warp, 32) for warp in range(4))} == {(w, n) for w, _, n in waits}
+    full, empty = sorted(set(counts)), sorted({b for w, b, _ in waits if w == 4})
+    over = rows("over")[5]
+    assert [over.count(one) for one in (*full, *empty)] == [3, 2, 3, 2]
+    assert sum(rows("arrive")[6]) == 5 + 5 * 128 and len(rows("init")[0]) == 4
+    save(trace, tmp_path / "a.trace")
+    back = load(tmp_path / "a.trace").handovers
+    assert isinstance(back, Handovers) and len(back) == len(made)
+    assert all((one == vars(back)[name]).all() for name, one in vars(made).items())
+    for wrong in ({"kind": made.kind + 50}, {"warp": made.warp + 1}, {"block": made.block - 1}):
+        save(
+            dataclasses.replace(trace, handovers=dataclasses.replace(made, **wrong)), tmp_path / "b"
+        )
+        with pytest.raises(FormatError, match="in it was not|in it is not|is of no kind"):
+            load(tmp_path / "b")
+    assert pipeline(options=Options(record=()))[1].trace.handovers is None
 
 
 ALL = Options(checks=("memory", "race", "init", "sync"), thorough=True)
