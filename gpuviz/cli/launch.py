@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import get_args
 
 from gpuviz.cli.building import add_building, built, pairs
-from gpuviz.compile import entry_name, launch_at
+from gpuviz.compile import Written, entry_name, launch_at, launches_in, lines_of
 from gpuviz.errors import InputError
 from gpuviz.kernels.host_launch import proposed_by
 from gpuviz.kernels.launch_texts import Kernel, LaunchTexts
-from gpuviz.kernels.settings import load
+from gpuviz.kernels.settings import Settings, load
 from gpuviz.language import ENGLISH, languages
 from gpuviz.ptx.options import Engine, Options
 from gpuviz.runners.job import Job
@@ -151,7 +151,7 @@ def _of_file(arguments: argparse.Namespace) -> Job:
     path = Path(arguments.file)
     settings = load(path)
     include = (*arguments.include, *settings.include)
-    found = launch_at(path, arguments.launch, include) if arguments.launch else None
+    found = _written(arguments, path, settings)
     wanted = arguments.entry or (found and (found.instance or found.kernel)) or settings.kernel
     program = built(arguments, path, settings, wanted)
     entry = entry_name(program.kernels, wanted)
@@ -159,7 +159,11 @@ def _of_file(arguments: argparse.Namespace) -> Job:
     kept = settings.launch_of(program.kernels, entry)
     kept = proposed_by(found, kernel).over(kept) if found else kept
     if not ((arguments.grid or kept.grid) and (arguments.block or kept.block)):
-        said = f": {' '.join(found.texts[:2])} at line {found.line} is no constant" if found else ""
+        own = launches_in(path, arguments.entry or "", include)
+        said = f"; or --launch LINE, one of the file's own: {lines_of(own)}" if own else ""
+        said = (
+            f": {' '.join(found.texts[:2])} at line {found.line} is no constant" if found else said
+        )
         raise InputError(
             f"a launch of a FILE needs --grid and --block, as in --grid 64 --block 256{said}"
         )
@@ -169,6 +173,20 @@ def _of_file(arguments: argparse.Namespace) -> Job:
     if made.proposed:
         err("not said, and proposed: " + ", ".join(f"{k}: {v}" for k, v in made.proposed.items()))
     return Job(program, entry, made.grid, made.block, made.arguments, made.shared, "named")
+
+
+def _written(arguments: argparse.Namespace, path: Path, settings: Settings) -> Written | None:
+    """The launch of the file's host code that is asked for; its only one where none is said."""
+    include = (*arguments.include, *settings.include)
+    if arguments.launch:
+        return launch_at(path, arguments.launch, include)
+    if arguments.grid or arguments.block or settings.launches:
+        return None
+    only = launches_in(path, arguments.entry or "", include)
+    if len(only) != 1:
+        return None
+    err(f"launched as the host code does at line {only[0].line}")
+    return only[0]
 
 
 def told(arguments: argparse.Namespace, kernel: Kernel) -> LaunchTexts:

@@ -19,7 +19,7 @@ from gpuviz.compile.names import demangled, entry_name
 from gpuviz.compile.program import CompileError, Diagnostic, Program, Resources
 from gpuviz.compile.shipped import gallery, own_program, prebuilt
 from gpuviz.compile.split.launches import Written
-from gpuviz.compile.written import launch_at, written_launches
+from gpuviz.compile.written import launch_at, launches_in, lines_of, written_launches
 
 __all__ = [
     "CompileError",
@@ -35,6 +35,8 @@ __all__ = [
     "entry_name",
     "gallery",
     "launch_at",
+    "launches_in",
+    "lines_of",
     "load_program",
     "own_program",
     "prebuilt",

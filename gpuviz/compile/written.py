@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 from gpuviz.compile import headers, nvrtc
@@ -26,11 +27,23 @@ def written_launches(path: Path, include: tuple[Path, ...] = ()) -> tuple[Writte
     return Split(read_text(path), path.name, path.parent.resolve(), include, known).launches
 
 
+def launches_in(
+    path: Path, kernel: str = "", include: tuple[Path, ...] = ()
+) -> tuple[Written, ...]:
+    """The launches that a file itself writes, not its headers; of one kernel where it is named."""
+    every = (one for one in written_launches(path, include) if one.file == path.name)
+    return tuple(one for one in every if kernel in ("", one.kernel, one.instance))
+
+
 def launch_at(path: Path, line: int, include: tuple[Path, ...] = ()) -> Written:
     """The launch that is written at a line of a file; InputError, with the others, if none is."""
-    found = [one for one in written_launches(path, include) if one.file == path.name]
+    found = launches_in(path, include=include)
     for one in found:
         if one.line == line:
             return one
-    others = ", ".join(f"{one.line} ({one.kernel})" for one in found) or "none"
-    raise InputError(f"{path.name} has no launch at line {line}; lines with one: {others}")
+    raise InputError(f"{path.name} has no launch at line {line}; lines with one: {lines_of(found)}")
+
+
+def lines_of(found: Iterable[Written]) -> str:
+    """Launches as lines and kernels: "12 (saxpy), 40 (dot)"."""
+    return ", ".join(f"{one.line} ({one.kernel})" for one in found) or "none"

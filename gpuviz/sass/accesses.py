@@ -54,6 +54,8 @@ def width_of(instruction: Instruction) -> int:
     if name == "cp":
         size = instruction.operands[2]
         return int(getattr(size, "value", 4))
+    if name in ("ldmatrix", "stmatrix"):
+        return 16  # a lane names a row; what it gets is of other lanes' rows
     value = instruction.operands[1 if name in ("st", "red") else 0]
     count = len(value.items) if isinstance(value, Vec) else 1
     return count * (16 if mods[-1] == "b128" else type_bytes(mods[-1]))

@@ -81,13 +81,16 @@ def is_data(instruction: Instruction) -> bool:
     )
 
 
+_MEMORY = ("ld", "ldu", "st", "atom", "red", "ldmatrix", "stmatrix")
+
+
 def is_memory(instruction: Instruction) -> bool:
     """Loads, stores, atomics and copies of lanes outside parameter space; no bulk copies."""
     opcode = instruction.opcode
     if opcode.name == "cp":
         return {"async", "global"} <= set(opcode.mods) and "bulk" not in opcode.mods
     spaces = {m.partition("::")[0] for m in opcode.mods}
-    return opcode.name in ("ld", "ldu", "st", "atom", "red") and "param" not in spaces
+    return opcode.name in _MEMORY and "param" not in spaces
 
 
 def _copies(found: Sequence[SassInstruction]) -> int:

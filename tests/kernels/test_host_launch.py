@@ -76,6 +76,23 @@ def test_a_launch_of_the_file_is_counted_with_what_it_says(
     proposed(tmp_path, host, kernel)
     assert main(["count", str(tmp_path / "k.cu"), "--launch", "7", "--level", "ptx"]) == 0
     assert "2,64,1 x 32,1,1" in capsys.readouterr().out
+    assert main(["count", str(tmp_path / "k.cu"), "--level", "ptx"]) == 0, "it is the only one"
+    said = capsys.readouterr()
+    assert "2,64,1 x 32,1,1" in said.out
+    assert "launched as the host code does at line 7" in said.err
+
+
+def test_of_several_launches_one_is_asked_for(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "two.cu"
+    file.write_text("""__global__ void k(float* out) { out[threadIdx.x] = 1; }
+void run(float* d) {
+    k<<<1, 32>>>(d);
+    k<<<2, 64>>>(d);
+}""")
+    assert main(["count", str(file), "--level", "ptx"]) == 2
+    assert "or --launch LINE, one of the file's own: 3 (k), 4 (k)" in capsys.readouterr().err
 
 
 def test_what_the_host_copies_to_a_buffer_is_no_zeros(tmp_path: Path) -> None:
