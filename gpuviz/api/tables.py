@@ -11,6 +11,7 @@ from gpuviz.api.table import Cell, Table
 from gpuviz.errors import InputError
 from gpuviz.language import english
 from gpuviz.memory.counts import Count
+from gpuviz.runners.stall_reasons import KEYS, waits
 
 if TYPE_CHECKING:
     from gpuviz.memory.counting import CountRow
@@ -23,8 +24,8 @@ _BRIEF = ("requests", "sectors", "wavefronts")
 
 class Counts(Table):
     """Every quantity that is not 0: what is predicted, what a GPU measured, and the difference.
-    Time and the traffic of caches, modelled, are among them where `trace(..., time=True)` or
-    `Run.measure` found them out.
+    Time, the traffic of caches and what warps wait for (`waits_*`, cycles for each instruction),
+    modelled, are among them where `trace(..., time=True)` or `Run.measure` found them out.
 
     `counts["global_load_sectors"]` is one predicted number, 0 where the launch did nothing such.
     """
@@ -32,10 +33,9 @@ class Counts(Table):
     def __init__(self, run: Run) -> None:
         """The totals of a run."""
         self._totals, self._about = run.counts.totals, run.about
-        self._modelled = (
-            {key: round(n) for key, n in run.explained.counted.items()} if run.explained else {}
-        )
+        self._modelled = _modelled(run)
         found = run.measurement.values() if run.measurement else {}
+        found |= waits(found)
         rows: list[tuple[Cell, ...]] = []
         predicted = {str(key): n for key, n in self._totals.items()} | self._modelled
         for key, n in predicted.items():
@@ -46,7 +46,7 @@ class Counts(Table):
         rows += [(key, None, n, None) for key, n in found.items() if key not in predicted and n]
         super().__init__(("quantity", "predicted", "measured", "difference"), rows, run.note)
 
-    def __getitem__(self, name: str) -> int:
+    def __getitem__(self, name: str) -> float:
         """What is predicted of a quantity.
 
         Raises
@@ -68,6 +68,16 @@ class Counts(Table):
                 word = english(key.quantity.removesuffix("s"), key.quantity, n)
                 kinds[key.kind].append(f"{self._about}{n:,} {word}")
         return [f"{' '.join(kind):<18}{', '.join(told)}" for kind, told in kinds.items()]
+
+
+def _modelled(run: Run) -> dict[str, float]:
+    """Sectors and nanoseconds whole, cycles for each instruction to two digits."""
+    if run.explained is None:
+        return {}
+    from gpuviz.runners.stalls import modelled
+
+    found = modelled(run.explained)
+    return {key: round(n, 2) if key in KEYS else round(n) for key, n in found.items()}
 
 
 class Lines(Table):

@@ -25,6 +25,8 @@ from gpuviz.runners.gpu.client import Gpu
 from gpuviz.runners.job import Job
 from gpuviz.runners.live import MeasureOptions
 from gpuviz.runners.measurement import Measurement, Peaks
+from gpuviz.runners.stall_reasons import KEYS, PREFIX, waits
+from gpuviz.runners.stalls import modelled
 from gpuviz.runners.throughput import throughput, work_of
 from gpuviz.runners.verification import Comparison, compare_run
 from gpuviz.terminal import err, out
@@ -169,6 +171,7 @@ class Told:
             "device": asdict(m.device),
             "date": m.date,
             "timing": self._timing() if m.timing else None,
+            "waits": waits(m.values()),
             "counters": {k: asdict(r) | {"status": r.status} for k, r in m.counters.items()},
             "predicted": self.run.counts.totals if self.run else None,
             "modelled": self._modelled(),
@@ -188,7 +191,7 @@ class Told:
 
     def _modelled(self) -> dict[str, Any] | None:
         e = self.run.explained if self.run else None
-        return {**e.counted, "limiter": e.limits.limiter, "line": e.limits.line} if e else None
+        return {**modelled(e), "limiter": e.limits.limiter, "line": e.limits.line} if e else None
 
     def _timing(self) -> dict[str, Any]:
         timing = self.measurement.timing
@@ -272,17 +275,25 @@ class Told:
         ]
         known = {c.quantity for c in self.comparisons()}
         values = self.measurement.values()
+        values |= waits(values)
         e = self.run.explained if self.run else None
-        for key, n in (e.counted if e else {}).items():
+        for key, n in (modelled(e) if e else {}).items():
             if (value := values.get(key)) is not None:
                 known.add(key)
-                rows.append((key, f"{n:,.0f}", f"{value:,.0f}", f"{value - n:+,.0f}", "modelled"))
+                d = _digits(key)
+                cells = (f"{n:,.{d}f}", f"{value:,.{d}f}", f"{value - n:+,.{d}f}")
+                rows.append((key, *cells, "modelled"))
         rows += [
-            (key, "", f"{value:,.0f}", "", "")
+            (key, "", f"{value:,.{_digits(key)}f}", "", "")
             for key, value in values.items()
             if key not in known and value
         ]
         return table(("counter", "predicted", "measured", "difference", ""), rows, ">1 >2 >3")
+
+
+def _digits(key: str) -> int:
+    """How many follow the point: those of cycles for each instruction."""
+    return 2 if key in KEYS or key.startswith(PREFIX) else 0
 
 
 def _rates(told: dict[str, Any], peaks: Peaks) -> list[str]:

@@ -9,8 +9,9 @@ from dataclasses import asdict
 from gpuviz.cli.table import table
 from gpuviz.errors import InputError
 from gpuviz.ptx.options import Options
-from gpuviz.runners.stalls import agreement
-from gpuviz.runners.timing import Quantity, Row, Spread, Summary, compare_times, summary
+from gpuviz.runners.stall_reasons import ALL
+from gpuviz.runners.stalls import agreement, errors
+from gpuviz.runners.timing import Quantity, Row, Spread, Summary, compare_times, spread, summary
 from gpuviz.runners.verification import Measured
 from gpuviz.terminal import out, passing
 
@@ -70,13 +71,16 @@ def as_table(rows: Sequence[Row]) -> str:
 
 
 def _waits(rows: Sequence[Row]) -> list[str]:
-    """How often the largest reason to wait is the one that was counted."""
-    first, second, all_of = agreement([row.stalls for row in rows if row.stalls])
+    """How far waits are from those that were counted, and how often the largest is the same."""
+    known = [row.stalls for row in rows if row.stalls]
+    first, second, all_of = agreement(known)
     if not all_of:
         return []
+    parts = (_of("all", spread(errors(known, ALL))), _of("largest", spread(errors(known))))
     return [
+        f"waits, cycles for each instruction: {' | '.join(filter(None, parts))}",
         f"what warps wait for most: as counted in {first} of {all_of}, among the two largest in "
-        f"{second}"
+        f"{second}",
     ]
 
 

@@ -14,6 +14,7 @@ from gpuviz.results.badges import caption
 from gpuviz.results.quantities import Row, shown
 from gpuviz.runners.base import not_checked
 from gpuviz.runners.measurement import Measurement, Reading
+from gpuviz.runners.stall_reasons import first_of, waits
 from gpuviz.scenes.showing import Showing
 
 Kind = Literal["name", "predicted", "measured", "residual", "ratio"]
@@ -81,12 +82,16 @@ class Measured:
 
     def why(self, key: str) -> str:
         """Why a row has no measured value."""
-        return self.whys.get(key) or tr(self.caption)
+        told = self.whys.get(key) or next(iter(first_of(key, self.whys)), "")
+        if told or not self.values:
+            return told or tr(self.caption)
+        return tr("not read: {caption}", caption=tr(self.caption))
 
 
 def measured_of(measurement: Measurement) -> Measured:
     """The counters of a measurement; unavailable when there is not one."""
     values = measurement.values()
+    values |= waits(values)
     whys = {key: r.why for key, r in measurement.counters.items() if r.value is None}
     if values:
         return Measured(measurement.kind, caption(measurement), values, whys, measurement.device.sm)
@@ -189,14 +194,15 @@ class Sheet:
         value = (
             row.values[column.run] if column.kind == "predicted" else self.reading(row, column.run)
         )
-        said = shown(value, row.percent)
+        said = shown(value, row.percent, row.digits)
         estimated = column.kind == "predicted" and self.runs[column.run] in self.sampled
         return f"≈ {said}" if said and estimated else said
 
     def reading(self, row: Row, run: int) -> float | None:
         """What was measured of a row in a run."""
         found = self.measured.get(self.runs[run], NOT_MEASURED)
-        if row.values[run] is None or not self._alike(row, run):
+        missing = row.values[run] is None and not row.modelled  # no such access is made
+        if missing or not self._alike(row, run):
             return None
         return row.measured(run, found.values.get(row.key))
 
@@ -238,9 +244,9 @@ class Sheet:
         residual = self.residual(row, column.run)
         if residual is None or row.percent:
             return ""
-        if row.modelled:
+        if row.modelled and not row.digits:
             return _hundredths(residual, row.values[column.run])
-        return signed(residual)
+        return signed(residual, row.digits)
 
 
 def same_size(row: Row, one: str, other: str) -> bool:
@@ -258,9 +264,10 @@ def _hundredths(residual: float, predicted: float | None) -> str:
     return f"{residual / predicted:+.0%}".replace("-", "−") if predicted else ""
 
 
-def signed(value: float) -> str:
+def signed(value: float, digits: int = 0) -> str:
     """A difference with its sign; 0 plainly."""
-    return f"{value:+,.0f}".replace(",", "\u2009").replace("-", "−") if value else "0"
+    value = round(value, digits)
+    return f"{value:+,.{digits}f}".replace(",", "\u2009").replace("-", "−") if value else "0"
 
 
 def ratio(a: float | None, b: float | None) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from gpuviz.language import grouped, tr
@@ -22,9 +22,10 @@ class Row:
     """One row of the counts panel; a heading has no values.
 
     `values` are what each run predicts, None where the run has no such accesses; `percent` says
-    that they are shares, not counts. `key` is the counter that the row is measured by; where the
-    row is not the counter itself, `derived` makes its value from the counter's, for each run. One
-    that is `modelled` is met about, not exactly: differences are told in hundredths.
+    that they are shares, not counts, `digits` how many follow the point. `key` is the counter that
+    the row is measured by; where the row is not the counter itself, `derived` makes its value from
+    the counter's, for each run. One that is `modelled` is met about, not exactly: differences of
+    whole numbers are told in hundredths. A heading with a key can be folded.
     """
 
     label: str
@@ -35,6 +36,7 @@ class Row:
     strong: bool = False
     derived: tuple[Callable[[float], float | None], ...] = ()
     modelled: bool = False
+    digits: int = 0
 
     def measured(self, run: int, counter: float | None) -> float | None:
         """The row's value from what its counter read in a run."""
@@ -43,10 +45,12 @@ class Row:
         return self.derived[run](counter)
 
 
-def shown(value: float | None, percent: bool = False) -> str:
+def shown(value: float | None, percent: bool = False, digits: int = 0) -> str:
     """A value as text; a dash where there is none."""
     if value is None:
         return "–"
+    if digits:
+        return f"{value:,.{digits}f}".replace(",", THIN)
     return f"{value * 100:.0f}{THIN}%" if percent else grouped(value)
 
 
@@ -76,6 +80,20 @@ def rows_for(rows: Sequence[Row], runs: Collection[int]) -> list[Row]:
             kept.pop()
         kept.append(row)
     return kept[:-1] if kept and not kept[-1].values else kept
+
+
+def folded(rows: Sequence[Row], closed: Collection[str]) -> list[Row]:
+    """Headings with a key say whether they are open; what is below closed ones is left out."""
+    kept: list[Row] = []
+    hidden = False
+    for row in rows:
+        if not row.values:
+            hidden = bool(row.key) and row.key in closed
+            sign = ("▸ " if hidden else "▾ ") if row.key else ""
+            kept.append(replace(row, label=sign + row.label))
+        elif not hidden:
+            kept.append(row)
+    return kept
 
 
 def _rows(

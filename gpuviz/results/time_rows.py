@@ -1,19 +1,43 @@
-"""Time and traffic of caches as rows of the counts panel: modelled, where that was found out."""
+"""Time, traffic of caches and waits as rows of the counts panel: modelled, where that was found
+out."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Mapping, Sequence
 
-from gpuviz.language import tr
+from gpuviz.language import later, tr
 from gpuviz.machine.explained import Explained
-from gpuviz.machine.warp_states import WAITS, State
 from gpuviz.panels.limit_words import model_note
-from gpuviz.panels.state_inks import NAMES, TOLD
 from gpuviz.results.quantities import Row
+from gpuviz.runners.stall_reasons import ALL, KEYS, PREFIX
+from gpuviz.runners.stalls import modelled
 
-_LEAST = 0.05  # of a warp's time, for a wait to have a row
-Of = Callable[[Explained], float]
+_TIMES = {
+    "duration_ns": later("duration, ns"),
+    "l2_to_l1_sectors": later("L2 to L1, sectors"),
+    "dram_read_sectors": later("memory to L2, sectors"),
+}
+WAITS = {
+    ALL: later("all, and the issue itself"),
+    "waits_memory": later("global memory"),
+    "waits_shared": later("shared memory, special units"),
+    "waits_barrier": later("barrier"),
+    "waits_dependence": later("dependence"),
+    "waits_issue": later("their turn"),
+    "waits_fetch": later("instruction fetch"),
+    "waits_drain": later("last stores"),
+}
+"""Kinds of waits."""
+_MEANWHILE = {
+    ALL: later("Cycles from one instruction of a warp to its next"),
+    "waits_memory": later("Waits for global or local memory, or for room in its queue"),
+    "waits_shared": later("Waits for shared memory or a special unit, or for room in their queue"),
+    "waits_barrier": later("Waits at a barrier for others"),
+    "waits_dependence": later("Waits for a result that comes in a known time"),
+    "waits_issue": later("Is ready; another warp goes first, or the unit is busy"),
+    "waits_fetch": later("Waits for its next instructions"),
+    "waits_drain": later("Has ended, and its stores are under way: not modelled"),
+}
 
 
 def time_rows(found: Sequence[Explained | None]) -> list[Row]:
@@ -24,40 +48,27 @@ def time_rows(found: Sequence[Explained | None]) -> list[Row]:
     if not known:
         return []
     note = model_note(known[0].timeline.device)
-    labels = {
-        "duration_ns": tr("duration, ns"),
-        "l2_to_l1_sectors": tr("L2 to L1, sectors"),
-        "dram_read_sectors": tr("memory to L2, sectors"),
-    }
-
-    def values(of: Of) -> tuple[float | None, ...]:
-        return tuple(None if e is None else of(e) for e in found)
-
+    predicted = [None if e is None else modelled(e) for e in found]
     rows = [Row(tr("Time and caches"))]
-    rows += [
-        Row(
-            label,
-            note,
-            key,
-            values(partial(_counted, key)),
-            strong=key == "duration_ns",
-            modelled=True,
-        )
-        for key, label in labels.items()
-    ]
-    most = max(known, key=lambda e: e.prediction.cycles).waits
-    for state in (state for state, share in most.items() if state in WAITS and share >= _LEAST):
-        label = tr("waits: {what}", what=tr(NAMES[state]))
-        hint = tr("Of the time of a resident warp: {what}.", what=tr(TOLD[state]))
-        hint += "\n" + tr("Predicted only: the recordings hold no reasons for stalls.")
-        shares = values(partial(_share, state))
-        rows.append(Row(label, hint, "", shares, percent=True, modelled=True))
+    for key in _TIMES:
+        values, strong = _of(key, predicted), key == "duration_ns"
+        rows.append(Row(tr(_TIMES[key]), note, key, values, strong=strong, modelled=True))
+    hint = tr("For each instruction issued. A click shows or hides these rows.")
+    rows.append(Row(tr("Waiting, cycles an instruction"), hint, "waits"))
+    for key in WAITS:
+        hint, values = f"{tr(_MEANWHILE[key])}.\n{_counters(key)}", _of(key, predicted)
+        label, strong = tr(WAITS[key]), key == ALL
+        rows.append(Row(label, hint, key, values, strong=strong, modelled=True, digits=2))
     return rows
 
 
-def _counted(key: str, e: Explained) -> float:
-    return e.counted[key]
+def _of(key: str, predicted: Sequence[Mapping[str, float] | None]) -> tuple[float | None, ...]:
+    return tuple(None if one is None else one.get(key) for one in predicted)
 
 
-def _share(state: State, e: Explained) -> float:
-    return e.waits.get(state, 0.0)
+def _counters(key: str) -> str:
+    """What Nsight Compute calls a wait."""
+    if key == ALL:
+        return tr("Nsight Compute: {name}", name="Warp Cycles Per Issued Instruction")
+    names = ", ".join(part.removeprefix(PREFIX) for part in KEYS[key])
+    return tr("Nsight Compute, stalls: {names}", names=names)

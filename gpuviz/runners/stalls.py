@@ -1,47 +1,94 @@
-"""What warps wait for: as modelled, beside the reasons for stalls that counters tell."""
+"""What warps wait for, cycles for each instruction issued: as modelled, and as counters tell."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 
+import numpy as np
+
+from gpuviz.arrays import Bool
+from gpuviz.machine.explained import Explained
 from gpuviz.machine.timeline import Timeline
 from gpuviz.machine.warp_states import State
+from gpuviz.runners.stall_reasons import ALL
 
-# By kind of wait: counters (smsp__average_warps_issue_stalled_*), and states of the model.
-KINDS: Mapping[str, tuple[tuple[str, ...], tuple[State, ...]]] = {
-    "memory": (("long_scoreboard",), (State.L1, State.L2, State.MEMORY, State.ATOMIC)),
-    "queue": (("lg_throttle", "mio_throttle"), (State.QUEUE,)),
-    "shared": (("short_scoreboard",), (State.SHARED, State.UNIT)),
-    "barrier": (("barrier",), (State.BARRIER,)),
-    "dependence": (("wait", "dispatch_stall"), (State.DEPENDENCE,)),
-    "unit": (("math_pipe_throttle",), (State.PIPE,)),
-    "not_chosen": (("not_selected",), (State.NOT_CHOSEN,)),
-    "fetch": (("no_instruction", "branch_resolving", "imc_miss"), (State.FETCH,)),
+_MEMORY = (State.L1, State.L2, State.MEMORY, State.ATOMIC)
+_STATES: Mapping[str, tuple[State, ...]] = {
+    "waits_memory": _MEMORY,
+    "waits_shared": (State.SHARED, State.UNIT),
+    "waits_barrier": (State.BARRIER,),
+    "waits_dependence": (State.DEPENDENCE,),
+    "waits_issue": (State.NOT_CHOSEN,),
+    "waits_fetch": (State.FETCH, State.STARTS),
 }
-Stalls = Mapping[str, tuple[float, float]]  # by kind: predicted and counted, shares of all
+"""States of the model by kind of wait (`stall_reasons.KEYS`). Warps whose last stores are under way
+("drain") are none of its states, and where a warp has ended counters see none.
+"""
+# What waits for a queue or a unit is of the kind of the instruction that is held back.
+_HELD = {State.QUEUE: "waits_memory", State.PIPE: "waits_issue"}
+_SHARED = re.compile(
+    r"(LDS|STS|ATOMS|LDSM|STSM|SHFL|MUFU|S2R|LDC|I2F|F2I|F2F|I2I|FRND|POPC|FLO|BREV)(\.|$)"
+)
+Stalls = Mapping[str, tuple[float, float]]  # by key: predicted and counted
 
 
-def stalls_of(timeline: Timeline, counted: Mapping[str, float | None]) -> Stalls:
-    """Shares of all waits, predicted and counted; empty where nothing was counted."""
-    taken = timeline.spans.time_in(0.0, timeline.recorded)
-    predicted = {kind: sum(float(taken[s]) for s in states) for kind, (_, states) in KINDS.items()}
-    measured = {
-        kind: sum(counted.get(n) or 0.0 for n in names) for kind, (names, _) in KINDS.items()
-    }
-    all_of, all_counted = sum(predicted.values()), sum(measured.values())
-    if not (all_of and all_counted):
-        return {}
-    return {kind: (predicted[kind] / all_of, measured[kind] / all_counted) for kind in KINDS}
+def modelled(e: Explained) -> dict[str, float]:
+    """What is modelled of a launch that counters of a GPU tell, too, by their keys."""
+    return e.counted | predicted_waits(e.timeline)
 
 
-def agreement(rows: list[Stalls]) -> tuple[int, int, int]:
+def predicted_waits(timeline: Timeline) -> dict[str, float]:
+    """Cycles for each instruction issued by `waits_*`, of the part that was recorded."""
+    spans = timeline.spans
+    taken = spans.time_in(0.0, timeline.recorded)
+    found = {key: sum(float(taken[s]) for s in states) for key, states in _STATES.items()}
+    shared = _of_shared(timeline)
+    for state, key in _HELD.items():
+        rows = np.flatnonzero(spans.state == state)
+        lasts = np.minimum(spans.end[rows], timeline.recorded) - spans.start[rows]
+        apart = float(lasts[shared[rows]].sum())
+        found["waits_shared"] += apart
+        found[key] += float(lasts.sum()) - apart
+    issued = max(float(taken[State.ISSUE]), 1.0)
+    each = {key: cycles / issued for key, cycles in found.items()}
+    return each | {ALL: 1.0 + sum(each.values())}
+
+
+def _of_shared(timeline: Timeline) -> Bool:
+    """(S,) whether what a span waits for, or what is held back, goes the way of shared memory."""
+    spans = timeline.spans
+    about = np.where(spans.cause >= 0, spans.cause, spans.event)
+    names = np.array([bool(_SHARED.match(one.name)) for one in timeline.code])
+    return np.asarray(names[timeline.events.instruction[about]])
+
+
+def stalls_of(predicted: Mapping[str, float], counted: Mapping[str, float]) -> Stalls:
+    """Both by kind, where both are known."""
+    return {key: (cycles, counted[key]) for key, cycles in predicted.items() if key in counted}
+
+
+def agreement(rows: Sequence[Stalls]) -> tuple[int, int, int]:
     """Of how many rows the largest kind counted is the largest predicted; is among the two largest;
     and how many rows there are.
     """
     first = second = 0
     for stalls in rows:
-        counted = max(stalls, key=lambda kind: stalls[kind][1])
-        ordered = sorted(stalls, key=lambda kind: -stalls[kind][0])
+        kinds = [key for key in stalls if key != ALL]
+        counted = max(kinds, key=lambda key: stalls[key][1])
+        ordered = sorted(kinds, key=lambda key: -stalls[key][0])
         first += counted == ordered[0]
         second += counted in ordered[:2]
     return first, second, len(rows)
+
+
+def errors(rows: Sequence[Stalls], key: str = "") -> list[float]:
+    """Predicted over counted, less 1, of each row: of a kind, or of that most is counted of."""
+    found = []
+    for stalls in rows:
+        kinds = [one for one in stalls if one != ALL]
+        of = key or max(kinds, key=lambda one: stalls[one][1])
+        predicted, counted = stalls[of]
+        if counted:
+            found.append(predicted / counted - 1.0)
+    return found

@@ -17,7 +17,8 @@ from gpuviz.machine.timeline import timeline_of
 from gpuviz.ptx.options import Options
 from gpuviz.runners.measured_file import MeasuredLaunch
 from gpuviz.runners.predicted import launched
-from gpuviz.runners.stalls import Stalls, stalls_of
+from gpuviz.runners.stall_reasons import PREFIX, waits
+from gpuviz.runners.stalls import Stalls, predicted_waits, stalls_of
 from gpuviz.runners.verification import Measured, job_of
 
 SHORT_US = 5.0  # less than this is mostly launch
@@ -140,11 +141,17 @@ def _rows(
     return [
         _row(
             *(launch, state, counters, fits, took, limits(counted), seconds),
-            stalls_of(timeline_of(counted), launch.stalls.get(state, {})),
+            _waits(counted, launch.stalls.get(state, {})),
         )
         for state, counters, took, counted in states
         if counters
     ]
+
+
+def _waits(prediction: Prediction, told: Mapping[str, float | None]) -> Stalls:
+    """What warps wait for; nothing where nobody counted it."""
+    counted = waits({PREFIX + name: n for name, n in told.items() if n is not None})
+    return stalls_of(predicted_waits(timeline_of(prediction)), counted) if counted else {}
 
 
 def launch_fits(known: Launched, device: Device) -> float:
@@ -239,9 +246,9 @@ def summary(rows: Sequence[Row]) -> Summary:
     known = [r.agrees for r in rows if r.agrees is not None]
     ordered = [right for state in ("cold", "warm") for right in _pairs(rows, state)]
     return Summary(
-        _spread([r.microseconds.error for r in long]),
-        _spread([r.l2_to_l1.error for r in rows if r.l2_to_l1.measured]),
-        _spread([r.dram.error for r in rows]),
+        spread([r.microseconds.error for r in long]),
+        spread([r.l2_to_l1.error for r in rows if r.l2_to_l1.measured]),
+        spread([r.dram.error for r in rows]),
         100.0 * sum(ordered) / len(ordered) if ordered else None,
         100.0 * sum(known) / len(known) if known else None,
     )
@@ -259,7 +266,8 @@ def _pairs(rows: Sequence[Row], state: str) -> list[bool]:
     return found
 
 
-def _spread(errors: Sequence[float | None]) -> Spread | None:
+def spread(errors: Sequence[float | None]) -> Spread | None:
+    """Errors, absolutely; None where there are none."""
     known = 100.0 * np.abs([e for e in errors if e is not None])
     if not len(known):
         return None

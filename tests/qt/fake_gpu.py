@@ -111,7 +111,7 @@ class FakeDevice:
         if self._behaviour == "denied":
             raise CountersUnavailable(DENIED, "denied")
         values = {k: v for k, v in COUNTS.items() if k in SETS[request.which]}
-        return Reply({"values": values, "passes": 1})
+        return Reply({"values": values, "whys": {}, "passes": 1})
 
     def place(self, request: protocol.Place) -> Reply:
         """Two at once on each of 16 multiprocessors, which takes 400 to 415 ns."""

@@ -17,6 +17,7 @@ def sheet(sampled: frozenset[str]) -> tuple[Sheet, Column]:
         label="sectors",
         values=(640.0,),
         percent=False,
+        digits=0,
         derived=False,
         modelled=False,
         measured=lambda run, value: value,

@@ -1,10 +1,15 @@
+from dataclasses import replace
+
 import pytest
 
 from gpuviz.machine.bounds import limits
 from gpuviz.machine.explained import Explained
-from gpuviz.results.count_columns import Column, Measured, Sheet
+from gpuviz.results.count_columns import Column, Measured, Sheet, measured_of
+from gpuviz.results.quantities import Row, folded
 from gpuviz.results.residuals import verdict
-from gpuviz.results.time_rows import time_rows
+from gpuviz.results.time_rows import WAITS, time_rows
+from gpuviz.runners.measurement import DeviceFacts, Measurement, Reading
+from gpuviz.runners.stall_reasons import KEYS, METRICS, PREFIX
 from gpuviz.sass import tool
 from tests.machine.launches import MEASURED, known, made
 
@@ -35,8 +40,47 @@ def test_time_and_traffic_stand_beside_what_counters_read() -> None:
     assert verdict(sheet, 1, run) is None  # type: ignore[arg-type]  # it is met about, not exactly
 
 
-def test_what_warps_wait_for_is_predicted_only_and_says_so() -> None:
-    rows = [row for row in time_rows([explained("copy1_2e18")]) if row.percent]
-    assert rows[0].label == "waits: memory" and 0.5 < (rows[0].values[0] or 0) < 1
-    assert "no reasons for stalls" in rows[0].hint
+def waiting(found: Measured) -> tuple[Sheet, dict[str, Row]]:
+    rows = time_rows([explained("copy1_2e18")])
+    sheet = Sheet(tuple(rows), runs=("a",), measured={"a": found})
+    return sheet, {row.key: row for row in rows if row.digits}
+
+
+def test_what_warps_wait_for_stands_beside_what_counters_say() -> None:
+    told = MEASURED["copy1_2e18"]["stalls"]["cold"]
+    read = dict.fromkeys(METRICS, 0.0) | {PREFIX + reason: n for reason, n in told.items()}
+    facts = DeviceFacts(0, "NVIDIA H200", "9.0", "580", "13.0", 132, 1, 1)
+    readings = {key: Reading(n) for key, n in read.items()}
+    sheet, rows = waiting(measured_of(Measurement("recorded", "2026-11-23", facts, readings)))
+    assert list(rows) == list(WAITS) and rows.keys() == KEYS.keys()
+    memory, drain = rows["waits_memory"], rows["waits_drain"]
+    assert sheet.reading(memory, 0) == told["long_scoreboard"]
+    apart = told["long_scoreboard"] - (memory.values[0] or 0)
+    assert sheet.text(memory, Column("residual")) == f"{apart:+.2f}".replace("-", "−")
+    assert sheet.text(memory, Column("measured")) == f"{told['long_scoreboard']:.2f}"
+    assert "long_scoreboard, lg_throttle" in memory.hint
+    shown = [sheet.text(drain, Column(kind)) for kind in ("predicted", "measured", "residual")]
+    assert shown == ["–", f"{told['drain']:.2f}", ""]
     assert time_rows([None]) == []
+
+
+def test_what_was_not_read_says_why() -> None:
+    old = Measured("recorded", "recorded on NVIDIA H200, 2026-11-22", {"instructions": 1.0})
+    sheet, rows = waiting(old)
+    assert sheet.reading(rows["waits_memory"], 0) is None
+    said = "not read: recorded on NVIDIA H200, 2026-11-22"
+    assert sheet.why(rows["waits_memory"], 0) == said
+    lacking = replace(old, whys={"stalled_wait": "this GPU has no counter for it"})
+    sheet, rows = waiting(lacking)
+    assert sheet.why(rows["waits_dependence"], 0) == "this GPU has no counter for it"
+
+
+def test_a_group_is_folded_to_its_heading() -> None:
+    rows = time_rows([explained("copy1_2e18")])
+    closed, opened = folded(rows, {"waits"}), folded(rows, ())
+    assert [row.label for row in opened if not row.values] == [
+        "Time and caches",
+        "▾ Waiting, cycles an instruction",
+    ]
+    assert len(opened) == len(rows) and len(closed) == len(rows) - len(WAITS)
+    assert closed[-1].label == "▸ Waiting, cycles an instruction"

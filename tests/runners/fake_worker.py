@@ -71,7 +71,7 @@ class Fake:
     def count(self, request):
         if self.launches[request.key].entry == "denied":
             raise failure("cuptiRangeProfilerEnable", 35, "CUPTI_ERROR_INSUFFICIENT_PRIVILEGES")
-        return Reply({"values": {"global_load_requests": 8.0}, "passes": 1})
+        return Reply({"values": {"global_load_requests": 8.0}, "whys": {}, "passes": 1})
 
     def peaks(self, request):
         return Reply({"bytes_per_second": 1e12, "flops_per_second": 1e13})

@@ -9,6 +9,7 @@ from gpuviz.memory.counts import Count
 from gpuviz.runners.counters import (
     FORMS,
     LIVE_FORMS,
+    STALLS,
     all_metrics,
     combine,
     metrics_for,
@@ -175,7 +176,7 @@ def test_every_status_makes_a_sentence() -> None:
 def test_keys_are_those_of_the_predictions_or_said_not_to_be() -> None:
     from gpuviz.runners.counters import NOT_COMPARED
 
-    known = set(Count) | set(NOT_COMPARED) | {"constant_load_replays"}
+    known = set(Count) | set(NOT_COMPARED) | set(STALLS) | {"constant_load_replays"}
     assert {key.removesuffix("_raw") for key in FORMS} <= known
     assert LIVE_FORMS.keys() <= FORMS.keys()
 
@@ -184,6 +185,17 @@ def test_keys_whose_metrics_a_chip_lacks_are_left_out() -> None:
     found = metrics_for({"a": ("x",), "b": ("y", "z"), "c": ("y",), "d": ("x+z",)}, frozenset("xz"))
     assert found == {"a": ("x.sum",), "b": ("z.sum",), "d": ("x.sum", "z.sum")}
     assert combine(found, {"x.sum": 2.0, "z.sum": float("nan")}) == {"a": 2.0}
+
+
+def test_waits_are_not_read_while_instructions_are_patched() -> None:
+    available = frozenset(
+        part.partition(".")[0] for forms in FORMS.values() for part in forms[0].split("+")
+    )
+    patched, plain, alone = readings_of(metrics_for(FORMS, available))
+    assert set(STALLS) <= plain.keys() and alone.keys() == {"achieved_occupancy"}
+    names = " ".join(all_metrics(plain, available))
+    assert "__sass_" not in names and "stalled_wait_per_issue_active.ratio" in names
+    assert "__sass_" in " ".join(all_metrics(patched, available))
 
 
 def test_a_ratio_is_read_on_its_own() -> None:

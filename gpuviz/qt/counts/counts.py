@@ -27,7 +27,7 @@ from gpuviz.results.count_columns import (
     views_of,
 )
 from gpuviz.results.launch_sizes import sizes_listed, sizes_said
-from gpuviz.results.quantities import Row, rows_for, rows_of
+from gpuviz.results.quantities import Row, folded, rows_for, rows_of
 from gpuviz.results.residuals import all_verdicts
 from gpuviz.runners.base import not_checked
 from gpuviz.runners.measurement import Reading
@@ -57,6 +57,7 @@ class Counts(QWidget):
         self._showing: Showing | None = None
         self._measured: dict[str, Measured] = {}
         self._explained: dict[str, Explained] = {}
+        self._closed: set[str] = set()  # groups of rows that are folded
         self._views: list[View] = []
         self._view = ""
         self.model = CountsModel(self)
@@ -157,17 +158,26 @@ class Counts(QWidget):
             self._timer.start()
 
     def _ask(self, index: QModelIndex) -> None:
-        """Where does this number come from?"""
+        """Where does this number come from? Of a heading: show or hide what is below."""
         from gpuviz.results.dearest import dearest_line
 
         sheet, showing = self.model.sheet, self._showing
         if showing is None or sheet.view is None:
             return
         row, column = sheet.rows[index.row()], sheet.columns[index.column()]
+        if not row.values:
+            self._fold(row.key)
+            return
         key = sheet.view.runs[0] if column.kind == "name" else sheet.runs[column.run]
         if line := dearest_line(showing.runs[key], row.key):
             count = find(row.key)
             self.asked.emit(key, line, count.kind[1] if count else "")
+
+    def _fold(self, group: str) -> None:
+        """Show or hide the rows of a group, if it can be folded."""
+        if group:
+            self._closed ^= {group}
+            self._fill()
 
     def text(self) -> str:
         """The table as text, parted by tabs."""
@@ -213,7 +223,7 @@ class Counts(QWidget):
         rows = rows_for(rows + self._time_rows(keys), [indices[key] for key in view.runs])
         unchecked = {key: run.unchecked for key, run in showing.runs.items()}
         sheet = Sheet(
-            tuple(rows),
+            tuple(folded(rows, self._closed)),
             tuple(columns_of(view, titles, indices, self._measured, unchecked)),
             tuple(keys),
             dict(self._measured),

@@ -13,7 +13,8 @@ from typing import Any
 from gpuviz.runners.cupti.library import Library
 from gpuviz.runners.cupti.status import unavailable
 
-_RANGE_PROFILER, _COUNTER_METRICS = 0, 0
+_RANGE_PROFILER = 0
+_COUNTERS, _RATIOS = 0, 1  # CUpti_MetricType
 _AUTO_RANGE, _KERNEL_REPLAY = 1, 2  # CUpti_ProfilerRange, CUpti_ProfilerReplayMode
 _SUPPORTED = 3  # CUpti_Profiler_Support_Level
 _OBSTACLES = {
@@ -39,15 +40,16 @@ class Chip:
         self.name: bytes = library.call("cuptiDeviceGetChipName", device=device).chip
 
     def metrics(self) -> frozenset[str]:
-        """Base names of all counters, without `.sum` and the like."""
+        """Base names of all counters and ratios of them, without `.sum` and the like."""
         host = _host(self.library, self.name)
-        listed = self.library.call(
-            "cuptiProfilerHostGetBaseMetrics", host=host, kind=_COUNTER_METRICS
-        )
-        names = ctypes.cast(listed.names, ctypes.POINTER(ctypes.c_char_p))
-        found = frozenset(names[i].decode() for i in range(listed.count) if names[i])
+        found = self._listed(host, _COUNTERS) | self._listed(host, _RATIOS)
         self.library.call("cuptiProfilerHostDeinitialize", host=host)
         return found
+
+    def _listed(self, host: int, kind: int) -> frozenset[str]:
+        listed = self.library.call("cuptiProfilerHostGetBaseMetrics", host=host, kind=kind)
+        names = ctypes.cast(listed.names, ctypes.POINTER(ctypes.c_char_p))
+        return frozenset(names[i].decode() for i in range(listed.count) if names[i])
 
 
 def _host(library: Library, chip: bytes) -> int:

@@ -339,8 +339,8 @@ class Gpu:
         """
         with self._lock:
             reply = self._ask(protocol.Count(self._load(launch, cancel), which), cancel)
-        values = reply.values["values"]
-        return {key: _reading(key, values) for key in SETS[which]}
+        values, whys = reply.values["values"], reply.values["whys"]
+        return {key: _reading(key, values, whys) for key in SETS[which]}
 
     def place(self, launch: GpuLaunch, cancel: Cancel = go_on) -> Placement:
         """Where and when each block ran; errors as `run`."""
@@ -361,7 +361,7 @@ class Gpu:
         return records.record(values, Telemetry, "telemetry")
 
 
-def _reading(key: str, values: dict[str, float]) -> Reading:
+def _reading(key: str, values: dict[str, float], whys: dict[str, str]) -> Reading:
     if key in values:
         return Reading(values[key])
-    return Reading(None, why_missing(key))
+    return Reading(None, whys.get(key) or why_missing(key))

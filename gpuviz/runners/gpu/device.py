@@ -186,8 +186,7 @@ class Device:
     def count(self, request: protocol.Count) -> Reply:
         """Counters of one launch."""
         kernel = self._kernel(request.key)
-        values, passes = self._guarded(lambda: self._counters.read(kernel, request.which))
-        return Reply({"values": values, "passes": passes})
+        return Reply(vars(self._guarded(lambda: self._counters.read(kernel, request.which))))
 
     def place(self, request: protocol.Place) -> Reply:
         """Where and when blocks ran, in the second of two launches."""

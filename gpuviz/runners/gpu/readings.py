@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from gpuviz.runners.counters import (
@@ -16,7 +17,17 @@ from gpuviz.runners.counters import (
 from gpuviz.runners.cupti.library import load
 from gpuviz.runners.cupti.profiler import Chip, Profiler
 from gpuviz.runners.cupti.status import unavailable
+from gpuviz.runners.faults import CountersUnavailable
 from gpuviz.runners.gpu.kernel import Kernel
+
+
+@dataclass(frozen=True)
+class Read:
+    """Values by key, why there are none under some, and how many times the kernel ran for them."""
+
+    values: dict[str, float]
+    whys: dict[str, str]
+    passes: int
 
 
 class Counters:
@@ -44,20 +55,27 @@ class Counters:
         self._found()
         self._select(metrics_for(LIVE_FORMS, self._available))
 
-    def read(self, kernel: Kernel, which: Which) -> tuple[dict[str, float], int]:
-        """Values by key of one launch, and how many times it ran for them.
+    def read(self, kernel: Kernel, which: Which) -> Read:
+        """What one launch says, read in groups of what may be read together.
 
         Raises
         ------
-        CountersUnavailable : CUPTI refuses
+        CountersUnavailable : CUPTI refuses the first group; of others it is noted why
         """
         self._found()
         values: dict[str, float] = {}
+        whys: dict[str, str] = {}
         passes = 0
         for chosen in readings_of(metrics_for(SETS[which], self._available)):
-            found, took = self._read(kernel, chosen)
-            values, passes = values | found, passes + took
-        return values, passes
+            try:
+                found, took = self._read(kernel, chosen)
+            except CountersUnavailable as error:
+                if not values:
+                    raise
+                whys |= dict.fromkeys(chosen, str(error))
+            else:
+                values, passes = values | found, passes + took
+        return Read(values, whys, passes)
 
     def _read(
         self, kernel: Kernel, chosen: dict[str, tuple[str, ...]]
