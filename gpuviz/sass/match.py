@@ -28,6 +28,7 @@ from gpuviz.sass.pair import alike, atomic, dropped, pair, unmatched
 from gpuviz.sass.plan import Emit, Match, Plan
 from gpuviz.sass.shape import shapes_of
 from gpuviz.sass.shares import Shares
+from gpuviz.sass.sink import sunk
 from gpuviz.sass.symbolic import Values
 from gpuviz.sass.unroll import Unrolled, unroll
 
@@ -47,6 +48,7 @@ def make_plan(module: Module, listing: Listing) -> Plan:
         if lines.isdisjoint(i.ptx_line for i in function.body):
             functions.append(function)
             continue
+        function = sunk(function, code)
         unrolled = unroll(function, shapes_of(function, code), next_pc + len(origin))
         matching = _Matching(unrolled, code)
         functions.append(unrolled.function)
