@@ -9,7 +9,7 @@ _most bound the sectors that loads ask of L2; they agree when nothing is loaded 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -47,12 +47,14 @@ class CountRow:
 class Counts:
     """What a launch counted, one row for each memory instruction executed, in program order.
 
-    Of global memory it loaded so many distinct sectors, which lie in so many pairs.
+    Of global memory it loaded so many distinct sectors, which lie in so many pairs. `others` are
+    counts of the launch that belong to no request.
     """
 
     rows: tuple[CountRow, ...] = ()
     distinct_load_sectors: int = 0
     distinct_load_pairs: int = 0
+    others: Mapping[Count, int] = field(default_factory=dict)
 
     @property
     def silent(self) -> dict[Count, int]:
@@ -67,7 +69,7 @@ class Counts:
     @property
     def totals(self) -> dict[Count, int]:
         """Sums over all instructions; every `Count`, 0 where the launch did nothing such."""
-        totals = dict.fromkeys(Count, 0)
+        totals = dict.fromkeys(Count, 0) | dict(self.others)
         for row in self.rows:
             for key, value in row.counts.items():
                 totals[key] += value

@@ -26,6 +26,7 @@ Quantity = Literal[
     "replays",
     "sectors_least",
     "sectors_most",
+    "instructions",
 ]
 Value = TypeVar("Value")
 Kind = tuple[str, str]
@@ -114,6 +115,7 @@ class Count(StrEnum):
     CONSTANT_LOAD_REQUESTS = "constant_load_requests"
     CONSTANT_LOAD_WAVEFRONTS = "constant_load_wavefronts"
     CONSTANT_LOAD_REPLAYS = "constant_load_replays", hardware.REPLAYS
+    TENSOR_MATRIX_INSTRUCTIONS = "tensor_matrix_instructions", hardware.TENSOR
     L2_LOAD_SECTORS_LEAST = "l2_load_sectors_least"
     L2_LOAD_SECTORS_MOST = "l2_load_sectors_most"
 

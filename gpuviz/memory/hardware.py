@@ -11,7 +11,15 @@ from dataclasses import dataclass, replace
 from gpuviz.language import later
 
 RAW = "_raw"  # ends the name of a reading of `Hardware.noisy`
-_OPCODES = {"load": "ld", "store": "st", "atomic": "atom", "reduction": "red", "copy": "ldgsts"}
+_OPCODES = {
+    "load": "ld",
+    "store": "st",
+    "atomic": "atom",
+    "reduction": "red",
+    "copy": "ldgsts",
+    "matrix": "mma",
+}
+
 
 _UNKNOWN = later("no cause is known: please report it with the copied counts")
 _SCATTERED = later(
@@ -37,6 +45,7 @@ class Hardware:
     noisy : the same with arbitration between warps, read beside it under a name with `RAW`
     besides : what is added to `metric`, and to `live`, where the chip has it: matrices are loaded
         and stored by instructions that these do not count
+    less : what is taken off `metric`, where the chip has it
     panel : `metric` is read besides the live ones while a lesson is explored
     lost_past_l1 : copies that bypass L1 are missing, so a launch that has some gets no reading
     cause : why it may differ all the same
@@ -46,6 +55,7 @@ class Hardware:
     live: str = ""
     noisy: str = ""
     besides: str = ""
+    less: str = ""
     panel: bool = False
     lost_past_l1: bool = False
     cause: str = _UNKNOWN
@@ -102,3 +112,10 @@ COPIES_ISSUED = Hardware(
 )
 REPLAYS = Hardware("sm__idc_divergent_instruction_replays")  # passes beyond the first
 COPY_WAVEFRONTS = replace(WAVEFRONTS, noisy="", lost_past_l1=True)
+
+# Constants are put into registers by HFMA2.MMA, which runs on the same pipe and multiplies nothing.
+TENSOR = Hardware(
+    "smsp__inst_executed_pipe_tensor",
+    less="smsp__inst_executed_pipe_tensor_op_hmma_type_hfma2",
+    panel=True,
+)

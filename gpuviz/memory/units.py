@@ -13,6 +13,7 @@ SPACES = {
     "shared": later("Shared memory"),
     "local": later("Local memory"),
     "constant": later("Constant memory"),
+    "tensor": later("Tensor cores"),
 }
 OPS = {
     "load": later("load"),
@@ -20,6 +21,7 @@ OPS = {
     "atomic": later("atomic"),
     "reduction": later("reduction"),
     "copy": later("async copy"),
+    "matrix": later("matrix"),
 }
 
 
@@ -70,6 +72,15 @@ UNITS: Mapping[str, Unit] = {
         later("replays"),
         later("Passes beyond the first: what a request for different words takes besides."),
         later("replay"),
+    ),
+    "instructions": Unit(
+        later("instructions"),
+        later(
+            "Machine instructions that tensor cores carry out, counted for each warp: an mma is "
+            "one, or several where the architecture lacks its shape or type. Compared with an "
+            "H200 (9.0); on others they are what the assembler makes."
+        ),
+        later("instruction"),
     ),
     "conflicts": Unit(
         later("conflicts"), later("Wavefronts beyond the ideal: what bank conflicts cost.")

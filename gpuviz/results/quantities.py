@@ -103,7 +103,7 @@ def _rows(
     if not any(_made(kind, t) for t in totals):
         return []
     rows = [_row(count, totals, sectors) for count in counts_of(kind) if _has_row(count)]
-    rows[1:1] = _silent_row(count_of(kind, "requests"), silent)
+    rows[1:1] = _silent_row(counts_of(kind)[0], silent)
     return rows + [
         _derived_row(kind, name, how, totals)
         for name, how in DERIVED.items()
@@ -118,7 +118,7 @@ def _has_row(count: Count) -> bool:
 
 def _made(kind: Kind, totals: Totals) -> bool:
     """Whether a run makes accesses of a kind."""
-    return bool(counts_of(kind)) and bool(totals.get(count_of(kind, "requests")))
+    return any(totals.get(count) for count in counts_of(kind)[:1])
 
 
 def _row(count: Count, totals: Sequence[Totals], sectors: bool) -> Row:

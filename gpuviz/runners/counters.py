@@ -2,13 +2,14 @@
 
 What `gpuviz.memory.counting` predicts is read under the names of `gpuviz.memory.counts`, which
 tell the metrics; other counters have names of their own here. A reading is the sum of one or more
-metrics, written with `+`; a metric that names no rollup (`.avg` and so on) is read as `.sum`. Where
-chips differ, several forms are listed, best first, and the first one whose metrics the chip has is
-taken.
+metrics, written with `+`, or `-` before what is taken off; a metric that names no rollup (`.avg`
+and so on) is read as `.sum`. Where chips differ, several forms are listed, best first, and the
+first one whose metrics the chip has is taken.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Literal
 
@@ -29,8 +30,10 @@ def _forms(
     found: dict[str, Forms] = {}
     for count, metric in metrics.items():
         if metric:
-            one, more = named(metric, *count.kind), ON_GPU[count].besides
-            found[count.value + ending] = (f"{one}+{more}", one) if besides and more else (one,)
+            one, counter = named(metric, *count.kind), ON_GPU[count]
+            forms = [f"{one}+{counter.besides}"] if besides and counter.besides else []
+            forms += [f"{one}-{counter.less}"] if counter.less else []
+            found[count.value + ending] = (*forms, one)
     return found
 
 
@@ -118,10 +121,18 @@ def readings_of(metrics: Mapping[str, tuple[str, ...]]) -> tuple[dict[str, tuple
     return tuple(group for group in (patched, plain, *alone) if group)
 
 
+_SIGNS = re.compile(r"(?=[+-])")
+
+
+def _metric(part: str) -> str:
+    """The metric of a part, which is taken off where a minus stands before it."""
+    return part.removeprefix("-")
+
+
 def _choose(forms: Forms, available: frozenset[str]) -> tuple[str, ...]:
     for form in forms:
-        parts = tuple(form.split("+"))
-        if available.issuperset(part.partition(".")[0] for part in parts):
+        parts = tuple(part.removeprefix("+") for part in _SIGNS.split(form))
+        if available.issuperset(_metric(part).partition(".")[0] for part in parts):
             return tuple(part if "." in part else f"{part}.sum" for part in parts)
     return ()
 
@@ -130,7 +141,7 @@ def all_metrics(
     metrics: Mapping[str, tuple[str, ...]], available: frozenset[str]
 ) -> tuple[str, ...]:
     """The metrics to read for these keys, each once."""
-    wanted = dict.fromkeys(m for parts in metrics.values() for m in parts)
+    wanted = dict.fromkeys(_metric(m) for parts in metrics.values() for m in parts)
     if metrics.keys() & _VOID and _BYPASS.removesuffix(".sum") in available:
         wanted[_BYPASS] = None
     return tuple(wanted)
@@ -140,6 +151,9 @@ def combine(
     metrics: Mapping[str, tuple[str, ...]], values: Mapping[str, float]
 ) -> dict[str, float]:
     """Values by key from values by metric; what is no number, or not to be trusted, is left out."""
-    found = {key: sum(values[m] for m in parts) for key, parts in metrics.items()}
+    found = {
+        key: sum(-values[m[1:]] if m.startswith("-") else values[m] for m in parts)
+        for key, parts in metrics.items()
+    }
     void = _VOID if values.get(_BYPASS) else set()
     return {key: value for key, value in found.items() if value == value and key not in void}

@@ -19,6 +19,7 @@ from gpuviz.runners.job import Job, check_limits
 from gpuviz.sass.apply import Replay, finish
 from gpuviz.sass.level import SassLevel, note, sass_level
 from gpuviz.sass.original import original
+from gpuviz.sass.tensor import TensorInstructions
 from gpuviz.traces import Trace
 
 
@@ -39,17 +40,19 @@ def run(
     sass = sass_level(job.program, module, job.entry, arch.sm) if level == "sass" else SassLevel()
     counter = Counter(arch)
     sink = Replay(sass.plan, counter) if sass.plan else counter
+    executed = sass.plan.module if sass.plan else module
+    tensor = TensorInstructions(executed, _number(arch), sass.listing if sass.plan else None)
     check_room(job.arguments)
     arguments = passed(job.arguments)
     names = job.names or source_parameters(job.program.source, job.entry, len(arguments))
     result = emulate(
-        sass.plan.module if sass.plan else module,
+        executed,
         job.entry,
         job.grid,
         job.block,
         arguments,
         dynamic_shared=job.dynamic_shared,
-        sinks=(sink,),
+        sinks=(sink, tensor) if tensor else (sink,),
         options=options,
         names=names,
         arch=arch.sm,
@@ -58,8 +61,9 @@ def run(
         variables=variables(job.arguments),
     )
     counts, reason = _level_counts(sass, sink, counter, result.executed)
-    unknown = not_modelled(module, job.entry)
-    trace = replace(result.trace, notes=(*result.trace.notes, *filter(None, [unknown])))
+    counts = replace(counts, others=tensor.counts)
+    notes = filter(None, [not_modelled(module, job.entry), tensor.note])
+    trace = replace(result.trace, notes=(*result.trace.notes, *notes))
     return Run(
         _trace(job, sass, trace),
         counts,
@@ -75,7 +79,7 @@ def run(
         checked=result.checked,
         engine_note=result.engine_note,
         coverage=result.coverage,
-        bounds=_bounds(result, sass, arch),
+        bounds=_bounds(result, sass, tensor, arch),
         size=job.size,
         inputs=result.inputs,
     )
@@ -93,14 +97,22 @@ def _level_counts(
     )
 
 
-def _bounds(result: Result, sass: SassLevel, arch: Architecture) -> dict[Count, tuple[int, int]]:
+def _number(arch: Architecture) -> int:
+    """Its compute capability times ten."""
+    return 10 * arch.cc[0] + arch.cc[1]
+
+
+def _bounds(
+    result: Result, sass: SassLevel, tensor: TensorInstructions, arch: Architecture
+) -> dict[Count, tuple[int, int]]:
     """Of a sample: the least and the most that a block counted, times all blocks."""
     each = []
     for one in result.samples:
         counter = Counter(arch)
         sink = Replay(sass.plan, counter) if sass.plan else counter
-        one.announce(result.trace.launch, [sink])
-        each.append(_level_counts(sass, sink, counter, one.executed)[0].totals)
+        one.announce(result.trace.launch, [sink, tensor])
+        counts = _level_counts(sass, sink, counter, one.executed)[0]
+        each.append(replace(counts, others=tensor.counts).totals)
     if not each:
         return {}
     blocks = result.coverage.blocks
