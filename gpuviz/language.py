@@ -23,8 +23,10 @@ from gpuviz import resources
 from gpuviz.errors import FormatError, InputError
 
 ENGLISH = "en"
+THIN = "\u202f"  # between thousands, and before a sign: no line breaks there
 LANGUAGES = {ENGLISH: "English", "es": "español"}  # by their own names
 _chosen = [ENGLISH]
+_COMMA = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 _RULE = re.compile(r"\s*nplurals\s*=\s*([1-9])\s*;\s*plural\s*=\s*([^;]+);?\s*")
 
 
@@ -124,14 +126,19 @@ def english(one: str, many: str, count: int, /, **values: object) -> str:
 
 
 def grouped(value: float) -> str:
-    """A whole number, thousands apart by a thin space, as in every language here.
+    """A whole number, thousands apart by a thin space no line breaks at, in every language here.
 
     So it is in all that is typeset: window, pictures, pages, exported tables. Texts of the command
     line and errors have commas (`f"{n:,}"`): not every terminal has a thin space, and people search
     and copy them. Data (CSV, JSON) have neither; nor have sizes that are names (1024 × 1024) and
     years.
     """
-    return f"{round(value):,}".replace(",", "\u2009")
+    return typeset(f"{round(value):,}")
+
+
+def typeset(text: str) -> str:
+    """A text with commas between thousands as `grouped` writes them: a note, other numbers."""
+    return _COMMA.sub(THIN, text)
 
 
 def brief(name: str, most: int = 60) -> str:

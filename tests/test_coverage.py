@@ -127,10 +127,10 @@ def test_a_time_says_how_big_its_launch_is() -> None:
     slow, peaks = Timing(np.array([123.0])), Peaks(1e12, 1e12, 2.0)
     measured = Measurement("recorded", "2026-01-01", device, timing=slow, peaks=peaks)
     alone = replace(run, measurement=measured, companion=None)
-    assert figure._time(alone) == f"123 µs ({run.told_size})".replace("\u2009", " ")
+    assert figure._time(alone) == f"123 µs ({run.told_size})".replace("\u202f", " ")
     assert run.companion is not None
     beside = replace(run, companion=replace(run.companion, measurement=measured))
-    assert figure._time(beside).endswith(f"({run.companion.size})".replace("\u2009", " "))
+    assert figure._time(beside).endswith(f"({run.companion.size})".replace("\u202f", " "))
     quick = replace(measured, timing=Timing(np.array([5.0])))
     assert "mostly launch overhead (2 µs)" in figure._time(replace(alone, measurement=quick))
     assert figure._time(replace(alone, measurement=None)) == ""

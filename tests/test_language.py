@@ -187,8 +187,8 @@ def test_what_is_wrong_with_an_argument_is_said_in_the_language(
 
 
 def test_a_count_has_its_thousands_apart(spanish: None) -> None:
-    assert trn("{n} thing", "{n} things", 12_345) == "12\u2009345 things"
-    assert trn("{n} warp", "{n} warps", 2_048) == "2\u2009048 warps"
+    assert trn("{n} thing", "{n} things", 12_345) == "12\u202f345 things"
+    assert trn("{n} warp", "{n} warps", 2_048) == "2\u202f048 warps"
     assert trn("{n} warp", "{n} warps", 2_048, n="2 Ki") == "2 Ki warps"
 
 

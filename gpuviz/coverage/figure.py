@@ -10,6 +10,7 @@ from typing import Protocol
 
 from gpuviz.arch import architecture
 from gpuviz.errors import InputError
+from gpuviz.language import THIN
 from gpuviz.memory.counts import Count, CountValues
 from gpuviz.runners.base import Run
 from gpuviz.runners.measurement import Measurement
@@ -21,7 +22,6 @@ from gpuviz.scenes.measured import time_of
 from gpuviz.scenes.perform import Performance, perform
 
 Settings = tuple[tuple[str, Value], ...]
-_THIN = "\u2009"  # between digits on screen
 UNMEASURED = "not measured"
 
 
@@ -153,7 +153,7 @@ def _time(run: Run) -> str:
     found = time_of(run)
     if found is None:
         return ""
-    return f"{found.whole} ({(found.size or run.told_size).replace(_THIN, ' ')})"
+    return f"{found.whole} ({(found.size or run.told_size).replace(THIN, ' ')})"
 
 
 @dataclass(frozen=True)

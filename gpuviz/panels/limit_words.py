@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gpuviz.language import brief, grouped, later, tr
+from gpuviz.language import brief, grouped, later, tr, typeset
 from gpuviz.machine.device import Device
 from gpuviz.machine.explained import Explained, WhatIf
 from gpuviz.machine.warp_states import WAITS
@@ -106,6 +106,6 @@ def time_words(e: Explained) -> str:
     us = e.prediction.microseconds
     return tr(
         "{us} µs, {launch} of them for the launch itself",
-        us=f"{us:,.1f}".replace(",", "\u2009"),
+        us=typeset(f"{us:,.1f}"),
         launch=f"{e.prediction.device.launch_us:.1f}",
     )

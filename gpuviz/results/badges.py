@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from gpuviz.draw.source_inks import BADGES as BADGES
 from gpuviz.language import tr
 from gpuviz.runners.measurement import Measurement
@@ -9,8 +11,19 @@ from gpuviz.runners.measurement import Measurement
 
 def caption(measurement: Measurement) -> str:
     """Where the numbers of a measurement come from, in the language in use."""
-    device, date, file = measurement.device.name, measurement.date, measurement.file
-    if measurement.source == "live":
+    return captions([measurement])[0]
+
+
+def captions(found: Iterable[Measurement]) -> tuple[str, ...]:
+    """Where the numbers of measurements come from: once for each device and file, with all days."""
+    dates: dict[tuple[bool, str, str], set[str]] = {}
+    for one in found:
+        dates.setdefault((one.source == "live", one.device.name, one.file), set()).add(one.date)
+    return tuple(_caption(*whose, ", ".join(sorted(days))) for whose, days in dates.items())
+
+
+def _caption(live: bool, device: str, file: str, date: str) -> str:
+    if live:
         return tr("measured on {device}", device=device)
     if file:
         return tr("recorded on {device}, {date}, from {file}", device=device, date=date, file=file)

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Literal
 
 from gpuviz.arch import architecture
-from gpuviz.language import later, tr
+from gpuviz.language import later, tr, typeset
 from gpuviz.memory.counts import find
 from gpuviz.results.badges import caption
 from gpuviz.results.quantities import Row, shown
@@ -267,7 +267,7 @@ def _hundredths(residual: float, predicted: float | None) -> str:
 def signed(value: float, digits: int = 0) -> str:
     """A difference with its sign; 0 plainly."""
     value = round(value, digits)
-    return f"{value:+,.{digits}f}".replace(",", "\u2009").replace("-", "−") if value else "0"
+    return typeset(f"{value:+,.{digits}f}").replace("-", "−") if value else "0"
 
 
 def ratio(a: float | None, b: float | None) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from gpuviz.language import grouped, later, tr
+from gpuviz.language import grouped, later, tr, typeset
 from gpuviz.memory.counts import Count, by_name, parts
 from gpuviz.memory.units import OPS, SPACES, Unit, label, unit_of
 from gpuviz.results.badges import caption
@@ -126,7 +126,7 @@ def _cell(value: float | None) -> str:
     """A number for people; a dash where there is none."""
     if value is None:
         return "–"
-    return grouped(value) if value == int(value) else f"{value:,.2f}".replace(",", "\u2009")
+    return grouped(value) if value == int(value) else typeset(f"{value:,.2f}")
 
 
 def times(found: Measurement) -> dict[str, float]:

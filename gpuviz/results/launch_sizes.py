@@ -10,8 +10,8 @@ _FEW = 3  # sizes that are read at a glance
 
 
 def sizes_said(sizes: Mapping[str, str]) -> str:
-    """The sizes of launches by what these are called: once where all are the same, the first and
-    the last of many.
+    """The sizes of launches by what these are called: once where all are the same, else each
+    with all that have it; the first and the last of many.
     """
     different = list(dict.fromkeys(sizes.values()))
     if len(different) == 1:
@@ -23,7 +23,8 @@ def sizes_said(sizes: Mapping[str, str]) -> str:
             first=different[0],
             last=different[-1],
         )
-    return " · ".join(f"{title}: {size}" for title, size in sizes.items())
+    titles = {size: [t for t, mine in sizes.items() if mine == size] for size in different}
+    return " · ".join(f"{', '.join(titles[size])}: {size}" for size in different)
 
 
 def sizes_listed(sizes: Mapping[str, str]) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from gpuviz.arrays import F64
-from gpuviz.language import later, tr
+from gpuviz.language import THIN, grouped, later, tr
 from gpuviz.results.badges import caption
 from gpuviz.results.count_columns import ratio
 from gpuviz.runners.measurement import Measurement, Peaks
@@ -16,7 +16,6 @@ from gpuviz.runners.throughput import Throughput, Work, throughput
 
 LEAST = 0.1  # percent of a peak: what is less is as good as nothing
 KEPT = 400  # launches that are plotted and counted in the statistics
-THIN = "\u2009"
 _UNITS = ((1e6, "s"), (1e3, "ms"), (1.0, "µs"))
 
 
@@ -194,7 +193,7 @@ def duration(microseconds: float) -> str:
 def three(value: float) -> str:
     """Three digits, and no exponent below a million."""
     if value >= 1000:
-        return f"{value:,.0f}".replace(",", THIN)
+        return grouped(value)
     return f"{value:.3g}"
 
 

@@ -14,7 +14,6 @@ from gpuviz.arch import architecture
 from gpuviz.compile import compile_cuda
 from gpuviz.errors import UnsupportedError
 from gpuviz.given import Given
-from gpuviz.language import grouped, tr
 from gpuviz.memory.counts import Count
 from gpuviz.memory.hardware import RAW
 from gpuviz.runners.base import Cancel, Progress, go_on
@@ -28,9 +27,8 @@ from gpuviz.runners.job import Job, check_limits
 from gpuviz.runners.measured_file import MeasuredLaunch, MeasuredPattern
 from gpuviz.runners.measurement import DeviceFacts, Measurement, Peaks, Placement, Reading
 from gpuviz.runners.pattern_kernel import source
+from gpuviz.runners.placement import PLACED_BLOCKS
 from gpuviz.runners.verification import Measured, job_of
-
-PLACED_BLOCKS = 8192  # launches of more blocks are not placed: their chart would be a blur
 
 
 @dataclass(frozen=True)
@@ -111,10 +109,11 @@ def _counters(gpu: Gpu, launch: GpuLaunch, cancel: Cancel) -> tuple[dict[str, Re
 
 
 def placed(gpu: Gpu, launch: GpuLaunch, cancel: Cancel) -> tuple[Placement | None, str]:
-    """Where and when the blocks of a launch run; None and the reason when that cannot be had."""
+    """Where and when the blocks of a launch run; None when they are too many, and None and the
+    reason when that cannot be had.
+    """
     if launch.blocks > PLACED_BLOCKS:
-        many = grouped(launch.blocks)
-        return None, tr("{n} blocks are too many to show one by one where they ran", n=many)
+        return None, ""
     try:
         return gpu.place(launch, cancel), ""
     except UnsupportedError as error:

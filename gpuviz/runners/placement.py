@@ -16,6 +16,7 @@ from gpuviz.arrays import I64
 from gpuviz.errors import UnsupportedError
 from gpuviz.runners.measurement import Placement
 
+PLACED_BLOCKS = 8192  # launches of more blocks are not placed: their chart would be a blur
 SPANS = "gpuviz_spans"
 """Name of the variable that holds the address of (blocks, 3) integers: SM, start, end."""
 

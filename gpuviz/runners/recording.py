@@ -33,6 +33,8 @@ from gpuviz.suffixes import RECORDING
 
 FORM = Form("gpuviz-recording", 1, "recording", "arrays.npz", 1 << 28)
 SUFFIX = RECORDING
+# What those of before say of launches whose blocks are too many to place: the window says it now.
+_BEFORE = "are too many to show one by one where they ran"
 _PLACES = ("block", "sm", "start_ns", "end_ns")
 
 
@@ -250,7 +252,7 @@ def _entry(told: _Entry, found: Content[_Manifest]) -> Entry:
         told.telemetry,
         told.peaks,
         told.differences,
-        told.notes,
+        tuple(note for note in told.notes if not note.endswith(_BEFORE)),
         told.resident_blocks,
         registers=told.registers,
     )

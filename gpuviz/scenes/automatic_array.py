@@ -10,7 +10,7 @@ import numpy as np
 
 from gpuviz.arch import Architecture, architecture
 from gpuviz.arrays import I64, U64
-from gpuviz.language import tr
+from gpuviz.language import grouped, tr
 from gpuviz.memory.coalescing import granularity
 from gpuviz.memory.counts import costs_of, requests_of
 from gpuviz.memory.local import interleaved
@@ -202,7 +202,7 @@ def _facts(arrays: Arrays) -> tuple[Column, ...]:
     """What the two kernels make of the array, and how long they take."""
 
     def said(value: int, unit: str = "") -> str:
-        return tr("not known") if value < 0 else f"{value:,}{unit}".replace(",", "\u2009")
+        return tr("not known") if value < 0 else grouped(value) + unit
 
     timed = next((time.device for time in arrays.times if time is not None), "")
     names = (

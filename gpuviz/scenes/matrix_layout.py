@@ -225,7 +225,11 @@ def element_tip(reading: Reading, element: int) -> str:
     """What hovering an element says."""
     row, column = divmod(element, reading.columns)
     place = tr(
-        "M[{r}][{c}] · element {n} · byte {byte}", r=row, c=column, n=element, byte=4 * element
+        "M[{r}][{c}] · element {n} · byte {byte}",
+        r=row,
+        c=column,
+        n=grouped(element),
+        byte=grouped(4 * element),
     )
     if reading.turn[element] < 0:
         return f"{place}\n{tr('not read by this warp')}"
@@ -240,7 +244,7 @@ def _rule(reading: Reading) -> tuple[str, ...]:
     columns = reading.columns
     return (
         tr("M[row][column] lies at byte (row × {n} + column) × 4.", n=columns),
-        tr("A step along a row is 4 bytes, a step down a column {n}.", n=4 * columns),
+        tr("A step along a row is 4 bytes, a step down a column {n}.", n=grouped(4 * columns)),
         *filter(None, (reading.rest,)),
     )
 
@@ -299,7 +303,7 @@ def _sentence(reading: Reading, k: int) -> str:
         r=row,
         c=column,
         width=reading.columns,
-        byte=byte,
+        byte=grouped(byte),
         count=load.counted(load.count),
     )
 

@@ -66,7 +66,7 @@ PARAMETERS = (
         1 << 25,
         choices=(
             *(Choice(4096 << n, grouped(4096 << n)) for n in (0, 4, 8, 10)),
-            Choice(1 << 25, "33\u2009554\u2009432, as published"),
+            Choice(1 << 25, f"{grouped(1 << 25)}, as published"),
         ),
         small=4096,
         hint="of a trial; and of the launch that is timed beside the small example",

@@ -10,7 +10,7 @@ import numpy as np
 
 from gpuviz.arch import Architecture, architecture
 from gpuviz.arrays import F64, I64
-from gpuviz.language import tr
+from gpuviz.language import tr, typeset
 from gpuviz.memory.counts import Count
 from gpuviz.memory.request import Request, first_requests
 from gpuviz.memory.transaction_names import nouns
@@ -183,7 +183,7 @@ def cost_of(run: Run, products: int) -> Cost:
 
 def number(value: float, places: int = 3) -> str:
     """At most so many decimals, none that are zero at the end; thousands apart (`grouped`)."""
-    return f"{value:,.{places}f}".rstrip("0").rstrip(".").replace(",", "\u2009")
+    return typeset(f"{value:,.{places}f}".rstrip("0").rstrip("."))
 
 
 def tell(values: Values, runs: Mapping[str, Run]) -> Story:

@@ -92,7 +92,7 @@ def test_arguments_from_a_file(
         (["count", "FILE", *LAUNCH, *SHORT, "--check", "none"], "past the end of buffer x"),
         (
             ["count", "FILE", "--grid", "4", "--block", "2048", *LAUNCH[4:], *BUFFERS],
-            "at most 1\u2009024",
+            "at most 1\u202f024",
         ),
         (["count", "FILE", *LAUNCH, *BUFFERS, "--arch", "sm_1234"], "sm_1234"),
         (["count", "FILE", *LAUNCH, *BUFFERS, "--budget", "soon"], "'soon'"),

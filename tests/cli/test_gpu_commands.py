@@ -116,7 +116,7 @@ def test_run_refuses_launches_beyond_the_device(
 ) -> None:
     beyond = ["2048" if word == "128" else word for word in ARGUMENTS]
     assert main(["run", kernel, *beyond]) == 2
-    assert "allows at most 1\u2009024" in capsys.readouterr().err
+    assert "allows at most 1\u202f024" in capsys.readouterr().err
     assert main(["run", kernel, *ARGUMENTS[:-1], "0"]) == 2
 
 

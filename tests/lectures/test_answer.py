@@ -191,7 +191,7 @@ def test_numbers_as_they_are_read() -> None:
         "8",
         "8",
         "2.5",
-        "1\u2009234\u2009567",
+        "1\u202f234\u202f567",
         "0",
     ]
 

@@ -94,5 +94,5 @@ def test_what_ships_is_whole(path: Path) -> None:
 
 def numbers(text: str) -> list[str]:
     """The numbers of a text, however thousands are set apart, in the order of their size."""
-    joined = re.sub(r"(?<=\d)[, \u2009](?=\d{3}\b)", "", text)
+    joined = re.sub(r"(?<=\d)[, \u202f](?=\d{3}\b)", "", text)
     return sorted(re.findall(r"\d+(?:\.\d+)?", joined))

@@ -142,5 +142,5 @@ def test_a_picture_of_a_stretch_shows_and_says_just_that() -> None:
     assert (shown.body.begin, shown.body.end) == (50_000, record.recorded)
     assert shown.body.moved(1e9).end == record.recorded and shown.body.moved(-1e9).begin == 50_000
     assert shown.body.zoomed(60_000, 0.01).end == record.recorded
-    assert "instructions are shown from cycle 50\u2009000 to " in shown.sentence
+    assert "instructions are shown from cycle 50\u202f000 to " in shown.sentence
     assert e.since(0).timeline.whole

@@ -106,7 +106,7 @@ def test_shared_memory_beyond_the_architecture(static: int, dynamic: int) -> Non
     program = Program(text, b"", "", {}, (), "", "k.cu", "sm_90", "")
     job = Job(program, "k", (1, 1, 1), (32, 1, 1), (), dynamic)
     said = f"wants 300,000 bytes of shared memory \\({static:,} static, {dynamic:,} dynamic"
-    said = said.replace(",", "\u2009").replace("static\u2009", "static,")
+    said = said.replace(",", "\u202f").replace("static\u202f", "static,")
     with pytest.raises(LaunchError, match=said):
         emulated.run(job, architecture("sm_90"))
 

@@ -40,7 +40,7 @@ def expect(view: BuffersView, text: str, said: str, qtbot: QtBot) -> None:
 
 def test_the_buffer_that_changed_is_shown_first(buffers: BuffersView) -> None:
     assert buffers.names.currentText() == "y"
-    assert buffers.said.said == "999 of 1\u2009000 elements changed"  # twice 0 is 0
+    assert buffers.said.said == "999 of 1\u202f000 elements changed"  # twice 0 is 0
     assert buffers.model.rowCount() == -(-1000 // COLUMNS)
     cell = buffers.model.place(700)
     assert cell.data() == "1400.5" and cell.data(STATE_ROLE) == "changed"

@@ -90,7 +90,7 @@ def test_f9_measures_and_unequal_rows_are_explained(
     ]
     assert any(text.startswith("2.2") for text in quiet)
     assert window.status.counters.text() == "● counters available"
-    assert "SM 1\u2009980 MHz · 45 °C · 148 W" in window.status.device.text()
+    assert "SM 1\u202f980 MHz · 45 °C · 148 W" in window.status.device.text()
 
 
 def fresh(window: Window) -> int:
@@ -279,15 +279,15 @@ def test_times_are_rates_and_percentages() -> None:
         np.full(9, 2.0), "live", "", 9, Work(100_000, 200_000, 4_000), Peaks(1e12, 1e13)
     )
     found = {line.name: line.cells for line in lines_of([series])}
-    assert found["useful GB/s"] == ("50  5\u2009%",)
+    assert found["useful GB/s"] == ("50  5\u202f%",)
     assert found["moved GB/s"] == ("100",)
-    assert found["GFLOP/s"] == ("2  < 0.1\u2009%",)
+    assert found["GFLOP/s"] == ("2  < 0.1\u202f%",)
     two = lines_of([series, replace(series, microseconds=np.full(9, 3.0))])
     assert two[0].cells[-1] == "1.5×"
 
 
 def test_durations_have_three_digits() -> None:
-    assert [duration(t).replace("\u2009", " ") for t in (0.5, 2.345, 1234.0, 5e6)] == [
+    assert [duration(t).replace("\u202f", " ") for t in (0.5, 2.345, 1234.0, 5e6)] == [
         "0.5 µs",
         "2.35 µs",
         "1.23 ms",

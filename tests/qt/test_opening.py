@@ -71,7 +71,7 @@ def test_guesses_follow_the_launch_until_something_else_is_written(form: KernelD
     ("field", "text", "said"),
     [
         ("grid", "a", "there is no 'a'"),
-        ("block", "2048", "at most 1\u2009024"),
+        ("block", "2048", "at most 1\u202f024"),
         ("argument", "f32[0]=rand", "above 0"),
         ("argument", "f33=1", "none of i8"),
     ],

@@ -109,7 +109,7 @@ WRONG = {
     "macros": ("7", "is no macro"),
     "options": ("-lcuda", "is not passed on"),
     "in": ("f32[0]=rand", "above 0"),
-    "block": ("2048", "at most 1\u2009024"),
+    "block": ("2048", "at most 1\u202f024"),
 }
 
 

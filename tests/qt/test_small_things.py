@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QRect, QSettings
+from PySide6.QtCore import QRect, QSettings, Qt
 from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import QMainWindow
 from pytestqt.qtbot import QtBot
@@ -19,7 +19,7 @@ from gpuviz.language import grouped
 from gpuviz.qt.commands.palette_dialog import cut
 from gpuviz.qt.history.settings import Settings
 from gpuviz.qt.timing.timing_plot import COLORS, color_name
-from gpuviz.qt.window.status import _watched, _work
+from gpuviz.qt.window.status import _watched, _work, work_words
 from gpuviz.qt.window.window import Window
 from gpuviz.scenes import SCENES, lesson
 from gpuviz.scenes.showing import Variant, showing
@@ -111,7 +111,32 @@ def test_blocks_that_were_only_counted_are_not_called_emulated() -> None:
     launch = Launch("copy", (4096, 1, 1), (256, 1, 1))
     trace = SimpleNamespace(launch=launch, blocks_emulated=4096, recorded=())
     run: Any = SimpleNamespace(trace=trace, coverage=Coverage("classes", 9, 4096, 1))
-    assert _work(run) == f"emulated 9 of {grouped(4096)} blocks"
+    assert _work(run) == (f"emulated 9 of {grouped(4096)} blocks, the others provably do the same")
+
+
+def test_the_bar_tells_the_launch_drawn_from_the_one_at_real_size() -> None:
+    def run(blocks: int, coverage: Coverage, of: str = "") -> Any:
+        notes = *filter(None, [coverage.note]), "the record of requests was cut at 65,536 rows"
+        launch = Launch("copy", (blocks, 1, 1), (256, 1, 1))
+        trace = SimpleNamespace(launch=launch, blocks_emulated=blocks, notes=notes)
+        return SimpleNamespace(trace=trace, coverage=coverage, companion_of=of)
+
+    drawn, real = Coverage("all", 64, 64), Coverage("classes", 9, 4096, 1)
+    assert "4,096 blocks" in real.note
+    assert work_words({"shown": run(64, drawn), "shown, real size": run(4096, real, "shown")}) == [
+        "emulated 64 blocks",
+        f"at real size: emulated 9 of {grouped(4096)} blocks, the others provably do the same",
+        f"the record of requests was cut at {grouped(65536)} rows",
+    ]
+
+
+def test_words_in_the_bar_that_do_not_fit_end_in_an_ellipsis(window: Window) -> None:
+    said, line = "emulated a great many blocks, as a long sentence tells", window.status.running
+    line.setText(said)
+    line.resize(120, 20)
+    shown = line.grab().toImage()
+    line.setText(line.fontMetrics().elidedText(said, Qt.TextElideMode.ElideRight, 120))
+    assert line.text().endswith("…") and line.grab().toImage() == shown
 
 
 def test_runs_are_named_in_the_readers_language() -> None:

@@ -386,7 +386,7 @@ def test_counts_are_grouped_named_and_never_invented(window: Window) -> None:
     measured = [line.split("\t")[-1] for line in window.counts.text().splitlines()[2:]]
     assert set(measured) == {"–"}
     model = window.counts.model
-    assert model.text(model.sheet.rows[2], 1) == "4\u2009096"
+    assert model.text(model.sheet.rows[2], 1) == "4\u202f096"
 
 
 def test_runs_stand_side_by_side(make: Callable[[], Window], perform: FakePerform) -> None:

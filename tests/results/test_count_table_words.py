@@ -29,4 +29,4 @@ def test_every_count_has_words_and_thousands_are_thin() -> None:
     assert named("median_us") == "median time, µs" and named("nobody_knows") == "nobody knows"
     table = summary(performed(lesson("coalescing"), {"blocks": 4096}).runs)
     cells = [cell for row in table.rows for cell in row[1:]]
-    assert any("\u2009" in cell for cell in cells) and not any("," in cell for cell in cells)
+    assert any("\u202f" in cell for cell in cells) and not any("," in cell for cell in cells)

@@ -8,3 +8,8 @@ def test_many_sizes_are_a_short_line_that_lists_all_when_pointed_at() -> None:
     assert sizes_said(many) == "5 launches, from 1 blocks to 16 blocks"
     assert sizes_listed(many).splitlines()[2] == "4 warps: 4 blocks"
     assert sizes_said(dict.fromkeys(many, "one size")) == "one size"
+
+
+def test_launches_of_one_size_are_named_together() -> None:
+    sizes = {"A": "32 warps", "B": "8 warps", "C": "32 warps"}
+    assert sizes_said(sizes) == "A, C: 32 warps · B: 8 warps"

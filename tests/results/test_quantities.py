@@ -36,7 +36,7 @@ def test_bytes_used_are_a_share_of_the_sectors_moved() -> None:
 
 
 def test_thousands_are_parted_by_thin_spaces() -> None:
-    assert grouped(1234567) == "1\u2009234\u2009567"
+    assert grouped(1234567) == "1\u202f234\u202f567"
     assert grouped(12) == "12"
 
 

@@ -117,7 +117,7 @@ def test_a_permutation_of_half_warps_is_free_as_on_the_slide() -> None:
 def test_what_is_timed_reads_so_often_that_its_wavefronts_can_be_told() -> None:
     """The launch beside the one drawn: the same load, by many warps, many times."""
     drawn, timed = played("Stride 8").plans[:2]
-    assert timed.companion_of == drawn.role and timed.size == "16\u2009384 warps, 256 loads a lane"
+    assert timed.companion_of == drawn.role and timed.size == "16\u202f384 warps, 256 loads a lane"
     values = {**LESSON.defaults(), **CASES["Stride 8"]}
     few = replace(timed, grid=(1, 1, 1), record=(0,), companion_of="", role="few")
     run = perform(replace(LESSON, plan=lambda v: (few,), tell=_untold), values).runs["few"]

@@ -191,7 +191,7 @@ def test_unmeasured_times_are_unavailable() -> None:
 def test_what_is_not_predicted_says_how_to_and_fills_in() -> None:
     assert "press Sweep" in text_at("sectors", ("gpu",))
     assert "press Sweep" not in text_at("occupancy", ("gpu",))
-    assert "300 of 1\u2009024" in text_at("sectors", MAPS, 300)
+    assert "300 of 1\u202f024" in text_at("sectors", MAPS, 300)
 
 
 def test_how_far_time_follows_is_told_in_numbers() -> None:

@@ -81,16 +81,16 @@ def test_without_a_gpu_the_rule_is_named_as_such() -> None:
 def test_every_block_passes_once() -> None:
     story = played().story
     shown = " ".join(pictures.words(pictures.frame(story, 1.0, "full")))
-    assert "0 blocks here" in shown and "2\u2009048 of 2\u2009048 done" in shown
+    assert "0 blocks here" in shown and "2\u202f048 of 2\u202f048 done" in shown
 
 
 def test_the_camera_ends_at_the_element_that_the_lane_loads() -> None:
     story = played().story
     address = next(s for s in story.steps if s.label == "one address")
     element = 700 * 128 + 9
-    assert address.detail.replace("\u2009", "") == f"a[{element}]"
+    assert address.detail.replace("\u202f", "") == f"a[{element}]"
     frame = story.frame((address.start + address.end) / 2, pictures.STAGES["full"])
-    words = {text.replace("\u2009", "") for text in pictures.words(frame)}
+    words = {text.replace("\u202f", "") for text in pictures.words(frame)}
     assert f"a[{element}]" in words and "9" in words
     assert sum(step.kind == "load" for step in story.steps) == DEPTHS + 1
 

@@ -93,7 +93,7 @@ def test_what_is_timed_reads_the_same_words_many_times() -> None:
     plans = played("8 words").plans
     timed = [plan for plan in plans if plan.companion_of]
     assert [plan.companion_of for plan in timed] == list(SPACES)
-    assert {plan.size for plan in timed} == {"16\u2009384 warps, 256 loads a lane"}
+    assert {plan.size for plan in timed} == {"16\u202f384 warps, 256 loads a lane"}
     table = np.arange(256.0)
     for plan in timed:
         few = replace(plan, grid=(1, 1, 1), record=(0,), companion_of="", role="few")

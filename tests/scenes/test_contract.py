@@ -46,7 +46,7 @@ QUESTION = "How many of them does this request of the warp take?"
 CHOICES = ("4", "8", "16", "one for each lane")
 # A count in words, as counters, tables and captions tell it: `3 of 8 sectors`, `12 × fewer`.
 COUNT = re.compile(
-    r"\b\d[\d\u2009,.]*\s+(of\s+\d[\d\u2009,]*\s+)?(different\s+)?"
+    r"\b\d[\d\u202f,.]*\s+(of\s+\d[\d\u202f,]*\s+)?(different\s+)?"
     r"(sectors?|segments?|transactions?|lines?|wavefronts?|passes|pass|conflicts?|requests?|loads?"
     r"|reads?|times|additions|instructions)\b"
     r"|\b(sector|segment|line|wavefront|transaction) \d|-way\b|\bideal\b|\bfewer\b|\bwould do\b"

@@ -41,9 +41,9 @@ def test_a_launch_of_fewer_blocks_says_so() -> None:
     one = lesson("coalescing")
     plans = one.plan(check_values(real(one), {}))
     (then,), (now,) = (accepted(plans, sm) for sm in (FIRST, "sm_90"))
-    assert now.grid == (65536, 1, 1) and now.size == "16\u2009777\u2009216 elements of 4 bytes"
+    assert now.grid == (65536, 1, 1) and now.size == "16\u202f777\u202f216 elements of 4 bytes"
     assert then.grid == (32768, 1, 1) and then.role == now.role
-    assert then.size == "8\u2009388\u2009608 elements of 4 bytes (here at most 65\u2009535 blocks)"
+    assert then.size == "8\u202f388\u202f608 elements of 4 bytes (here at most 65\u202f535 blocks)"
 
 
 @pytest.mark.skipif(not nvrtc.libraries(), reason="NVRTC is not installed")

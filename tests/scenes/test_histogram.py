@@ -180,7 +180,7 @@ def test_lanes_of_different_bins_queue_beside_each_other() -> None:
 def test_times_are_of_a_companion_that_says_its_size() -> None:
     plans = LESSON.plan(LESSON.defaults())
     assert [p.companion_of for p in plans] == ["", "", "", *WAYS]
-    sizes = {p.told_size.replace("\u2009", " ") for p in plans}
+    sizes = {p.told_size.replace("\u202f", " ") for p in plans}
     assert sizes == {"540 672 values", "17 301 504 values"}
 
 

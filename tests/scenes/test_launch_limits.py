@@ -107,7 +107,7 @@ def test_the_kernels_fill_and_compute(case: str) -> None:
     ],
 )
 def test_the_reason_is_that_of_the_launch_check(case: str, arch: str, reason: str) -> None:
-    found = refusal(attempted(given(case)), arch).replace("\u2009", " ")
+    found = refusal(attempted(given(case)), arch).replace("\u202f", " ")
     assert reason in found and bool(found) == bool(reason)
 
 
@@ -146,7 +146,7 @@ def test_what_is_counted_is_what_ran(case: str, arch: str) -> None:
     assert list(made.runs) == ([*CORRECTED.values()] if refused else [SET, FMA])
     run = made.runs[CORRECTED[FMA] if refused else FMA]
     elements = 1 << 22 if refused else int(given(case)["elements"])
-    assert len(run.outputs["d"]) == elements and run.size.replace("\u2009", "") == (
+    assert len(run.outputs["d"]) == elements and run.size.replace("\u202f", "") == (
         f"{elements} elements"
     )
     assert run.counts.totals["global_store_requests"] == -(-elements // 32)

@@ -257,7 +257,7 @@ def test_the_last_page_holds_the_lecture_beside_what_is_known_here() -> None:
 def test_the_width_of_tiles_follows_the_device(threads: int, shared: int, width: int) -> None:
     asked = Query("a GPU", "recorded", threads, shared)
     assert asked.width == width
-    assert f"tiles of up to {width} × {width}, {8 * width**2}" in asked.said.replace("\u2009", "")
+    assert f"tiles of up to {width} × {width}, {8 * width**2}" in asked.said.replace("\u202f", "")
     facts = DeviceFacts(0, "NVIDIA X", "9.0", "", "", 1, 1, 1)
     known = replace(facts, limits={"maxThreadsPerBlock": threads, "sharedMemPerBlock": shared})
     found = query_of(Measurement("recorded", "2026-01-01", known), architecture("9.0"))

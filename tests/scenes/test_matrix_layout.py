@@ -141,7 +141,7 @@ def test_pieces_asked_for_again_are_counted_in_pieces_whatever_transactions_are(
 def test_both_walks_are_timed_with_as_many_threads_and_floats_each() -> None:
     drawn, timed, other, beside = played("4 x 4, each thread a row").plans
     assert (drawn.size, timed.companion_of, beside.companion_of) == ("4 × 4", "row", "column")
-    assert timed.size == beside.size == "262\u2009144 threads, 128 floats each"
+    assert timed.size == beside.size == "262\u202f144 threads, 128 floats each"
     assert timed.grid == beside.grid == (1024, 1, 1) and timed.block == (256, 1, 1)
     assert timed.arguments[2:] == ("i32=262144", "i32=128")
     assert beside.arguments[2:] == ("i32=128", "i32=262144")

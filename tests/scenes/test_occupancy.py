@@ -116,7 +116,7 @@ def test_what_is_timed_is_the_product_that_was_published() -> None:
 @needs_compiler
 def test_words_name_the_limit() -> None:
     assert "5 blocks of 256 threads: 83 %" in played("12 registers").story.title
-    assert "3\u2009072 registers, and 1\u2009024 are left" in played("12 registers").story.sentence
+    assert "3\u202f072 registers, and 1\u202f024 are left" in played("12 registers").story.sentence
     assert "16 warp slots stay empty" in played("128 threads in 8 block slots").story.sentence
     assert "No block" in played("no block fits").story.title
     assert "lanes have no thread" in played("idle lanes").story.sentence

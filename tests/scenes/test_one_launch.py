@@ -138,7 +138,7 @@ def _measurement(microseconds: float) -> Measurement:
 
 
 def _plain(text: str) -> str:
-    return text.replace("\u2009", " ")
+    return text.replace("\u202f", " ")
 
 
 def _written(story: object) -> list[list[str]]:

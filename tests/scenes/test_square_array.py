@@ -141,7 +141,7 @@ def test_published_times_and_ours_stand_side_by_side() -> None:
     shown = pictures.words(pictures.frame(played("trials").story, 1.0, "large"))
     assert all(f"{ms:.1f} ms" in shown for ms in PUBLISHED.values())
     assert shown.count("published") == 2 and "model" in shown
-    assert any("2^25 elements" in text and "here 4\u2009096" in text for text in shown)
+    assert any("2^25 elements" in text and "here 4\u202f096" in text for text in shown)
     assert "14.5" in played("trials").story.expected
 
 
@@ -151,7 +151,7 @@ def test_the_trials_are_as_large_as_published_and_the_small_example_has_one_besi
     assert {plan.grid[0] * plan.block[0] * 8 for plan in trials} == {1 << 25}
     drawn, timed = ships.plan(ships.defaults())
     assert drawn.size == "512 elements, 64 a thread" and timed.companion_of == drawn.role
-    assert timed.size == "33\u2009554\u2009432 elements, 8 a thread"
+    assert timed.size == "33\u202f554\u202f432 elements, 8 a thread"
     assert timed.arguments[0] == "f32[33554432]=rand" and timed.block == (512, 1, 1)
 
 

@@ -207,8 +207,8 @@ def test_every_combination_has_a_plan() -> None:
 
 def test_thousands_are_apart() -> None:
     assert [number(n) for n in (2112.0, 0.125, 1.5, 8192.25)] == [
-        "2\u2009112",
+        "2\u202f112",
         "0.125",
         "1.5",
-        "8\u2009192.25",
+        "8\u202f192.25",
     ]

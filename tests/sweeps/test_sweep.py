@@ -98,7 +98,7 @@ def test_what_is_wrong_with_a_cell_is_that_cells(
         run(sweep, record, Here(), 2)
     errors = [record.outcomes[key(cell)].error for cell in sweep.cells]
     assert not errors[0]
-    assert "allows at most 1\u2009024" in errors[1]
+    assert "allows at most 1\u202f024" in errors[1]
     assert "nonsense" in errors[2]
 
 

@@ -49,6 +49,24 @@ def label(text: str, role: str = "", parent: QWidget | None = None) -> QLabel:
     return made
 
 
+class Cut(QLabel):
+    """A line of text as wide as it is, painted with an ellipsis where it gets less room."""
+
+    def __init__(self, role: str = "") -> None:
+        super().__init__()
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        self.setProperty("role", role)
+        self.setMinimumWidth(1)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """What there is room for."""
+        room, end = self.contentsRect(), Qt.TextElideMode.ElideRight
+        shown = self.fontMetrics().elidedText(self.text(), end, room.width())
+        align, enabled = self.alignment(), self.isEnabled()
+        painter = QStylePainter(self)
+        painter.drawItemText(room, align, self.palette(), enabled, shown, self.foregroundRole())
+
+
 class Elided(QLabel):
     """A line of text, cut at its end when there is no room; the tip has it in full."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
-from gpuviz.language import tr
+from gpuviz.language import THIN, tr
 from gpuviz.qt.controls.controls import plain_tip
 from gpuviz.results.badges import BADGES
 from gpuviz.results.count_columns import Column, Sheet
@@ -127,4 +127,4 @@ def _head(model: CountsModel) -> tuple[str, ...]:
 
 def _cells(model: CountsModel, row: Row) -> tuple[str, ...]:
     """What a row says, thousands not parted: other programs read it."""
-    return tuple(model.sheet.text(row, c).replace("\u2009", "") for c in model.sheet.columns)
+    return tuple(model.sheet.text(row, c).replace(THIN, "") for c in model.sheet.columns)

@@ -260,12 +260,12 @@ class Meter(QObject):
 
     def _tell_known(self) -> None:
         """Tell what is known of the launches: measured just now, recorded, or why nothing."""
-        from gpuviz.results.badges import caption
+        from gpuviz.results.badges import captions
 
         if self._shown is None:
             return
         showing, library = self._shown
-        captions: list[str] = []
+        known: list[Measurement] = []
         for key, plan in showing.plans.items():
             measurement, why = self._newest.get(key), ""
             if measurement is None or measurement.source != "live":
@@ -274,7 +274,7 @@ class Meter(QObject):
                 if measurement is None and run is not None and not _live(run):  # a sweep's
                     measurement = run.measurement
                 if measurement is not None:
-                    captions.append(caption(measurement))
+                    known.append(measurement)
                     self._newest.take(key, measurement)
             if measurement is not None:
                 self.measured.emit(key, measurement)
@@ -282,7 +282,7 @@ class Meter(QObject):
                     self.placed.emit(key, measurement)
             else:
                 self.missing.emit(key, self._reason(why))
-        self._become(recorded=" · ".join(dict.fromkeys(captions)), unagreed=())
+        self._become(recorded=" · ".join(captions(known)), unagreed=())
 
     def _reason(self, why: str) -> str:
         if self.state.device is not None:

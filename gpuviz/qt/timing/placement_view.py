@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QHBoxLayout, QScrollArea, QToolTip, QVBoxLayout, Q
 from gpuviz.draw.hit import tip_at
 from gpuviz.draw.marks import Frame
 from gpuviz.draw.stage import Stage
-from gpuviz.language import tr
+from gpuviz.language import grouped, tr
 from gpuviz.qt.controls.controls import Elided, keep_arrows, label, plain_tip, restyle
 from gpuviz.qt.look.theme import Theme
 from gpuviz.qt.painting.painter import paint
@@ -18,6 +18,7 @@ from gpuviz.results.badges import BADGES
 from gpuviz.results.placements import Chart, axis, chart_of, height_of, picture, summary
 from gpuviz.runners.base import Run
 from gpuviz.runners.measurement import Measurement
+from gpuviz.runners.placement import PLACED_BLOCKS
 from gpuviz.scenes.showing import Showing
 
 AXIS = 20  # height of the times above the rows
@@ -218,6 +219,9 @@ class PlacementView(QWidget):
     def _why(self, found: Measurement | None) -> str:
         if self._showing is None:
             return ""
+        run = self._showing.runs.get(self._role)
+        if run is not None and (many := run.trace.launch.blocks) > PLACED_BLOCKS:
+            return tr("{n} blocks are too many to show one by one where they ran", n=grouped(many))
         if found is not None:
             return " ".join(found.notes) or tr("Where the blocks ran was not measured.")
         return self._missing.get(self._role, "")

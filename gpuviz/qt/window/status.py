@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QEvent, QTimer, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QProgressBar
 
-from gpuviz.language import grouped, tr, trn
+from gpuviz.language import grouped, tr, trn, typeset
 from gpuviz.qt.controls.announce import Announcer
-from gpuviz.qt.controls.controls import button, keep_space, label, plain_tip, restyle
+from gpuviz.qt.controls.controls import Cut, button, keep_space, label, plain_tip, restyle
 from gpuviz.runners.gpu_state import State, why_of
 from gpuviz.runners.measurement import Telemetry
 from gpuviz.terminal import visible
 from gpuviz.waiting import TimeLeft
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from gpuviz.errors import Failure
     from gpuviz.qt.running.activity import Activity
@@ -67,8 +67,7 @@ class Status(QFrame):
         self.counters = label("", "quiet")
         self._telemetry = Telemetry()
         self._state = State()
-        self.running = label("", "quiet")
-        self.running.setMinimumWidth(1)  # long words are cut, and do not make the window wider
+        self.running = Cut("quiet")  # long words do not make the window wider
         self.progress = QProgressBar()
         self.progress.setRange(0, 100)
         self.progress.setTextVisible(False)
@@ -114,8 +113,7 @@ class Status(QFrame):
         self.findings.setProperty("severity", worst)
         restyle(self.findings)
         self.findings.setVisible(bool(self._findings) or any(map(_unchecked, showing.sides)))
-        notes = dict.fromkeys(n for run in runs.values() for n in run.trace.notes)
-        self._write(" · ".join([_work(runs[next(iter(runs))]), *notes]))
+        self._write(" · ".join(work_words(runs)))
         self.watched.setText(_watched(runs[next(iter(runs))]))
 
     def say(self, words: str, offer: Offer | None = None) -> None:
@@ -327,15 +325,32 @@ def _summary(findings: list[tuple[str, Finding]]) -> str:
     return "▲ " + ", ".join(said) if said else ""
 
 
+def work_words(runs: Mapping[str, Run]) -> list[str]:
+    """How much of the launch in the picture was executed, how much of the same at real size where
+    that was counted, and what else to know of them.
+    """
+    drawn = next(iter(runs.values()))
+    real = next((run for run in runs.values() if run.companion_of), None)
+    beside = [tr("at real size: {work}", work=_work(real))] if real is not None else []
+    told = {run.coverage.note for run in runs.values() if run.coverage is not None}
+    notes = dict.fromkeys(n for run in runs.values() for n in run.trace.notes if n not in told)
+    return [_work(drawn), *beside, *map(typeset, notes)]
+
+
 def _work(run: Run) -> str:
-    """How much of the launch was executed."""
+    """How much of the launch was executed, and what that makes of its counts."""
     blocks, done = run.trace.launch.blocks, run.trace.blocks_emulated
+    how = run.coverage.how if run.coverage is not None else "all"
+    if how == "ended":
+        return tr("emulated up to a fault")
     if run.coverage is not None:
-        if run.coverage.how == "ended":
-            return tr("emulated up to a fault")
         done = run.coverage.run  # counts may be of more: of all blocks that do what these do
     if done < blocks:
         said = {"done": grouped(done), "blocks": grouped(blocks)}
+        if how == "classes":
+            return tr("emulated {done} of {blocks} blocks, the others provably do the same", **said)
+        if how == "sample":
+            return tr("emulated {done} of {blocks} blocks: counts are estimates", **said)
         return tr("emulated {done} of {blocks} blocks", **said)
     return trn("emulated {count} block", "emulated {count} blocks", blocks, count=grouped(blocks))
 
