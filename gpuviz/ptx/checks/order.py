@@ -179,6 +179,12 @@ class Order:
         found = np.zeros(len(step), bool)
         if self.copies is not None:
             found = self.copies.unfinished(step, self._at(thread))
+            if (
+                self._pairs is not None
+            ):  # an mbarrier has counted them, and its warp has heard of it
+                warp = thread // LANES % self.batch.warps
+                row = thread // LANES // self.batch.warps - self.batch.first
+                found &= step >= self._pairs[row if self.batch.height > 1 else 0, warp, warp]
         if self.phases is not None and (counted := self.phases.counted(step)).any():
             found |= counted & ~self._with_bytes(found, step, thread // LANES)
         return found
