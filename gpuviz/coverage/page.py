@@ -38,6 +38,7 @@ BEYOND = {
     "caches": "what L1 and L2 keep of a naive product, and why tiles still win",
     "swizzle": "layouts of shared memory with and without conflicts, as CuTe and TMA write them",
     "pipeline": "asynchronous copies through a ring of stages, and the races of stages too early",
+    "producer-consumer": "mbarriers, their phases and parity, and a stage given back too early",
     "ladder": "one product from the naive kernel up, an idea a rung, beside cuBLAS",
 }
 """Lessons that lead on from the documents, and where to."""

@@ -74,6 +74,7 @@ _COURSE = {
         "fragments": "Fragments of tensor cores",
         "swizzle": "Layouts and swizzles",
         "pipeline": "Pipelines of copies",
+        "producer-consumer": "Producer and consumers",
         "ladder": "The ladder to cuBLAS",
     },
 }

@@ -17,10 +17,9 @@ from gpuviz.panels.panel import Answer, Ink
 from gpuviz.panels.picture import Picture, longest
 from gpuviz.panels.script import Script
 from gpuviz.panels.swimlanes import Bar, Swimlanes
-from gpuviz.panels.table import Column, Table
 from gpuviz.runners.base import Run
 from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Preset, Story, Values, offered
-from gpuviz.scenes.measured import time_column, time_of
+from gpuviz.scenes.stage_table import stage_table
 from gpuviz.scenes.values import number
 from gpuviz.traces import LANES, Finding
 
@@ -368,26 +367,8 @@ def _table(
 ) -> Picture:
     """What each number of stages keeps under way, needs, and takes."""
     every = [runs[_role(n)] for n in _COUNTS]
-    part = _THREADS * 16
     ahead = [max(n - 1, 1) for n in _COUNTS]
-    times = [time_of(run) for run in every]
-    table = Table(
-        (
-            Column((tr("stages"),), tuple(map(str, _COUNTS))),
-            Column((tr("tiles copied ahead"), tr("ahead")), tuple(map(str, ahead))),
-            Column(
-                (tr("bytes on their way in a block"), tr("bytes")),
-                tuple(grouped(n * part) for n in ahead),
-            ),
-            Column(
-                (tr("shared memory of a block"), tr("shared")),
-                tuple(grouped(n * part) for n in _COUNTS),
-                optional=1,
-            ),
-            *time_column(times, always=True),
-        ),
-        _COUNTS.index(stages),
-    )
+    table = stage_table(every, _COUNTS, ahead, _THREADS * 16, stages)
     note = tr("{n} blocks of {threads} threads: one on each multiprocessor of an H200, so that "
               "nobody else hides the wait.", n=_BLOCKS, threads=_THREADS)  # fmt: skip
     body = rows(
