@@ -41,7 +41,12 @@ class LadderTime:
     @property
     def teraflops(self) -> float:
         """10^12 operations a second, a product and a sum being two."""
-        return 2 * self.size**3 / self.microseconds / 1e6
+        return self.library * self.share
+
+    @property
+    def library(self) -> float:
+        """10^12 operations a second of cuBLAS."""
+        return 2 * self.size**3 / self.cublas / 1e6
 
 
 @dataclass(frozen=True)

@@ -27,10 +27,10 @@ from gpuviz.panels.table import Column, Table
 from gpuviz.runners.base import Run
 from gpuviz.runners.ladder_times import shipped
 from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Preset, Story, Values
-from gpuviz.scenes.ladder_beside import SIZES, beside_cublas
+from gpuviz.scenes.ladder_beside import SIZES, beside, beside_cublas, cublas_column, gained
 from gpuviz.scenes.ladder_cells import cells_of
 from gpuviz.scenes.ladder_rungs import RUNGS, Rung, text_of
-from gpuviz.scenes.measured import time_column, time_of
+from gpuviz.scenes.measured import time_column
 from gpuviz.scenes.thread_coarsening import number as brief
 from gpuviz.scenes.values import number
 from gpuviz.traces import LANES, Trace
@@ -107,10 +107,11 @@ def tell(values: Values, runs: Mapping[str, Run]) -> Story:
     reading = _Reading.of(script, read or _worst_load(run.trace, arch))
     script.act(_END, "result", tr("result"), tr("beside the rung below"))
     source = Difference(_changes(rung, below))
-    beside = beside_cublas(shipped(), rung)
-    maps = () if isinstance(beside, Table) else (spare(_side_by_side(values, runs), 2),)
-    end = rows(_table(values, runs, arch), spare(beside), *maps, gap=0.8)
-    said = tr(rung.idea) + ".", held, reading.sentence(), tr(rung.why)
+    size, times = number(values, "size"), shipped()
+    all_rungs = beside_cublas(times, rung, size)
+    maps = _side_by_side(values, runs)
+    end = rows(_table(values, runs, arch), spare(all_rungs), spare(maps, 2), gap=0.8)
+    said = tr(rung.idea) + ".", held, reading.sentence(), gained(times, below, rung, size)
     title = tr("Rung {n} of {all}: {name}", n=values["rung"], all=len(RUNGS), name=tr(rung.name))
 
     def at(t: float) -> Picture:
@@ -238,9 +239,10 @@ def least_time(cost: Cost, arch: Architecture, side: int) -> float | None:
 def _table(values: Values, runs: Mapping[str, Run], arch: Architecture) -> Node:
     """Both rungs: counts for as many products, the least time, the time that was measured."""
     shown, size = _shown(values), number(values, "size")
-    found = [runs[rung.name] for rung in shown]
-    pairs = zip(found, shown, strict=True)
+    found, times = [runs[rung.name] for rung in shown], shipped()
+    pairs = list(zip(found, shown, strict=True))
     costs = [cost_of(run, _DRAWN, rung.on_tensor_cores) for run, rung in pairs]
+    timed = [beside(times, rung, size, run) for run, rung in pairs]
     least = [least_time(cost, arch, size) for cost in costs]
     limit = [tr("reading") if c.read > c.multiply else tr("multiplying") for c in costs]
     made = (
@@ -253,7 +255,8 @@ def _table(values: Values, runs: Mapping[str, Run], arch: Architecture) -> Node:
                tuple(brief(c.instructions, 1) for c in costs), optional=2),
         Column((tr("busiest"),), tuple(limit), "left", optional=1),
         *(() if None in least else (_least(least),)),
-        *time_column([time_of(run) for run in found], always=True),
+        *time_column(timed, always=True),
+        *cublas_column(times, shown, size),
     )  # fmt: skip
     note = tr("Counts for {n} products of each lane of a warp; times for {size} × {size}.",
               n=_EACH, size=size)  # fmt: skip

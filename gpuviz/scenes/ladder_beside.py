@@ -1,38 +1,126 @@
-"""All rungs beside cuBLAS: what a GPU measured, or that nobody has."""
+"""All rungs beside cuBLAS, as a GPU took them in one run: times, speeds, what each idea gained."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import groupby
+
+from gpuviz.arch import architecture
 from gpuviz.language import tr
-from gpuviz.panels.layout import Node
+from gpuviz.machine.device import device_of
+from gpuviz.panels.bar import Bar
+from gpuviz.panels.layout import Node, first
 from gpuviz.panels.lines import Line, Lines
 from gpuviz.panels.panel import Answer
 from gpuviz.panels.table import Column, Table
+from gpuviz.runners.base import Run
 from gpuviz.runners.ladder_times import LadderTime, LadderTimes
 from gpuviz.scenes.ladder_rungs import RUNGS, Rung
+from gpuviz.scenes.measured import Timed, time_of
 
 SIZES = (1024, 2048, 4096)
+_TIMED = "sm_90"  # the architecture of the GPU that the shipped times are of
+_SAME = 0.01  # of a speed: less is neither gain nor loss
 
 
-def beside_cublas(times: LadderTimes | None, now: Rung) -> Node:
-    """A row a rung, its speed and share of cuBLAS at each size; in words where nothing is known."""
-    found = {n: [times.of(r.kernel, r.entry, n) if times else None for r in RUNGS] for n in SIZES}
-    if times is None or not any(t for column in found.values() for t in column):
+def beside_cublas(times: LadderTimes | None, now: Rung, size: int) -> Node:
+    """A row a rung, its speed and share of cuBLAS at each size, bars for one of them; where there
+    is no room only the rungs that multiply the same numbers; in words where nothing is known.
+    """
+    if times is None or not any(_at(times, rung, n) for rung in RUNGS for n in SIZES):
         return Answer(Lines((Line((tr("Beside cuBLAS: not measured."),), "muted"),)))
+    alike = [rung for rung in RUNGS if rung.numbers == now.numbers]
+    return first(_table(times, RUNGS, now, size), _table(times, alike, now, size))
+
+
+def _at(times: LadderTimes, rung: Rung, size: int) -> LadderTime | None:
+    return times.of(rung.kernel, rung.entry, size)
+
+
+def _table(times: LadderTimes, rungs: Sequence[Rung], now: Rung, size: int) -> Table:
+    """Rungs, and below those that multiply the same numbers cuBLAS."""
+    rows: list[tuple[str, Rung, bool]] = []  # what it is called, whose times, whether cuBLAS's
+    for numbers, some in groupby(rungs, lambda rung: rung.numbers):
+        mine = [(tr(rung.name), rung, False) for rung in some]
+        rows += [*mine, (f"cuBLAS, {numbers}", mine[-1][1], True)]
+    found = {n: [_at(times, rung, n) for _, rung, _ in rows] for n in SIZES}
+    library = [is_library for *_, is_library in rows]
     origin = tr("TFLOP/s, of cuBLAS: {device}, {date}", device=times.device, date=times.date)
-    columns = tuple(
+    speeds = tuple(
         Column(
-            (f"{size} × {size}", str(size)),
-            tuple(map(_cell, column)),
+            (f"{n} × {n}", str(n)),
+            tuple(map(_cell, column, library)),
             badge=tr("recorded"),
             ink="good",
-            optional=optional,
+            optional=0 if n == size else 1 + SIZES.index(n),
             origin=origin,
         )
-        for (size, column), optional in zip(found.items(), (2, 0, 1), strict=True)
+        for n, column in found.items()
     )
-    names = Column(("",), tuple(tr(rung.name) for rung in RUNGS), "left")
-    return Table((names, *columns), RUNGS.index(now))
+    shares = tuple(
+        (Bar(0.0 if t is None else 1.0 if of_library else t.share,
+             ink="muted" if of_library else None),)
+        for t, of_library in zip(found[size], library, strict=True)
+    )  # fmt: skip
+    title = tr("of cuBLAS at {size}", size=size)
+    drawn = Column((title,), ("",) * len(rows), "left", optional=1, bars=shares)
+    names = Column(("",), tuple(name for name, *_ in rows), "left")
+    here = next(i for i, (_, rung, _) in enumerate(rows) if rung is now)
+    return Table((names, *speeds, drawn), here)
 
 
-def _cell(time: LadderTime | None) -> str:
-    return "–" if time is None else f"{time.teraflops:.3g}, {100 * time.share:.0f} %"
+def _cell(time: LadderTime | None, of_library: bool) -> str:
+    if time is None:
+        return "–"
+    if of_library:
+        return f"{time.library:.3g}"
+    return f"{time.teraflops:.3g}, {100 * time.share:.0f} %"
+
+
+def beside(times: LadderTimes | None, rung: Rung, size: int, run: Run) -> Timed | None:
+    """The time of a launch: of this GPU where there is one, else beside cuBLAS as it ships."""
+    found, kept = time_of(run), None if times is None else _at(times, rung, size)
+    if times is None or kept is None or (found and found.badge == tr("live")):
+        return found
+    elsewhere = run.arch != _TIMED
+    us, origin = kept.microseconds, (times.device, "", "", elsewhere, times.date)
+    return Timed(us, tr("recorded"), *origin)
+
+
+def cublas_column(
+    times: LadderTimes | None, rungs: Sequence[Rung], size: int
+) -> tuple[Column, ...]:
+    """What cuBLAS took in the run of the shipped times; none where there are none."""
+    found = [times and _at(times, rung, size) for rung in rungs]
+    if times is None or not any(found):
+        return ()
+    each = (Timed(t.cublas, "", "").text if t else "–" for t in found)
+    return (Column(("cuBLAS",), tuple(each), badge=tr("recorded"), ink="good", optional=1),)
+
+
+def gained(times: LadderTimes | None, below: Sequence[Rung], now: Rung, size: int) -> str:
+    """How much faster a rung is than the one below, as recorded, and why; or that it is not."""
+    found = [times and _at(times, rung, size) for rung in (*below[:1], now)]
+    if len(found) < 2 or not all(found):
+        return tr(now.why)
+    theirs, mine = (t.microseconds for t in found if t)
+    ratio, at = theirs / mine, {"size": size}
+    if ratio > 1 + _SAME:
+        return tr("{n} times as fast as the rung below at {size} × {size}.",
+                  n=f"{ratio:.3g}", **at) + " " + tr(now.why)  # fmt: skip
+    if ratio >= 1 - _SAME:
+        return tr("As fast as the rung below at {size} × {size}.", **at) + " " + tr(now.why)
+    said = tr("Slower than the rung below at {size} × {size}: {share} % of its speed.",
+              share=f"{100 * ratio:.0f}", **at)  # fmt: skip
+    why = tr(now.cost) if now.cost else tr(now.why)
+    return f"{said} {idle(now, size) or why}"
+
+
+def idle(rung: Rung, size: int) -> str:
+    """That the grid has fewer blocks than the timed GPU has multiprocessors; else nothing."""
+    there = device_of(architecture(_TIMED)).multiprocessors
+    blocks = size * size // (rung.tile[0] * rung.tile[1])
+    if blocks >= there:
+        return ""
+    return tr("It has {blocks} blocks; of {all} multiprocessors {idle} do nothing.",
+              blocks=blocks, all=there, idle=there - blocks)  # fmt: skip

@@ -22,7 +22,7 @@ _HALVES = 2 * (128 * 32 + 32 * 256)  # the same of the last one with mma
 
 @dataclass(frozen=True)
 class Rung:
-    """A kernel: what is new in it, what it gains and why.
+    """A kernel: what is new in it, what it gains and why; what it costs, where it gains nothing.
 
     `tile` is what a block computes, rows by columns; `shared` bytes of dynamic shared
     memory; `boxes` says that M and N are tensor maps.
@@ -37,6 +37,7 @@ class Rung:
     shared: int = 0
     kernel: str = FP32
     boxes: bool = False
+    cost: str = ""
 
     def _factors(self, side: int) -> tuple[str, str]:
         """M and N as arguments."""
@@ -46,6 +47,11 @@ class Rung:
             return m, n
         kind = "f16" if self.on_tensor_cores else "f32"
         return f"{kind}[{side**2}]=rand", f"{kind}[{side**2}]=rand"
+
+    @property
+    def numbers(self) -> str:
+        """The type of M and N, by which cuBLAS has another speed."""
+        return "fp16" if self.on_tensor_cores else "fp32"
 
     @property
     def unread(self) -> bool:
@@ -160,6 +166,7 @@ RUNGS = (
         _SQUARE,
         _THREADS,
         4 * _STAGE,
+        cost=later("After each barrier ten reads come before the first product, where four did."),
     ),
     Rung(
         "tensor",
@@ -178,6 +185,7 @@ RUNGS = (
         _WIDER,
         _THREADS,
         kernel=TENSOR,
+        cost=later("Rows of a matrix meet in banks: a sixth of the loads, as many wavefronts."),
     ),
     Rung(
         "swizzled",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -12,13 +13,15 @@ from gpuviz.compile import nvrtc
 from gpuviz.compile.archs import with_features
 from gpuviz.errors import UnavailableError
 from gpuviz.panels.difference import difference
+from gpuviz.panels.layout import First, Node
+from gpuviz.panels.panel import Answer
 from gpuviz.panels.table import Table
 from gpuviz.runners.base import Run
-from gpuviz.runners.ladder_times import LadderTime, LadderTimes, read, source_of, write
+from gpuviz.runners.ladder_times import LadderTime, LadderTimes, read, shipped, source_of, write
 from gpuviz.scenes.ladder import LESSON, cost_of, least_time
-from gpuviz.scenes.ladder_beside import beside_cublas
+from gpuviz.scenes.ladder_beside import SIZES, beside_cublas, gained, idle
 from gpuviz.scenes.ladder_cells import cells_of
-from gpuviz.scenes.ladder_rungs import RUNGS, text_of
+from gpuviz.scenes.ladder_rungs import FP32, RUNGS, text_of
 from tests.scenes.performed import performed
 
 pytestmark = pytest.mark.skipif(not nvrtc.libraries(), reason="NVRTC is not installed")
@@ -103,12 +106,50 @@ def test_times_beside_cublas_are_those_of_the_kernels_as_they_are(tmp_path: Path
     time = LadderTime(rung.kernel, rung.entry, 2048, 400.0, 350.0, 100)
     here = {rung.kernel: source_of(rung.kernel)}
     write(file, LadderTimes("GPU", "2026-11-23", here, (time,)))
-    table = beside_cublas(read(file), rung)
-    assert isinstance(table, Table) and table.now == 6
-    assert [column.cells[6] for column in table.columns[1:]] == ["–", "42.9, 88 %", "–"]
+    table = of_floats(beside_cublas(read(file), rung, 2048))
+    assert table.columns[0].cells[-1] == "cuBLAS, fp32" and table.now == 6
+    assert [column.cells[6] for column in table.columns[1:4]] == ["–", "42.9, 88 %", "–"]
+    assert table.columns[2].cells[-1] == "–", "no time of the rung above it"
+    assert table.columns[4].bars[6][0].used == 0.875
     old = LadderTimes("GPU", "2026-11-23", {rung.kernel: "another"}, (time,))
-    assert not isinstance(beside_cublas(old, rung), Table)
-    assert not isinstance(beside_cublas(None, rung), Table)
+    assert isinstance(beside_cublas(old, rung, 2048), Answer)
+    assert isinstance(beside_cublas(None, rung, 2048), Answer)
+
+
+def of_floats(node: Node) -> Table:
+    """The narrower of the two tables: only of rungs that multiply the same numbers."""
+    assert isinstance(node, First)
+    whole, alike = node.nodes
+    assert isinstance(whole, Table) and isinstance(alike, Table) and whole.rows > alike.rows
+    return alike
+
+
+def times_of(*microseconds: float) -> LadderTimes:
+    """Times of the first rungs at 1024."""
+    each = zip(RUNGS, microseconds, strict=False)
+    every = tuple(LadderTime(r.kernel, r.entry, 1024, us, 80.0, 9) for r, us in each)
+    return LadderTimes("GPU", "2026-11-23", {FP32: source_of(FP32)}, every)
+
+
+def test_what_a_rung_gains_is_told_from_the_times() -> None:
+    times = times_of(400.0, 100.0, 99.5, 199.0, 398.0)
+    told = [gained(times, RUNGS[n - 1 : n], RUNGS[n], 1024) for n in range(1, 5)]
+    assert told[0] == f"4 times as fast as the rung below at 1024 × 1024. {RUNGS[1].why}"
+    assert told[1].startswith("As fast as the rung below at 1024 × 1024. ")
+    assert told[2].startswith("Slower than the rung below at 1024 × 1024: 50 % of its speed. ")
+    assert told[3].endswith("It has 64 blocks; of 132 multiprocessors 68 do nothing.")
+    assert gained(times, RUNGS[:1], RUNGS[1], 4096) == RUNGS[1].why == gained(None, [], RUNGS[1], 1)
+
+
+def test_who_is_slower_than_the_rung_below_says_why() -> None:
+    times = shipped()
+    assert times is not None and "H200" in times.device
+    for below, rung in pairwise(RUNGS):
+        for size in SIZES:
+            found = [times.of(one.kernel, one.entry, size) for one in (below, rung)]
+            mine, theirs = (one.microseconds for one in found[::-1] if one)
+            if mine > 1.01 * theirs:
+                assert idle(rung, size) or rung.cost, (rung.entry, size)
 
 
 def test_sources_differ_in_what_is_new() -> None:
