@@ -1,6 +1,9 @@
 """The attention of docs/examples, from its file's host code to results in double precision."""
 
+import json
+
 import numpy as np
+import pytest
 
 import gpuviz
 from tests.test_layers import ROOT
@@ -32,3 +35,16 @@ def test_attention_is_traced_end_to_end() -> None:
     assert counts["shared_load_wavefronts"] == counts["shared_load_wavefronts_ideal"]
     # A tile is 64 x 128 bytes: 256 sectors; queries once, keys and values once a tile.
     assert counts["global_copy_sectors"] == blocks * (1 + 2 * tiles) * 256
+
+
+@pytest.mark.slow
+def test_its_counts_are_those_that_an_h200_read() -> None:
+    read = json.loads((ROOT / "tests/data/h200_attention.json").read_text())
+    for launch in read["launches"]:
+        n, heads = launch["n"], launch["heads"]
+        whole = f"f16[{heads * n * 64}]"
+        arguments = (f"{whole}=rand", f"{whole}=rand", f"{whole}=rand", f"{whole}=zeros")
+        counts = gpuviz.count(FILE, (n // 64, heads), 128, (*arguments, n, 0.18033688))
+        assert {k: counts[k] for k, v in launch["counters"].items() if v} == {
+            k: v for k, v in launch["counters"].items() if v
+        }
