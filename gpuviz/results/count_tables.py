@@ -11,6 +11,7 @@ from gpuviz.results.badges import caption
 from gpuviz.results.table import Table
 from gpuviz.runners.base import Run, not_checked
 from gpuviz.runners.measurement import Measurement
+from gpuviz.runners.stall_reasons import KEYS, METRICS, PREFIX, waits
 
 HEAD = ("run", "size", "arch", "line", "instruction", "quantity", "value", "badge")
 _COUNTS = frozenset(Count)
@@ -50,13 +51,25 @@ def _rows(role: str, run: Run) -> Iterator[tuple[str, ...]]:
         at = row.instruction
         for key, value in row.counts.items():
             yield role, size, run.arch, str(at.line), at.text, key, str(value), run.modelled
+    for name, one in _of_time(run).items():
+        yield role, size, run.arch, "0", "", name, f"{one:.10g}", run.modelled
     if run.measurement is not None:
         yield from _measured_rows(role, size, run.measurement)
 
 
+def _of_time(run: Run) -> Mapping[str, float]:
+    """Time, traffic of caches and waits, where they were modelled."""
+    if run.explained is None:
+        return {}
+    from gpuviz.runners.stalls import modelled
+
+    return modelled(run.explained)
+
+
 def _measured_rows(role: str, size: str, found: Measurement) -> Iterator[tuple[str, ...]]:
     """What a GPU counted and how long it took."""
-    for key, value in found.values().items():
+    values = found.values()
+    for key, value in (values | waits(values)).items():
         yield role, size, found.device.sm, "0", "", key, f"{value:.10g}", badge(found)
     for key, value in times(found).items():
         said = timed_badge(found) if key != "empty_kernel_us" else badge(found)
@@ -84,9 +97,10 @@ def summary(runs: Mapping[str, Run]) -> Table:
         name = f"{role}, {run.told_size}"
         exact = tr("sampled: no number is exact") if run.sampled else ""
         said = ", ".join(filter(None, (modelled(run), exact)))
-        columns[f"{name} ({said})"] = by_name(run.counts.totals)
+        columns[f"{name} ({said})"] = {**by_name(run.counts.totals), **_of_time(run)}
         if run.measurement is not None:
-            found = {**run.measurement.values(), **times(run.measurement)}
+            values = run.measurement.values()
+            found = {**values, **waits(values), **times(run.measurement)}
             columns[f"{name} ({_read(run.measurement)})"] = found
     keys = dict.fromkeys(k for values in columns.values() for k, v in values.items() if v)
     return Table(
@@ -107,6 +121,13 @@ def named(key: str) -> str:
     """A count, a time or a counter in words; by its name where there are none."""
     if key in _WORDS:
         return tr(_WORDS[key])
+    if key in METRICS:
+        reason = key.removeprefix(PREFIX).replace("_", " ")
+        return tr("stalled, cycles an instruction: {reason}", reason=reason)
+    if key in KEYS:
+        from gpuviz.results.time_rows import WAITS
+
+        return tr("waits, cycles an instruction: {kind}", kind=tr(WAITS[key]))
     space, op, quantity = parts(key) if key in _COUNTS else ("", "", "")
     if space not in SPACES or op not in OPS:
         return key.replace("_", " ")

@@ -17,7 +17,7 @@ from gpuviz.machine.timeline import timeline_of
 from gpuviz.ptx.options import Options
 from gpuviz.runners.measured_file import MeasuredLaunch
 from gpuviz.runners.predicted import launched
-from gpuviz.runners.stall_reasons import PREFIX, waits
+from gpuviz.runners.stall_reasons import METRICS, PREFIX, waits
 from gpuviz.runners.stalls import Stalls, predicted_waits, stalls_of
 from gpuviz.runners.verification import Measured, job_of
 
@@ -141,7 +141,7 @@ def _rows(
     return [
         _row(
             *(launch, state, counters, fits, took, limits(counted), seconds),
-            _waits(counted, launch.stalls.get(state, {})),
+            _waits(took, launch.stalls.get(state, {})),
         )
         for state, counters, took, counted in states
         if counters
@@ -149,9 +149,12 @@ def _rows(
 
 
 def _waits(prediction: Prediction, told: Mapping[str, float | None]) -> Stalls:
-    """What warps wait for; nothing where nobody counted it."""
-    counted = waits({PREFIX + name: n for name, n in told.items() if n is not None})
-    return stalls_of(predicted_waits(timeline_of(prediction)), counted) if counted else {}
+    """What warps wait for; nothing where nobody counted it. Reasons a file leaves out are 0."""
+    if not told:
+        return {}
+    read = {PREFIX + reason: n for reason, n in told.items() if n is not None}
+    counted = waits(dict.fromkeys(METRICS, 0.0) | read)
+    return stalls_of(predicted_waits(timeline_of(prediction)), counted)
 
 
 def launch_fits(known: Launched, device: Device) -> float:

@@ -22,6 +22,8 @@ from gpuviz.qt.look.theme import Theme
 from gpuviz.qt.timing import time_view
 from gpuviz.qt.timing.time_view import TimeView, written
 from gpuviz.qt.timing.time_work import name_of
+from gpuviz.qt.window.window import Window
+from gpuviz.results.time_rows import WAITS
 from gpuviz.sass import tool
 from gpuviz.scenes.base import Plan
 from gpuviz.scenes.showing import Variant
@@ -227,3 +229,17 @@ def test_a_key_leads_to_it_and_panels_are_told(
     labels = [row.label for row in window.counts.model.sheet.rows]
     assert "Time and caches" in labels and "duration, ns" in labels
     assert "modelled: 3.2 µs, 2.2 of them for the launch itself" in window.timing.note.text()
+
+
+def test_waits_are_folded_by_a_click_on_their_heading(window: Window, qtbot: QtBot) -> None:
+    counts, role = window.counts, next(iter(window.director.showing.runs))  # type: ignore[union-attr]
+    counts.show_explained(role, subject())
+    assert "global memory\t" in counts.text()
+    heading = next(n for n, row in enumerate(counts.model.sheet.rows) if row.key == "waits")
+    rows, tall = counts.model.rowCount(), counts.table.height()
+    for sign, fewer in (("▸", len(WAITS)), ("▾", 0)):
+        at = counts.table.visualRect(counts.model.index(heading, 0)).center()
+        qtbot.mouseClick(counts.table.viewport(), Qt.MouseButton.LeftButton, pos=at)
+        assert f"{sign} Waiting, cycles an instruction" in counts.text()
+        assert counts.model.rowCount() == rows - fewer
+        assert (counts.table.height() < tall) == bool(fewer)

@@ -1,6 +1,13 @@
 """Which metrics of a chip are read under which names."""
 
-from gpuviz.runners.counters import FORMS, LIVE_FORMS, combine, metrics_for
+from types import SimpleNamespace
+
+import pytest
+
+from gpuviz.runners.counters import FORMS, LIVE_FORMS, STALLS, combine, metrics_for
+from gpuviz.runners.faults import CountersUnavailable
+from gpuviz.runners.gpu.client import _reading
+from gpuviz.runners.gpu.readings import Counters
 
 LOADS = "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ld"
 MATRICES = LOADS + "sm"
@@ -17,3 +24,29 @@ def test_loads_of_matrices_are_loads_where_a_chip_counts_them() -> None:
         }
         older = metrics_for(forms, frozenset({LOADS}))["shared_load_wavefronts"]
         assert older == (LOADS + ".sum",)
+
+
+def refusing(word: str) -> Counters:
+    """Counters of a chip that has all, and refuses metrics with a word in them."""
+    counters = Counters(None, 0)
+    counters._chip = SimpleNamespace()  # type: ignore[assignment]
+    forms = (part for listed in FORMS.values() for form in listed for part in form.split("+"))
+    counters._available = frozenset(part.partition(".")[0] for part in forms)
+
+    def read(kernel: object, chosen: dict[str, tuple[str, ...]]) -> tuple[dict[str, float], int]:
+        if any(word in part for parts in chosen.values() for part in parts):
+            raise CountersUnavailable("hardware counters are busy", "busy")
+        return dict.fromkeys(chosen, 1.0), 2
+
+    counters._read = read  # type: ignore[assignment]
+    return counters
+
+
+def test_what_is_refused_takes_nothing_else_with_it() -> None:
+    found = refusing("stalled_wait").read(None, "all")  # type: ignore[arg-type]
+    assert found.whys["stalled_wait"] == "hardware counters are busy" and found.passes == 4
+    assert "shared_load_wavefronts" in found.values and not found.values.keys() & STALLS.keys()
+    assert _reading("stalled_wait", found.values, found.whys).why == "hardware counters are busy"
+    assert _reading("x", found.values, found.whys).why == "this GPU has no counter for it"
+    with pytest.raises(CountersUnavailable, match="busy"):
+        refusing("__sass_").read(None, "all")  # type: ignore[arg-type]

@@ -220,7 +220,7 @@ class Counts(QWidget):
         indices = {key: number for number, key in enumerate(keys)}
         silent = [run.counts.silent for run in runs]
         rows = rows_of([run.counts.totals for run in runs], sectors, silent)
-        rows = rows_for(rows + self._time_rows(keys), [indices[key] for key in view.runs])
+        rows = rows_for(rows, [indices[key] for key in view.runs]) + self._time_rows(view)
         unchecked = {key: run.unchecked for key, run in showing.runs.items()}
         sheet = Sheet(
             tuple(folded(rows, self._closed)),
@@ -241,13 +241,15 @@ class Counts(QWidget):
         restyle(self.verdict)
         self.table.fit()
 
-    def _time_rows(self, keys: list[str]) -> list[Row]:
+    def _time_rows(self, view: View) -> list[Row]:
         """Times and traffic, where somebody has asked where the time goes."""
-        if not self._explained.keys() & set(keys):
+        runs = self._showing.runs if self._showing else {}
+        found = {key: self._explained.get(key) or run.explained for key, run in runs.items()}
+        if not any(found[key] for key in view.runs):
             return []
         from gpuviz.results.time_rows import time_rows
 
-        return time_rows([self._explained.get(key) for key in keys])
+        return time_rows(list(found.values()))
 
 
 def _say(words: QWidget, text: str) -> None:
