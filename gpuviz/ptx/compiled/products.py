@@ -27,27 +27,43 @@ _EXACT = 8  # products that are added in 32 bits
 _FUSED = Variant(("rn", "f64"))
 
 
-def product_routine(name: str, a: Fragment, b: Fragment, c: Fragment, rule: Rule) -> Routine:
-    """A function from the registers of A, B and C to those of the result."""
+def product_routine(
+    name: str, a: Fragment, b: Fragment, c: Fragment, rule: Rule, result: Fragment | None = None
+) -> Routine:
+    """A function from the registers of A, B and C to those of the result, which lie as those of C
+    where nothing else is told. C or a result of halves are brought to, or from, sums of f32.
+    """
+    d = c if result is None else result
+    summed = max(c, d, key=lambda x: x.bits)
     if rule.kinds[0] == "b1":
         a, b = (_by_words(x, k) for x, k in ((a, 1), (b, 0)))
     kinds = [vector(x.container) for x in (a, b, c) for _ in range(x.registers)]
-    result = "{ " + ", ".join([vector(c.container)] * c.registers) + " }"
+    kind = vector(d.container)
+    returned = "{ " + ", ".join([kind] * d.registers) + " }"
 
     def write(w: Code, *given: Term) -> None:
         values = [w.vector(one.name, x) for one, x in zip(given, _widths(a, b, c), strict=True)]
         ends = a.registers, a.registers + b.registers
         parts = values[: ends[0]], values[ends[0] : ends[1]], values[ends[1] :]
         left, right, start = (_Matrix(w, x, p) for x, p in zip((a, b, c), parts, strict=True))
+        if c.bits < summed.bits:
+            start = _Matrix(w, summed, [_single(w, x) for x in start.elements])
         sums = _sums(w, rule)(left, right, start)
+        if d.bits < summed.bits:
+            sums = [w.cast("zext", floats.narrowed(w, x, "f16"), 32) for x in sums]
         found = "poison"
-        for number, value in enumerate(_packed(w, c, sums)):
-            piece = f"{vector(c.container)} {value.name}"
-            found = w.let(f"insertvalue {result} {found}, {piece}, {number}")
-        w.line(f"ret {result} {found}")
+        for number, value in enumerate(_packed(w, d, sums)):
+            piece = f"{kind} {value.name}"
+            found = w.let(f"insertvalue {returned} {found}, {piece}, {number}")
+        w.line(f"ret {returned} {found}")
         w.ended = True
 
-    return Routine(name, result, tuple(kinds), write)
+    return Routine(name, returned, tuple(kinds), write)
+
+
+def _single(w: Code, half: Value) -> Value:
+    """The f32 of the bits of f16 in 32 bits; elements of both lie in the same order."""
+    return floats.widened(w, w.cast("trunc", half, 16), "f16", 32)
 
 
 def _widths(*fragments: Fragment) -> list[int]:

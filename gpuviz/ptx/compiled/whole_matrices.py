@@ -181,12 +181,11 @@ def _multiply(e: Emitter, op: Op) -> None:
         form = whole_product(mods, capability_of(e.kernel.program.module))
     except ValueError as reason:
         raise NotTaken(f"{op.at.opcode.text} ({reason})") from None
-    if not form.start.kind == form.rule.kinds[2] == form.result.kind:
-        raise NotTaken(op.at.opcode.text)
     target, *sources = op.at.operands[:4]
     fragments = form.a.held, form.b.held, form.start.held
     given = [_registers(e, op, o, x) for o, x in zip(sources, fragments, strict=True)]
-    routine = product_routine("wmma_" + "_".join(mods).replace("::", "_"), *fragments, form.rule)
+    name = "wmma_" + "_".join(mods).replace("::", "_")
+    routine = product_routine(name, *fragments, form.rule, form.result.held)
     arguments = [f"<32 x i{v.bits}> {v.name}" for values in given for v in values]
     found, guard = ask_private(e.w, e.private, routine, *arguments), e.predicate(op)
     bits, count = form.result.held.container, form.result.held.registers

@@ -21,6 +21,7 @@ from gpuviz.ptx.decode import (
     parameters,
     tensormap,
     warp,
+    warpgroup,
     wgmma,
     wmma,
 )
@@ -167,7 +168,7 @@ def step_of(site: Site) -> Step | None:
 
 def _together(site: Site) -> Callable[[Group], bool]:
     """The check whether all lanes are here that execute an instruction together."""
-    return wgmma.together(site) if site.name == "wgmma" else warp.members_here(site)
+    return warpgroup.together(site) if site.name == "wgmma" else warp.members_here(site)
 
 
 def _arithmetic(site: Site) -> Step:

@@ -60,21 +60,21 @@ class Descriptor:
         """(G, lines, pieces) the addresses of the 16-byte pieces of a matrix.
 
         `extent` is that of m or n. Where k lies `along` a line, lines go with m or n, and `inner`
-        is the pieces of k, which are two; else lines go with k, of which there are `inner`, and
-        pieces with m or n, `extent` counted in pieces.
+        is the pieces of k: two, or four of what a sparse A meets; else lines go with k, of which
+        there are `inner`, and pieces with m or n, `extent` counted in pieces.
         """
         made = [self._of_one(n, extent, inner, along) for n in range(len(self.start))]
         return np.stack(made) if made else np.zeros((0, extent, inner), np.int64)
 
     def _of_one(self, n: int, extent: int, inner: int, along: bool) -> I64:
         size, leading, stride = int(self.swizzle[n]), int(self.leading[n]), int(self.stride[n])
+        each = max(1, size // PIECE)
         if along:
             line, piece = np.arange(extent)[:, None], np.arange(inner)
-            step = leading if not size else PIECE
-            offset = line % _ROWS * (size or PIECE) + line // _ROWS * stride + piece * step
+            offset = piece % each * PIECE + piece // each * leading
+            offset = offset + line % _ROWS * (size or PIECE) + line // _ROWS * stride
         else:
             line, piece = np.arange(inner)[:, None], np.arange(extent)
-            each = max(1, size // PIECE)
             if size:
                 down, across = stride, leading
             else:
