@@ -73,12 +73,14 @@ class UnsupportedError(Error):
 class KernelFault(Error):
     """An illegal access, a broken barrier or an endless loop in the kernel that runs.
 
-    `finding` is a `gpuviz.traces.Finding` where a check would report it, too; None else.
+    `finding` is a `gpuviz.traces.Finding` where a check would report it, too; None else. `others`
+    are findings of what the kernel did before, which may be why it came to this.
     """
 
     def __init__(self, message: str, finding: object = None) -> None:
         super().__init__(message)
         self.finding = finding
+        self.others: tuple[object, ...] = ()
 
 
 class UnavailableError(Error):

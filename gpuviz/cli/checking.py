@@ -28,10 +28,14 @@ def checks_of(arguments: argparse.Namespace) -> tuple[tuple[str, ...], bool]:
     return (ALL, False) if arguments.check is None else (tuple(arguments.check), True)
 
 
-def of_fault(fault: KernelFault, checks: Sequence[str]) -> Finding | None:
-    """A fault that ended a run as what one of the checks found; None when none looked for it."""
-    found = fault.finding
-    return found if isinstance(found, Finding) and found.check in checks else None
+def of_fault(fault: KernelFault, checks: Sequence[str]) -> tuple[Finding, ...]:
+    """A fault that ended a run, and what was found before, as what checks found: those asked for.
+
+    Empty when none of them looked for the fault.
+    """
+    found = [one for one in (fault.finding, *fault.others) if isinstance(one, Finding)]
+    asked = tuple(one for one in found if one.check in checks)
+    return asked if fault.finding in asked else ()
 
 
 def errors(findings: Sequence[Finding]) -> int:
@@ -49,8 +53,9 @@ def summary(checks: Sequence[str], findings: Sequence[Finding]) -> str:
     )
 
 
-def told(finding: Finding) -> str:
+def told(finding: Finding, file: str = "") -> str:
     """A finding in two lines: what, where, how often; and what to do about it."""
+    where = f"{file}:{finding.line}: " if file and finding.line else ""
     often = f" [{finding.count:,} times]" if finding.count > 1 else ""
     remedy = f"\n    {finding.remedy}" if finding.remedy else ""
-    return f"{finding.severity}, {finding.check}: {finding.message}{often}{remedy}"
+    return f"{where}{finding.severity}, {finding.check}: {finding.message}{often}{remedy}"

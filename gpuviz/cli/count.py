@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -76,9 +77,9 @@ def run(arguments: argparse.Namespace) -> int:
             one = emulated.run(job, arch, level=arguments.level, options=options)
         except KernelFault as fault:
             ended = of_fault(fault, checks)
-            if ended is None:
+            if not ended:
                 raise
-            findings.append(ended)
+            findings += ended
             entries.append(_ended(job.entry, ended, role) | {"checks": list(checks)})
         else:
             if arguments.file:
@@ -98,7 +99,7 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         out(summary([name for name in checks if name in checked], findings))
     for finding in findings:
-        err(told(finding))
+        err(told(finding, arguments.file or ""))
     return 1 if errors(findings) or unexpected else 0
 
 
@@ -106,10 +107,14 @@ def _ranked(run: Run, job: Job) -> list[LineCost]:
     return line_costs(run.trace, run.counts, operands_of(job.program))
 
 
-def _ended(kernel: str, finding: Finding, role: str) -> dict[str, Any]:
+def _ended(kernel: str, findings: Sequence[Finding], role: str) -> dict[str, Any]:
     """What there is to say of a launch that a fault ended."""
     entry: dict[str, Any] = {"role": role} if role else {}
-    return entry | {"kernel": kernel, "findings": [vars(finding)], "ended_by_a_fault": True}
+    return entry | {
+        "kernel": kernel,
+        "findings": [vars(f) for f in findings],
+        "ended_by_a_fault": True,
+    }
 
 
 def as_json(run: Run, role: str = "", ranked: list[LineCost] | None = None) -> dict[str, Any]:

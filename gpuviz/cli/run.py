@@ -100,14 +100,14 @@ def run(arguments: argparse.Namespace) -> int:
         err(printed)
     findings = [finding for one in told for finding in one.findings]
     for finding in findings:
-        err(checking.told(finding))
+        err(checking.told(finding, arguments.file or ""))
     return 1 if checking.errors(findings) else 0
 
 
 def _one(
     gpu: Gpu, role: str, job: Job, arch: Architecture, options: MeasureOptions, emulation: Options
 ) -> Told:
-    ended: Finding | None = None
+    ended: tuple[Finding, ...] = ()
     try:
         predicted, why = emulated.run(job, arch, options=emulation), ""
     except (UnsupportedError, KernelFault) as error:
@@ -145,9 +145,9 @@ class Told:
         run: Run | None,
         measurement: Measurement,
         why: str,
-        ended: Finding | None = None,
+        ended: tuple[Finding, ...] = (),
     ) -> None:
-        self.findings = run.trace.findings if run else (ended,) if ended else ()
+        self.findings = run.trace.findings if run else ended
         self.role, self.job, self.run, self.measurement = role, job, run, measurement
         self.notes = [
             note

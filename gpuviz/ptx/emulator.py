@@ -229,7 +229,13 @@ class _Emulation:
         every = (*self._sinks, *checks, *self.tracer.sinks)
         self.note = _compiled(launched, every, options)
         if self.note:
-            done = interpret(launched, every, options, to_the_fault=True)
+            try:
+                done = interpret(launched, every, options, to_the_fault=True)
+            except KernelFault as fault:
+                for check in checks:
+                    check.launch_end()
+                fault.others = self.tracer.findings
+                raise
             self.printed, self.ended = done.printed, done.ended
         run, blocks = self.tracer.tally.blocks, launched.launch.blocks
         self.coverage = replace(self.coverage, how="all" if run == blocks else "some", run=run)

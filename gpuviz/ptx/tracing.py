@@ -7,7 +7,7 @@ from typing import Any
 from gpuviz.observe import Sink
 from gpuviz.ptx.recorders import PathRecorder, RequestRecorder
 from gpuviz.ptx.totals import BranchTotals, Findings, Tally, TransferTotals
-from gpuviz.traces import Launch, Trace
+from gpuviz.traces import Finding, Launch, Trace
 
 
 class Tracer:
@@ -28,6 +28,11 @@ class Tracer:
         path = () if self._path is None else (self._path,)
         own = self.tally, self._branches, self._findings, self._transfers
         return *own, *requests, *path
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What has been found wrong so far."""
+        return self._findings.findings()
 
     def trace(self, launch: Launch, ended: bool = False, **more: Any) -> Trace:
         """What they have heard of a launch, which may have `ended` at a fault; `more` are fields of
@@ -51,7 +56,7 @@ class Tracer:
             tally.thread_instructions,
             tally.warp_instructions,
             self._branches.branches(),
-            self._findings.findings(),
+            self.findings,
             notes=tuple(notes),
             stretches=() if path is None else path.stretches,
             path=None if path is None else path.path(),

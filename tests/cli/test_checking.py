@@ -1,10 +1,12 @@
 """What `gpuviz count --check` looks for, what it says, and its exit status."""
 
 import json
+import re
 
 import pytest
 
 from docs.sanitizers import Case, cases, source
+from gpuviz import resources
 from gpuviz.cli import main
 from gpuviz.ptx.compiled import choice
 
@@ -33,6 +35,7 @@ def test_errors_are_told_with_a_remedy_and_make_the_status_1(count) -> None:
     assert status == 1 and "checked memory, race, init, sync: 1 error, 0 warnings" in said
     assert "error, race: " in wrong and "(line 9)" in wrong and "[256 times]" in wrong
     assert "put __syncthreads() between them" in wrong
+    assert re.search(r"^/\S*race\.cu:9: error, race: ", wrong, re.MULTILINE)
 
 
 def test_what_is_not_asked_for_is_not_looked_for(count) -> None:
@@ -63,6 +66,19 @@ def test_a_fault_that_ends_the_run_is_a_finding_of_its_check(count) -> None:
     status, said, wrong = count("memory.past_end", "--check", "race")
     assert (status, said) == (2, "") and "illegal global access" in wrong
     assert count("sync.wrong_count")[0] == 1
+
+
+def test_what_was_found_before_a_fault_is_told_too(tmp_path, capsys) -> None:
+    file = tmp_path / "ring.cu"
+    text = resources.text("kernels/producer_consumer.cu").splitlines()
+    left_out = [line for line in text if "wait(&empty" not in line]
+    file.write_text("\n".join(left_out))
+    shape = ["--entry", "sum", "--grid", "1", "--block", "96", "--dynamic-shared", "3072"]
+    arguments = ["--arg", "f32[2048]=rand", "--arg", "f32[256]=zeros", "--arg", "i32=8"]
+    assert main(["count", str(file), *shape, *arguments, "--level", "ptx"]) == 1
+    said, wrong = capsys.readouterr()
+    assert "2 errors" in said and f"{file}:42: error, sync: deadlock" in wrong
+    assert f"{file}:55: error, race: write after write" in wrong
 
 
 def test_a_check_that_does_not_exist_is_named(count) -> None:

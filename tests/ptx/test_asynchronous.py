@@ -14,7 +14,7 @@ from gpuviz.ptx.check import unsupported
 from gpuviz.ptx.emulator import Options, Result
 from gpuviz.ptx.text.parser import parse
 from gpuviz.trace_file import load, save
-from gpuviz.traces import HANDOVERS, Handovers
+from gpuviz.traces import HANDOVERS, Finding, Handovers
 from tests.ptx.launching import KERNELS, launch
 
 SOURCE = (KERNELS / "asynchronous.cu").read_text()
@@ -99,6 +99,22 @@ def test_a_stage_given_back_before_it_was_read_is_told() -> None:
     _, found = pipeline(options=ALL, replace=(late, early))
     one = next(one for one in found.trace.findings if one.kind == "race, write after read")
     assert "mbarrier at which all who read" in one.remedy and one.line > one.other_line - 40 > 0
+
+
+def test_a_stage_filled_again_without_a_wait_is_told_beside_the_deadlock_it_ends_in() -> None:
+    """Without its wait the producer is a phase ahead: parity is right again, and they hang."""
+    with pytest.raises(KernelFault, match="deadlock") as caught:
+        pipeline(6, options=ALL, define="#define WAIT_FOR_EMPTY 0")
+    (one,) = caught.value.others
+    assert isinstance(one, Finding) and one.kind == "race, write after write"
+    line = next(
+        n for n, text in enumerate(SOURCE.splitlines(), 3) if "cp.async.bulk.shared" in text
+    )
+    assert one.line == one.other_line == line and one.thread == one.other_thread == (128, 0, 0)
+    assert (
+        f"filled by an asynchronous copy of thread (128, 0, 0) (line {line}), and ag" in one.message
+    )
+    assert "mbarrier at which all who read" in one.remedy
 
 
 def test_bytes_that_nobody_waited_for_are_told() -> None:

@@ -107,6 +107,7 @@ _VERBS = {
 _REMEDIES = {
     "copy": "wait for the copy (cp.async.wait_group, __pipeline_wait_prior) before the barrier",
     "counted": "let every reader wait for the phase of the mbarrier that counts its bytes",
+    "again": "wait for the first copy (cp.async.wait_group) before the next into the same bytes",
     "stage": "let the copy wait for an mbarrier at which all who read the stage arrive",
     "lane": "put __syncwarp() between them, with a mask that has both lanes",
     "instruction": "give each lane its own element, or use an atomic",
@@ -131,6 +132,12 @@ def finding(launch: Launch, hazard: Hazard, space: Space) -> Finding:
             f"an asynchronous copy by thread {one} into shared memory at {hazard.address:#x} "
             f"({_line(hazard.first)}) is {does} by thread {two} ({_line(hazard.second)}) before "
             "anybody waited for it"
+        )
+    elif who == "again":
+        message = (
+            f"shared memory at {hazard.address:#x} is filled by an asynchronous copy of thread "
+            f"{one} ({_line(hazard.first)}), and again by thread {two} ({_line(hazard.second)}) "
+            "before anybody waited for the first"
         )
     elif who == "instruction":
         message = (
@@ -165,12 +172,15 @@ def finding(launch: Launch, hazard: Hazard, space: Space) -> Finding:
 def _apart(hazard: Hazard, space: Space) -> tuple[str, str]:
     """How far the two threads are from each other, and the remedy."""
     one, two = hazard.threads
+    bulk = "bulk" in hazard.second.text.split(".")
     if hazard.asynchronous:
         who = "copy"
+    elif hazard.kind == "write after write" and hazard.first.op == hazard.second.op == "copy":
+        return "again", _REMEDIES["stage" if bulk else "again"]
     elif hazard.blocks[0] != hazard.blocks[1]:
         who = "block"
     elif one // 32 != two // 32:
-        if "bulk" in hazard.second.text.split("."):
+        if bulk:
             return "warp", _REMEDIES["stage"]
         return "warp", _REMEDIES["warp, global" if space == "global" else "warp"]
     else:
