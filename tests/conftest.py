@@ -4,12 +4,16 @@ import ctypes
 import gc
 import importlib.util
 import os
+from functools import cache
+from pathlib import Path
 
 os.environ["QT_QPA_PLATFORM"] = "offscreen"
 os.environ["GPUVIZ_SIZES"] = "small"  # slow tests look at lessons as they ship (performed.real)
 
 import pytest
 from hypothesis import settings
+
+from gpuviz.sass import tool
 
 settings.register_profile("default", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
@@ -53,6 +57,33 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     if marked and not _gpu_answers():
         for item in marked:
             item.add_marker(pytest.mark.skip(reason="no NVIDIA GPU answers"))
+
+
+DISASSEMBLER = tool.find()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """No disassembler but where a test needs it, and for slow ones, which have what users have.
+
+    It takes 0.3 s for each kernel, a tenth of all, where most look at something else.
+    """
+    needed = item.get_closest_marker("machine_code") is not None
+    if needed and DISASSEMBLER is None:
+        pytest.skip("no nvdisasm")
+    there = needed or item.get_closest_marker("slow") is not None
+    tool.find = _disassembler if there else _no_disassembler
+
+
+@cache
+def _disassembler() -> Path | None:
+    """That of this machine."""
+    return DISASSEMBLER
+
+
+@cache
+def _no_disassembler() -> None:
+    """As on a machine that has none."""
 
 
 def pytest_collection_finish() -> None:

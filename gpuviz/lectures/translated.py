@@ -40,6 +40,7 @@ def translated(lecture: Lecture, file: Path, language: str) -> Lecture:
     return replace(lecture, title=say(lecture.title), language=language, slides=slides)
 
 
+@lru_cache
 def title_in(file: Path, language: str) -> str:
     """The title of a lecture that ships; errors as `reading.title`."""
     found = title(file)

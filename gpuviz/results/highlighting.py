@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any, ClassVar
 
 from pygments.lexer import RegexLexer
@@ -51,8 +52,9 @@ def _lexer(language: str) -> Any:
     return get_lexer_by_name(language, stripnl=False, ensurenl=False)
 
 
+@lru_cache(maxsize=32)
 def spans(text: str, language: str) -> list[list[Span]]:
-    """For each line, which of its characters look how."""
+    """For each line, which of its characters look how; kept, not to be changed."""
     lines: list[list[Span]] = [[]]
     at = 0
     for token, value in _lexer(language).get_tokens(text + "\n"):  # a comment ends at a line's end

@@ -15,7 +15,6 @@ import gpuviz.api
 from gpuviz.api import tables
 from gpuviz.compile import compile_cuda, elf
 from gpuviz.errors import InputError, LaunchError, UnavailableError
-from gpuviz.sass import tool
 
 SCALE = "__global__ void scale(float *x, float a) { x[2 * threadIdx.x] *= a; }"
 SHARED = """
@@ -34,6 +33,7 @@ RACE = """__global__ void race(int *out) {
 MODULES = [f"gpuviz.api.{found.name}" for found in pkgutil.iter_modules(gpuviz.api.__path__)]
 
 
+@pytest.mark.machine_code
 @pytest.mark.parametrize("name", MODULES)
 def test_examples_do_what_they_say(name: str) -> None:
     assert doctest.testmod(importlib.import_module(name)).failed == 0
@@ -45,6 +45,7 @@ def turned() -> gpuviz.Run:
     return gpuviz.trace(SHARED, 4, 32, (given, np.zeros(128, "f4")))
 
 
+@pytest.mark.machine_code
 def test_a_run_tells_counts_and_results(turned: gpuviz.Run) -> None:
     assert turned.kernel == "turn" and turned.grid == (4, 1, 1) and turned.block == (32, 1, 1)
     assert (turned.arrays["out"] == np.arange(128)).all()
@@ -165,6 +166,7 @@ def test_findings_and_comparisons_are_tables(turned: gpuviz.Run) -> None:
     assert (row["A"], row["B"], row["B / A"]) == (0, 16, None)
 
 
+@pytest.mark.machine_code
 def test_files_are_kernels_too(tmp_path: Path) -> None:
     file = tmp_path / "scale.cu"
     file.write_text(SCALE)
@@ -185,6 +187,7 @@ def test_what_a_kernel_takes_is_read_from_its_machine_code(arch: str) -> None:
     assert told.static_shared_bytes == 4096 and read.constant_bytes == told.constant_bytes
 
 
+@pytest.mark.machine_code
 def test_machine_code_beside_ptx_gives_the_sass_level(tmp_path: Path) -> None:
     made = compile_cuda(SHARED)
     (tmp_path / "turn.ptx").write_text(made.ptx)
@@ -239,7 +242,7 @@ def test_the_lines_that_cost_most_are_first(turned: gpuviz.Run) -> None:
     assert first["access"] in turned.trace.source  # the expression, not the instruction
 
 
-@pytest.mark.skipif(tool.find() is None, reason="no nvdisasm")
+@pytest.mark.machine_code
 def test_a_run_tells_where_its_time_goes(turned: gpuviz.Run, tmp_path: Path) -> None:
     limits = turned.limits
     assert limits.limiter == "latency" and "warps wait" in limits.sentence
@@ -258,7 +261,7 @@ def test_a_run_tells_where_its_time_goes(turned: gpuviz.Run, tmp_path: Path) -> 
         _ = gpuviz.trace(SHARED, 1, 32, ("f32[32]=rand", "f32[32]=zeros"), arch="sm_75").limits
 
 
-@pytest.mark.skipif(tool.find() is None, reason="no nvdisasm")
+@pytest.mark.machine_code
 def test_time_and_traffic_stand_among_the_counts_where_they_are_asked_for() -> None:
     arguments = ("f32[4096]=rand", "f32[4096]=zeros")
     copy = """__global__ void copy(float *a, float *b) {

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from gpuviz.cli import main
-from gpuviz.sass import tool
 from gpuviz.scenes import SCENES
 
 SAXPY = """
@@ -327,7 +326,7 @@ def test_a_mistake_of_our_own_is_one_line(
     assert "in broken" in capsys.readouterr().err
 
 
-@pytest.mark.skipif(tool.find() is None, reason="no nvdisasm")
+@pytest.mark.machine_code
 def test_why_says_what_limits_and_draws_it(
     saxpy: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -19,7 +19,6 @@ from gpuviz.runners.gpu.client import Gpu
 from gpuviz.runners.job import Job
 from gpuviz.runners.measurement import DeviceFacts, Measurement
 from gpuviz.runners.recording import Entry, Recording, read, write
-from gpuviz.sass import tool
 from gpuviz.scenes import SCENES, lesson
 
 WORKER = Path(__file__).parents[1] / "runners" / "fake_worker.py"
@@ -68,7 +67,7 @@ def test_run_puts_measured_beside_predicted(
 
 
 @pytest.mark.usefixtures("made_up")
-@pytest.mark.skipif(tool.find() is None, reason="no nvdisasm")
+@pytest.mark.machine_code
 def test_run_tells_the_time_that_is_modelled_and_what_limits(
     kernel: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

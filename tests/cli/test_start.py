@@ -11,7 +11,6 @@ import pytest
 
 from gpuviz.cli import main
 from gpuviz.compile import nvrtc
-from gpuviz.sass import tool
 
 ROOT = Path(__file__).parent.parent.parent
 QT = {"PySide6", "shiboken6", "pyqtgraph"}
@@ -96,7 +95,8 @@ def test_checking_needs_no_lessons(tmp_path: Path) -> None:
     assert not foreign & {"cuda", *QT}
 
 
-@pytest.mark.skipif(not nvrtc.libraries() or tool.find() is None, reason="no NVRTC, no nvdisasm")
+@pytest.mark.machine_code
+@pytest.mark.skipif(not nvrtc.libraries(), reason="no NVRTC")
 def test_counting_again_needs_neither_lessons_nor_compiler(tmp_path: Path) -> None:
     (tmp_path / "scale.cu").write_text(SCALE)
     first = run("count", tmp_path / "scale.cu", *COUNT)

@@ -15,13 +15,10 @@ from gpuviz.export.save import save, save_timeline
 from gpuviz.machine.bounds import limits
 from gpuviz.machine.explained import Explained
 from gpuviz.panels.script import Script
-from gpuviz.sass import tool
 from gpuviz.views.lesson_view import View
 from gpuviz.views.subject import Subject, explained_of, wish_of
 from gpuviz.views.time_view import time_view
 from tests.machine.launches import made
-
-needs_tool = pytest.mark.skipif(tool.find() is None, reason="no nvdisasm")
 
 
 @cache
@@ -51,7 +48,7 @@ def test_a_suffix_may_have_two_points() -> None:
     assert format_of(Path("trace.json")) is JSON and format_of(Path("a.trace.svg")) is SVG
 
 
-@needs_tool
+@pytest.mark.machine_code
 def test_the_launch_of_the_moment_is_written_with_the_record_of_its_view(tmp_path: Path) -> None:
     asked: list[str] = []
     one = view(asked)
@@ -64,13 +61,13 @@ def test_the_launch_of_the_moment_is_written_with_the_record_of_its_view(tmp_pat
     assert trace["otherData"]["kernel"] == "shloop" and len(trace["traceEvents"]) > 1000
 
 
-@needs_tool
+@pytest.mark.machine_code
 def test_it_is_drawn_where_the_suffix_is_that_of_a_picture(tmp_path: Path) -> None:
     save_timeline(view([]), tmp_path / "a.svg")
     assert "wavefronts" in (tmp_path / "a.svg").read_text()
 
 
-@needs_tool
+@pytest.mark.machine_code
 def test_where_there_is_no_time_nothing_is_written(tmp_path: Path) -> None:
     path = tmp_path / "a.trace.json"
     path.write_text("old")

@@ -43,6 +43,7 @@ def test_it_is_read_and_written() -> None:
     assert text_of(one, Path()) == TEXT
 
 
+@pytest.mark.machine_code
 def test_the_launch_of_its_role_is_explained_and_its_limit_is_the_answer() -> None:
     if not nvrtc.libraries():
         pytest.skip("NVRTC is not installed")

@@ -13,12 +13,9 @@ from gpuviz.machine.explained import Explained, explained
 from gpuviz.machine.warp_states import State
 from gpuviz.panels.limit_bars import bars_of
 from gpuviz.panels.limit_words import limit_sentence, model_note, told
-from gpuviz.sass import tool
 from gpuviz.views.subject import Subject
 from gpuviz.views.time_view import time_view
 from tests.machine.launches import made
-
-needs_tool = pytest.mark.skipif(tool.find() is None, reason="no nvdisasm")
 
 
 @cache
@@ -27,7 +24,7 @@ def known(name: str) -> Explained:
     return explained(made(name)[0])
 
 
-@needs_tool
+@pytest.mark.machine_code
 def test_without_bank_conflicts_another_unit_limits() -> None:
     e = known("shloop_32")
     best = e.what_ifs[0]
@@ -38,7 +35,7 @@ def test_without_bank_conflicts_another_unit_limits() -> None:
     assert said.startswith("Without bank conflicts, 131") and "integers" in said
 
 
-@needs_tool
+@pytest.mark.machine_code
 def test_the_sentence_names_what_limits_and_its_line() -> None:
     shared, copied = known("shloop_32"), known("copy1_2e18")
     source = ["m[i] = 1;"]
@@ -48,7 +45,7 @@ def test_the_sentence_names_what_limits_and_its_line() -> None:
     assert "3.5 % in the median" in model_note(H200)
 
 
-@needs_tool
+@pytest.mark.machine_code
 def test_bars_are_in_cycles_of_the_launch() -> None:
     e = known("copy1_2e18")
     bars = {bar.resource: bar for bar in bars_of(e)}
@@ -59,7 +56,7 @@ def test_bars_are_in_cycles_of_the_launch() -> None:
     assert next(iter(e.waits)) == State.MEMORY
 
 
-@needs_tool
+@pytest.mark.machine_code
 def test_it_can_be_stopped() -> None:
     with pytest.raises(Cancelled):
         explained(made("copy1_2e18")[0], cancel=lambda: True)
@@ -71,7 +68,7 @@ def test_an_architecture_that_was_not_measured_says_what_is_lacking() -> None:
         device_of(architecture("sm_80"))
 
 
-@needs_tool
+@pytest.mark.machine_code
 def test_a_trace_for_perfetto_has_all_that_warps_do() -> None:
     e = known("copy1_2e18")
     file = BytesIO()

@@ -13,21 +13,18 @@ from gpuviz.machine.sample import sample
 from gpuviz.machine.schedule import Kind, Pipe, code_of
 from gpuviz.machine.traffic import _packets
 from gpuviz.runners.timing import Quantity, Row, summary
-from gpuviz.sass import tool
 from gpuviz.sass.listing import read_listings
 from tests.machine.launches import FILE, MEASURED, known
 
-needs_tool = pytest.mark.skipif(tool.find() is None, reason="no nvdisasm")
 
-
-@needs_tool
+@pytest.mark.machine_code
 def test_issued_instructions_are_those_counted() -> None:
     for name in ("copy1_2e18", "shloop_32"):
         prediction = predict(known(name), H200)
         assert prediction.instructions == MEASURED[name]["measured"]["instructions"], name
 
 
-@needs_tool
+@pytest.mark.machine_code
 def test_streaming_traffic_is_exact() -> None:
     prediction = predict(known("copy1_2e18"), H200)
     cold = MEASURED["copy1_2e18"]["cold"]
@@ -35,7 +32,7 @@ def test_streaming_traffic_is_exact() -> None:
     assert prediction.dram_read == pytest.approx(cold["dram_read_sectors"], rel=0.002)
 
 
-@needs_tool
+@pytest.mark.machine_code
 def test_bank_conflicts_limit_and_are_mended() -> None:
     prediction = predict(known("shloop_32"), H200)
     found = limits(prediction)
@@ -45,7 +42,7 @@ def test_bank_conflicts_limit_and_are_mended() -> None:
     assert mended(prediction, "dram").cycles == pytest.approx(found.cycles, rel=0.01)
 
 
-@needs_tool
+@pytest.mark.machine_code
 def test_control_codes_are_read() -> None:
     text = """\
 .section .text.k
@@ -102,7 +99,7 @@ def test_a_file_without_times_is_told(tmp_path: Path, capsys: pytest.CaptureFixt
     assert "holds no times" in capsys.readouterr().err
 
 
-@needs_tool
+@pytest.mark.machine_code
 @pytest.mark.slow
 def test_an_h200_is_met_within_the_bars(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["verify", "--time", str(FILE)]) == 0

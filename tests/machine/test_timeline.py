@@ -13,10 +13,9 @@ from gpuviz.panels.time_picture import timeline_picture
 from gpuviz.panels.warp_timeline import WarpTimeline
 from gpuviz.runners.stall_reasons import ALL, KEYS, METRICS, PREFIX, waits
 from gpuviz.runners.stalls import agreement, errors, predicted_waits, stalls_of
-from gpuviz.sass import tool
 from tests.machine.launches import MEASURED, made
 
-pytestmark = pytest.mark.skipif(tool.find() is None, reason="no nvdisasm")
+pytestmark = pytest.mark.machine_code
 
 
 def test_recording_changes_nothing_and_misses_no_instruction() -> None:

@@ -75,6 +75,7 @@ def test_every_lesson_named_is_there() -> None:
     assert set(LESSONS.values()) | {"matrix-layout"} <= ids
 
 
+@pytest.mark.machine_code
 def test_count_ranks_the_lines(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "f.cu"
     file.write_text(SOURCE)

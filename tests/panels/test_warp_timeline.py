@@ -9,10 +9,9 @@ from gpuviz.draw.stage import Stage
 from gpuviz.machine.warp_states import State
 from gpuviz.panels.state_inks import NAMES, TOLD, colors
 from gpuviz.panels.warp_timeline import WarpTimeline
-from gpuviz.sass import tool
 from tests.machine.launches import made
 
-pytestmark = pytest.mark.skipif(tool.find() is None, reason="no nvdisasm")
+pytestmark = pytest.mark.machine_code
 STAGE, AREA = Stage(1280, 720, DARK), Rect(20, 20, 1240, 680)
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 
 from gpuviz.compile import compile_cuda, entry_name
 from gpuviz.ptx.emulator import Options, Result, emulate
@@ -14,7 +15,8 @@ from gpuviz.ptx.text.ir import Module
 from gpuviz.ptx.text.parser import parse
 
 KERNELS = Path(__file__).parent / "kernels"
-DIALECTS = ("sm_80", "sm_100")  # registers with types, and without
+# Registers without types; with types is what all other tests are written in.
+DIALECTS = ("sm_100", pytest.param("sm_80", marks=pytest.mark.slow))
 
 
 @cache

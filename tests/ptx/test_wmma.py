@@ -113,6 +113,7 @@ def checked(form: str, arch: str) -> None:
     assert requests == machine
 
 
+@pytest.mark.machine_code
 @pytest.mark.parametrize("form", ["half, row col row", "half sums, wide", "s8, col row", "f64"])
 def test_matrices_are_moved_as_by_ptxas(form: str) -> None:
     checked(form, "sm_80")
@@ -130,6 +131,7 @@ def test_matrices_of_every_type_are_moved_as_by_ptxas(form: str, arch: str) -> N
 @pytest.mark.parametrize(
     ("form", "rows"), [("half, col row col", 2), ("half, tall", 3), ("half sums, wide", 3)]
 )
+@pytest.mark.machine_code
 def test_shared_memory_is_loaded_by_rows(form: str, rows: int) -> None:
     requests, machine = run(form, "sm_80", shared=True)
     assert requests["load 16"] == machine["load 16"] == rows

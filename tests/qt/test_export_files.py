@@ -44,6 +44,7 @@ def still(view: View) -> View:
     return timed(view, 4.0)
 
 
+@pytest.mark.machine_code
 @pytest.mark.parametrize("form", FORMATS, ids=lambda form: form.suffix)
 def test_each_file_opens_the_same_view_again(form: Format, view: View, tmp_path: Path) -> None:
     if missing := form.lacking():

@@ -37,6 +37,7 @@ def compiler(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
     go.set()
 
 
+@pytest.mark.machine_code
 @needs_nvrtc
 def test_the_prebuilt_ptx_is_performed_while_the_compiler_is_at_work(
     compiler: threading.Event,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -24,16 +25,16 @@ from gpuviz.qt.timing.time_view import TimeView, written
 from gpuviz.qt.timing.time_work import name_of
 from gpuviz.qt.window.window import Window
 from gpuviz.results.time_rows import WAITS
-from gpuviz.sass import tool
 from gpuviz.scenes.base import Plan
 from gpuviz.scenes.showing import Variant
 from gpuviz.views.subject import Subject, Wish
 from tests.machine.launches import known, made
 
-pytestmark = pytest.mark.skipif(tool.find() is None, reason="no nvdisasm")
+pytestmark = pytest.mark.machine_code
 SHOWING = SimpleNamespace(sizes={"copy": "1,024 blocks"})
 
 
+@cache
 def subject() -> Subject:
     """A launch that was explained; nothing is simulated for it twice."""
     from gpuviz.machine.bounds import limits
@@ -63,6 +64,7 @@ class Explain:
 
 @pytest.fixture
 def explain() -> Explain:
+    subject()  # takes seconds, which nobody here waits for
     return Explain()
 
 
@@ -73,10 +75,10 @@ def view(qtbot: QtBot, explain: Explain, monkeypatch: pytest.MonkeyPatch) -> Tim
     monkeypatch.setattr(time_view, "wish_of", lambda showing, role: wish)
     shown = TimeView(Theme())
     qtbot.addWidget(shown)
-    qtbot.addWidget(shown)
     shown.work.explain = explain
     shown.resize(1000, 460)
-    shown.show()
+    with qtbot.waitExposed(shown):
+        shown.show()
     return shown
 
 
@@ -86,7 +88,8 @@ def told(view: TimeView, explain: Explain, qtbot: QtBot) -> TimeView:
     explain.go.set()
     view.show_run(SHOWING, "copy")  # type: ignore[arg-type]
     qtbot.waitUntil(lambda: view.pane.subject is not None)
-    QApplication.processEvents()
+    canvas = view.pane.canvas  # until it is laid out, points in it are elsewhere
+    qtbot.waitUntil(lambda: canvas.isVisible() and canvas.width() > view.width() / 2)
     return view
 
 

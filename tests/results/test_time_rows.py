@@ -10,10 +10,9 @@ from gpuviz.results.residuals import verdict
 from gpuviz.results.time_rows import WAITS, time_rows
 from gpuviz.runners.measurement import DeviceFacts, Measurement, Reading
 from gpuviz.runners.stall_reasons import KEYS, METRICS, PREFIX
-from gpuviz.sass import tool
 from tests.machine.launches import MEASURED, known, made
 
-pytestmark = pytest.mark.skipif(tool.find() is None, reason="no nvdisasm")
+pytestmark = pytest.mark.machine_code
 
 
 def explained(name: str) -> Explained:

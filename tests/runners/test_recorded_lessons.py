@@ -36,6 +36,7 @@ def lessons() -> list[object]:
     return [pytest.param(one, id=one.id, marks=marks[one.id in quick]) for one in SCENES]
 
 
+@pytest.mark.machine_code
 @pytest.mark.parametrize("lesson", lessons())
 def test_counts_of_a_lesson_equal_the_hardwares(lesson: Lesson) -> None:
     for plan in lesson.plan(lesson.defaults()):

@@ -7,10 +7,10 @@ import pytest
 from gpuviz.ptx.text.parser import parse
 from gpuviz.sass.listing import read_listings
 from gpuviz.sass.match import make_plan
-from gpuviz.sass.tool import disassemble, find
+from gpuviz.sass.tool import disassemble
 from tests.sass.kernels import together
 
-pytestmark = [pytest.mark.slow, pytest.mark.skipif(find() is None, reason="no nvdisasm")]
+pytestmark = [pytest.mark.slow, pytest.mark.machine_code]
 
 
 @pytest.mark.parametrize("arch", ["sm_75", "sm_90", "sm_120"])

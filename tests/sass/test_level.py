@@ -7,8 +7,6 @@ from gpuviz.runners.emulated import run
 from gpuviz.sass import tool
 from tests.sass.kernels import job
 
-needs_tool = pytest.mark.skipif(tool.find() is None, reason="no nvdisasm")
-
 
 def test_without_machine_code_the_ptx_counts() -> None:
     one = job("saxpy")
@@ -16,7 +14,7 @@ def test_without_machine_code_the_ptx_counts() -> None:
     assert result.level == "ptx" and "no machine code" in result.level_note
 
 
-@needs_tool
+@pytest.mark.machine_code
 def test_machine_code_of_another_family_does_not_count() -> None:
     result = run(job("saxpy"), architecture("sm_60"))
     assert result.level == "ptx" and "sm_90" in result.level_note and result.listing is None
@@ -28,7 +26,7 @@ def test_without_the_disassembler(monkeypatch: pytest.MonkeyPatch) -> None:
     assert result.level == "ptx" and "pip install nvidia-cuda-nvdisasm" in result.level_note
 
 
-@needs_tool
+@pytest.mark.machine_code
 def test_reasons_in_words() -> None:
     result = run(job("aos_shared"), architecture("sm_90"))
     assert result.level == "sass" and result.listing is not None
@@ -40,7 +38,7 @@ def test_reasons_in_words() -> None:
     assert all(r.instruction.line and r.instruction.ptx_line for r in result.counts.rows)
 
 
-@needs_tool
+@pytest.mark.machine_code
 def test_guards_in_words() -> None:
     result = run(job("guard_nested"), architecture("sm_90"))
     assert any("a guard" in d.text for d in result.differences)

@@ -16,10 +16,9 @@ from gpuviz.runners import emulated
 from gpuviz.runners.base import Run
 from gpuviz.runners.job import Job
 from gpuviz.sass.level import sass_level
-from gpuviz.sass.tool import find
 from tests.sass.kernels import LAUNCHES
 
-pytestmark = pytest.mark.skipif(find() is None, reason="no nvdisasm")
+pytestmark = pytest.mark.machine_code
 SOURCE = """__global__ void sum(const float* a, float* c) {
     __shared__ float s[256];
     int t = threadIdx.x;

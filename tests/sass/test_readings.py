@@ -4,10 +4,9 @@ import pytest
 
 from gpuviz.arch import architecture
 from gpuviz.runners.emulated import run
-from gpuviz.sass.tool import find
 from tests.sass.kernels import MEASURED, job
 
-pytestmark = pytest.mark.skipif(find() is None, reason="no nvdisasm")
+pytestmark = pytest.mark.machine_code
 
 # One of each kind: merged loads and stores, trimmed and split ones, guards, unrolled loops whose
 # lanes go round unequally often, idle loads before an asynchronous copy, atomics, device code.

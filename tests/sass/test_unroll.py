@@ -11,7 +11,6 @@ from gpuviz.ptx.text.ir import Module
 from gpuviz.ptx.text.parser import parse
 from gpuviz.runners.emulated import run
 from gpuviz.sass.counted_loops import counted_loops
-from gpuviz.sass.tool import find
 from gpuviz.sass.unroll import Chunk, Rewriter
 from tests.sass.kernels import job
 
@@ -83,7 +82,7 @@ def test_same_results_whatever_the_shape(
     assert len(rewriter.chunk_of) >= 5 * sum(n for n, _ in shape)
 
 
-@pytest.mark.skipif(find() is None, reason="no nvdisasm")
+@pytest.mark.machine_code
 @pytest.mark.parametrize("name", ["nested_div", *(pytest.param(n, marks=SLOW) for n in MORE)])
 def test_unrolled_kernels_compute_the_same(name: str) -> None:
     ptx, sass = (run(job(name), architecture("sm_90"), level=level) for level in ("ptx", "sass"))
@@ -93,7 +92,7 @@ def test_unrolled_kernels_compute_the_same(name: str) -> None:
     assert {i.pc for i in sass.trace.instructions} == {i.pc for i in ptx.trace.instructions}
 
 
-@pytest.mark.skipif(find() is None, reason="no nvdisasm")
+@pytest.mark.machine_code
 def test_the_trace_speaks_of_the_ptx_as_written() -> None:
     options = Options(path=True)
     ptx, sass = (

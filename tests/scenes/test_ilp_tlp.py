@@ -153,6 +153,7 @@ def test_measured_rates_have_their_act(qapp: object) -> None:
         pictures.check_text(story, stage)
 
 
+@pytest.mark.machine_code
 def test_warps_over_time_are_simulated_and_obey_littles_law() -> None:
     made = performed(LESSON, {})
     shown = simulated(architecture("sm_90"), made.runs["sweep"], (), 256)
@@ -167,6 +168,7 @@ def test_warps_over_time_are_simulated_and_obey_littles_law() -> None:
     assert all(one.timeline.whole for one in shown.every)
 
 
+@pytest.mark.machine_code
 @needs_compiler
 def test_what_was_recorded_stands_beside_what_is_simulated(qapp: object) -> None:
     story = measured_story("Today, eight at once")

@@ -20,6 +20,7 @@ def chase(made: Performance, warps: int, chains: int) -> Chase:
     return Chase(warps, chains, run.timeline, run)
 
 
+@pytest.mark.machine_code
 def test_more_warps_or_more_chains_have_more_under_way_at_one_latency() -> None:
     made = performed(lesson("latency"), {})
     one, eight, deep = (chase(made, *shape) for shape in ((1, 1), (8, 1), (4, 4)))
@@ -30,6 +31,7 @@ def test_more_warps_or_more_chains_have_more_under_way_at_one_latency() -> None:
     assert len(one.timeline.events) < len(eight.timeline.events)
 
 
+@pytest.mark.machine_code
 def test_a_hop_is_told_by_the_blocks_own_timer_not_by_the_launch() -> None:
     run = performed(lesson("latency"), {}).runs["1 × 1"]
     hops = int(lesson("latency").defaults()["hops"])

@@ -21,7 +21,6 @@ from gpuviz.memory.counts import Count
 from gpuviz.ptx.emulator import Options
 from gpuviz.runners import emulated
 from gpuviz.runners.measurement import DeviceFacts
-from gpuviz.sass import tool
 from gpuviz.scenes import lesson
 from gpuviz.scenes.lesson_sweeps import tables
 from gpuviz.scenes.perform import job_of
@@ -345,7 +344,7 @@ def test_what_ships_is_what_a_sweep_finds_today(seed: int) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(tool.find() is None, reason="no nvdisasm")
+@pytest.mark.machine_code
 def test_times_are_modelled_where_they_are_asked_for() -> None:
     axis = Axis("stride", ("32",))
     subject = of_lesson(lesson("banks"), {}, "sm_90", (axis,))

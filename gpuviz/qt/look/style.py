@@ -50,7 +50,7 @@ _SIZES = {
 
 def qcolor(color: Rgba, alpha: float = 1.0) -> QColor:
     """A (4,) colour for Qt, made more transparent by `alpha`."""
-    red, green, blue, opacity = (int(c) for c in color)
+    red, green, blue, opacity = color.tolist()
     return QColor(red, green, blue, round(opacity * alpha))
 
 
