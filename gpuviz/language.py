@@ -141,6 +141,11 @@ def typeset(text: str) -> str:
     return _COMMA.sub(THIN, text)
 
 
+def percent(share: float) -> str:
+    """A share as it is read: `94 %`."""
+    return f"{100 * share:.0f} %"
+
+
 def brief(name: str, most: int = 60) -> str:
     """A name that a stranger chose, printable, and leaving room for what stands beside it."""
     shown = "".join(c if c.isprintable() else " " for c in name)

@@ -66,6 +66,11 @@ class Rect(NamedTuple):
         lefts = (self.x + i * (width + gap) for i in range(count))
         return tuple(Rect(x, self.y, width, self.height) for x in lefts)
 
+    def meets(self, other: Rect) -> bool:
+        """Whether the two have an area in common."""
+        across = self.x < other.right and other.x < self.right
+        return across and self.y < other.bottom and other.y < self.bottom
+
     def array(self) -> F32:
         """This one area as (1, 4)."""
         return np.array([self], np.float32)

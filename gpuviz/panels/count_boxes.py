@@ -10,11 +10,14 @@ import numpy as np
 from gpuviz.arrays import F32, F64, I64, Bool
 from gpuviz.draw.layout import Rect, grid
 from gpuviz.draw.marks import Boxes, Mark, Texts
+from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
 from gpuviz.panels.panel import Need, Panel
 
 _TALL, _LOW = 84.0, 22.0  # most and least height of a box
 _FEW, _MANY = 8, 16  # boxes in a row, where there is room for tall ones and where there is not
+
+_GAP = 4.0  # pixels between boxes
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,16 +41,24 @@ class CountBoxes(Panel):
 
     def need(self, stage: Stage, width: float) -> Need:
         """Tall boxes in many rows, or low ones in few."""
-        rows = [-(-len(self.names) // columns) for columns in (_FEW, _MANY)]
+        few = _MANY if self._fit(stage, width) else _FEW
+        rows = [-(-len(self.names) // columns) for columns in (_FEW, few)]
         return Need(rows[0] * _TALL * stage.scale, rows[1] * _LOW * stage.scale)
+
+    def _fit(self, stage: Stage, width: float) -> bool:
+        """Whether the names fit boxes of which many are in a row."""
+        return self._widest(stage) <= (width - _GAP * (_MANY - 1)) / _MANY
+
+    def _widest(self, stage: Stage) -> float:
+        return max(text_width(name, stage.text(13)) for name in self.names)
 
     def draw(self, stage: Stage, area: Rect) -> Iterator[Mark]:
         """The boxes; those that are marked, and the next one to be filled, outlined."""
         total = len(self.names)
-        many = area.height < -(-total // _MANY) * _TALL * stage.scale
-        columns = _MANY if many else _FEW
+        low = area.height < -(-total // _MANY) * _TALL * stage.scale
+        columns = _MANY if low and self._fit(stage, area.width) else _FEW
         inner = area._replace(height=area.height - 4)
-        boxes = grid(inner, -(-total // columns), columns, 4.0)[:total]
+        boxes = grid(inner, -(-total // columns), columns, _GAP)[:total]
         filled = 0.0 if stage.asks else self.filled
         yield from self._boxes(stage, boxes, np.arange(total) < filled)
         if 0 <= self.picked < filled:
@@ -65,7 +76,8 @@ class CountBoxes(Panel):
         fill = fill.astype(np.uint8)
         ink = np.where(done[:, None], palette.ink_on(fill), palette.muted).astype(np.uint8)
         large = float(int(min(stage.text(18), high - small - 3, boxes[0, 2] * 0.62)))
-        both, x = large >= small, boxes[:, 0] + boxes[:, 2] / 2
+        both = large >= small and self._widest(stage) <= float(boxes[0, 2])
+        x = boxes[:, 0] + boxes[:, 2] / 2
         above = np.stack([x, boxes[:, 1] + small * 0.72], axis=1).astype(np.float32)
         down = boxes[:, 1] + (high - large * 0.62 if both else high / 2)
         below = np.stack([x, down], axis=1).astype(np.float32)

@@ -14,6 +14,9 @@ from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
 from gpuviz.panels.panel import Need, Panel
 
+_LINE = 1.9  # height of a line, in letters
+_RAMP = 2.0  # letters that a ramp takes at least
+
 
 @dataclass(frozen=True, eq=False)
 class Legend(Panel):
@@ -25,19 +28,29 @@ class Legend(Panel):
     badge: str
 
     def need(self, stage: Stage, width: float) -> Need:
-        """A line."""
-        high = stage.text(14) * 1.9
+        """A line; two where the ramp would have no room beside the badge."""
+        high = _LINE * stage.text(14) * (1 + self._folded(stage, width))
         return Need(high, high)
 
     def draw(self, stage: Stage, area: Rect) -> Iterator[Mark]:
-        """Least, ramp, largest, badge."""
-        size, palette, y = stage.text(14), stage.palette, area.center[1]
-        pill = figures.pill_width(stage, self.badge)
+        """Least, ramp, largest, badge; the badge above them where there is too little room."""
+        size, palette = stage.text(14), stage.palette
+        pill, folded = figures.pill_width(stage, self.badge), self._folded(stage, area.width)
+        line = area.height / (1 + folded)
+        y = area.bottom - line / 2
         first = area.x + text_width(self.low, size) + size * 0.6
-        last = area.right - pill - text_width(self.high, size) - size * 0.8
+        beside = 0.0 if folded else pill
+        last = area.right - beside - text_width(self.high, size) - size * 0.8
         ramp = (first, y - size * 0.4, max(last - first, 1.0), size * 0.8)
         yield label(area.x, y, self.low, palette.ink, size)
         yield Raster(ramp, palette.heat[None, ::4])
         yield label(last + size * 0.5, y, self.high, palette.ink, size)
         left = area.right - pill + stage.text(13) * 0.7
-        yield from badge(stage, left, y, self.badge)
+        yield from badge(stage, left, area.y + line / 2, self.badge)
+
+    def _folded(self, stage: Stage, width: float) -> bool:
+        """Whether the badge stands above the ramp."""
+        size = stage.text(14)
+        words = text_width(self.low, size) + text_width(self.high, size)
+        taken = words + figures.pill_width(stage, self.badge) + size * 1.4
+        return width < taken + size * _RAMP

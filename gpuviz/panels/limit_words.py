@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gpuviz.language import brief, grouped, later, tr, typeset
+from gpuviz.language import brief, grouped, later, percent, tr, typeset
 from gpuviz.machine.device import Device
 from gpuviz.machine.explained import Explained, WhatIf
 from gpuviz.machine.warp_states import WAITS
@@ -32,7 +32,7 @@ def limit_sentence(e: Explained, source: Sequence[str] = ()) -> str:
     found, largest = e.limits, e.limits.bounds[0]
     known = {
         "what": tr(RESOURCES[found.limiter]),
-        "share": f"{max(largest.cycles / max(found.cycles, 1.0), 0.01):.0%}",
+        "share": percent(max(largest.cycles / max(found.cycles, 1.0), 0.01)),
         "n": grouped(e.prediction.cycles),
     }
     if found.limiter == largest.resource:

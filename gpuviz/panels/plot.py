@@ -12,7 +12,7 @@ from gpuviz.arrays import F64
 from gpuviz.draw import plot
 from gpuviz.draw.axis import Axis
 from gpuviz.draw.heading import label
-from gpuviz.draw.layout import Rect
+from gpuviz.draw.layout import Rect, first_fitting
 from gpuviz.draw.marks import Boxes, Mark
 from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
@@ -85,7 +85,7 @@ class Upright:
 
 @dataclass(frozen=True)
 class Note:
-    """Words a little above a point, within the plot."""
+    """Words above a point, within the plot; beside it or below where words in a corner stand."""
 
     x: float
     y: float
@@ -123,14 +123,15 @@ Element = Curve | Stairs | Points | Upright | Note | Named | Corner
 class Plot(Panel):
     """Elements over two axes; those that answer what a class is asked wait for the answer.
 
-    `caption` stands above, in the colour of `ink`; `right` letters stay free beside the plot.
+    One of the `captions`, wordings with the longest first, stands above, in the colour of `ink`;
+    `right` letters stay free beside the plot.
     """
 
     share: ClassVar[float] = 1.0
     x: Axis
     y: Axis
     elements: tuple[Element, ...]
-    caption: str = ""
+    captions: tuple[str, ...] = ()
     ink: Ink = "muted"
     captioned: bool = False  # whether the room of a caption is kept
     right: float = 0.0
@@ -149,10 +150,10 @@ class Plot(Panel):
     def draw(self, stage: Stage, area: Rect) -> Iterator[Mark]:
         """Axes first, then the elements in their order, names of curves last."""
         size = stage.text(14)
-        if self.caption or self.captioned:
+        if self.captions or self.captioned:
             top, area = area.above(size * 1.5)
-            ink = color(stage, self.ink)
-            yield label(top.x, top.y + size * 0.6, self.caption, ink, size, bold=True)
+            ink, said = color(stage, self.ink), first_fitting(self.captions, top.width, size, True)
+            yield label(top.x, top.y + size * 0.6, said, ink, size, bold=True)
         shown = [one for one in self.elements if not (one.answers and stage.asks)]
         curves = [one for one in self.elements if isinstance(one, Curve) and one.name]
         right = max((text_width(c.said, size, True) for c in curves), default=-size) + size
@@ -163,13 +164,14 @@ class Plot(Panel):
         hushed = replace(laid.y, labels=("",) * len(laid.y.labels))
         kept_back = self.answering and stage.asks
         yield from plot.axes(stage, replace(laid, y=hushed) if kept_back else laid)
+        corners = [_corner(stage, laid, one) for one in shown if isinstance(one, Corner)]
         for one in shown:
-            yield from _drawn(stage, laid, one)
+            yield from _drawn(stage, laid, one, corners)
         yield from _names(stage, laid, [c for c in curves if c in shown])
         yield from _beside(stage, laid, [one for one in shown if isinstance(one, Named)])
 
 
-def _drawn(stage: Stage, laid: plot.Plot, one: Element) -> Iterator[Mark]:
+def _drawn(stage: Stage, laid: plot.Plot, one: Element, corners: Sequence[Rect]) -> Iterator[Mark]:
     """One element's marks."""
     ink, size = color(stage, one.ink), stage.text(14)
     match one:
@@ -190,18 +192,35 @@ def _drawn(stage: Stage, laid: plot.Plot, one: Element) -> Iterator[Mark]:
         case Upright():
             yield plot.upright(laid, one.x, ink, one.width * stage.scale, one.dash)
         case Note():
-            ((x, y),) = laid.at(one.x, one.y).tolist()
-            wide = text_width(one.text, size, True)
-            left = min(max(x - wide / 2, laid.area.x + 4), laid.area.right - wide)
-            yield label(left, y - size * 1.15, one.text, ink, size, True)
+            at = _beside_point(laid, one, text_width(one.text, size, True), size, corners)
+            yield label(at.x, at.center[1], one.text, ink, size, True)
         case Named():
             pass  # all of them together, in `_beside`
-        case Corner(where="top right"):
-            x, y = laid.area.right - size * 0.4, laid.area.y + size * 0.9
-            yield label(x, y, one.text, ink, size, True, "right")
         case Corner():
-            x, y = laid.area.x + size * 0.4, laid.area.bottom - size * 0.9
-            yield label(x, y, one.text, ink, size, True)
+            at = _corner(stage, laid, one)
+            yield label(at.x, at.center[1], one.text, ink, size, True)
+
+
+def _beside_point(
+    laid: plot.Plot, one: Note, wide: float, size: float, corners: Sequence[Rect]
+) -> Rect:
+    """Where a note stands: the first place around its point without words in a corner."""
+    ((x, y),) = laid.at(one.x, one.y).tolist()
+    least, most = laid.area.x + 4, laid.area.right - wide
+    middle, right = min(max(x - wide / 2, least), most), x + size * 0.8
+    places = [Rect(middle, y - size * 1.65, wide, size), Rect(right, y - size / 2, wide, size)]
+    below = Rect(middle, y + size * 0.65, wide, size)
+    free = (p for p in places if p.x <= most and not any(p.meets(c) for c in corners))
+    return next(free, below)
+
+
+def _corner(stage: Stage, laid: plot.Plot, one: Corner) -> Rect:
+    """Where the words in a corner stand."""
+    size, area = stage.text(14), laid.area
+    wide = text_width(one.text, size, True)
+    if one.where == "top right":
+        return Rect(area.right - size * 0.4 - wide, area.y + size * 0.4, wide, size)
+    return Rect(area.x + size * 0.4, area.bottom - size * 1.4, wide, size)
 
 
 def _names(stage: Stage, laid: plot.Plot, curves: list[Curve]) -> Iterator[Mark]:

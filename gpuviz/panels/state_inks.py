@@ -13,7 +13,7 @@ from gpuviz.draw.layout import Rect
 from gpuviz.draw.marks import Boxes, Mark
 from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
-from gpuviz.language import later, tr
+from gpuviz.language import later, percent, tr
 from gpuviz.machine.warp_states import State
 from gpuviz.panels.panel import Need, Panel
 
@@ -120,8 +120,8 @@ class StateKey(Panel):
         size, x, row = stage.text(14), 0.0, 0
         found = []
         for state in self._shown():
-            name, part = tr(NAMES[state]), f"{self.shares[state]:.0%}"
-            part = "<1%" if part == "0%" else part
+            name, part = tr(NAMES[state]), percent(self.shares[state])
+            part = "< 1 %" if part == percent(0) else part
             wide = text_width(f"{name} {part}", size) + size * 1.15
             if x + wide > width:
                 x, row = 0.0, row + 1

@@ -1,7 +1,8 @@
 """Where the columns of a table go: as many of them, and as long titles, as there is room for.
 
-Headings have several wordings; the table takes the longest that fit, sets them in two lines, and
-leaves out optional columns before anything would overlap.
+Headings have several wordings; the table takes the longest that fit, sets them in two lines, leaves
+out optional columns, takes smaller letters, and in the end leaves out more, before anything would
+overlap.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from gpuviz.panels.bar import Bar
 from gpuviz.panels.panel import Ink
 
 _GAP = 1.3  # between columns, in letter sizes
+_SMALL = 12  # letters where those of 14 leave no room for the columns there have to be
 TIGHT = 1.28  # height of a line of text
 
 
@@ -96,19 +98,22 @@ def least_width(stage: Stage, columns: Sequence[Column]) -> float:
 
 def lay_out(stage: Stage, area: Rect, columns: Sequence[Column]) -> Laid:
     """The columns in an area: as many of them, and as long titles, as fit its width."""
-    size, kept = stage.text(14), list(range(len(columns)))
-    while True:
+    order = sorted(range(1, len(columns)), key=lambda i: -columns[i].optional)
+    spare = [i for i in order if columns[i].optional]
+    last = [i for i in reversed(range(1, len(columns))) if not columns[i].optional]
+    usual, small = stage.text(14), stage.text(_SMALL)
+    tries = [(usual, spare[:n]) for n in range(len(spare) + 1)]
+    tries += [(small, spare + last[:n]) for n in range(len(last) + 1)]
+    for size, left_out in tries:
+        kept = [i for i in range(len(columns)) if i not in left_out]
         levels = max(len(columns[i].titles) for i in kept)
         for level in (*range(levels), *range(-levels, 0)):
             titles = tuple(_title(columns[i], level, size) for i in kept)
             widths = [_width(stage, columns[i], t, size) for i, t in zip(kept, titles, strict=True)]
             free = area.width - sum(widths) - _GAP * size * (len(kept) - 1)
             if free >= 0:
-                return _placed(stage, area, columns, kept, titles, widths, free)
-        spare = [i for i in kept if columns[i].optional]
-        if not spare:
-            return _placed(stage, area, columns, kept, titles, widths, 0.0)
-        kept.remove(max(spare, key=lambda i: columns[i].optional))
+                return _placed(stage, area, columns, kept, titles, widths, free, size)
+    return _placed(stage, area, columns, kept, titles, widths, 0.0, size)
 
 
 def _title(column: Column, level: int, size: float) -> tuple[str, ...]:
@@ -144,9 +149,9 @@ def _placed(
     titles: tuple[tuple[str, ...], ...],
     widths: list[float],
     free: float,
+    size: float,
 ) -> Laid:
     """Columns side by side, what is left over shared out between them."""
-    size = stage.text(14)
     elastic = [i for i, index in enumerate(kept) if columns[index].bars]
     gap = _GAP * size + min(free / max(len(kept) - 1, 1), size * (1.5 if elastic else 5))
     rest = area.width - sum(widths) - gap * (len(kept) - 1)

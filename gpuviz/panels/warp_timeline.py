@@ -18,7 +18,7 @@ from gpuviz.draw.layout import Rect, centers, first_fitting
 from gpuviz.draw.marks import Boxes, Lines, Mark, Raster, Texts
 from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
-from gpuviz.language import grouped, later, tr, trn
+from gpuviz.language import grouped, later, percent, tr, trn
 from gpuviz.machine.timeline import Instruction, Timeline
 from gpuviz.machine.tracks import Busy, tracks
 from gpuviz.machine.warp_states import HELD, State
@@ -101,7 +101,7 @@ class WarpTimeline(Panel):
     def _parts(self, stage: Stage, area: Rect) -> tuple[Rect, list[Rect]]:
         """The lanes; below them the tracks, the axis, the key."""
         size = stage.text(14)
-        words = (tr(TRACKS[one]) + " 100%" for one in TRACKS)
+        words = (f"{tr(TRACKS[one])} {percent(1)}" for one in TRACKS)
         side = max(text_width(said, size) for said in words) + size * 0.8
         inner = area.beside(side)[1]
         lanes, rest = inner.above(max(inner.height - self._below(stage), size * 3))
@@ -217,7 +217,7 @@ class WarpTimeline(Panel):
         name = tr(TRACKS[one.resource])
         yield label(area.x, y, name, palette.muted, size)
         if whole and not stage.asks:
-            said = f"{share:.0%}"
+            said = percent(share)
             yield label(row.x - size * 0.5, y, said, palette.ink, size, align="right")
         bar = row.inset(0, row.height * 0.1)
         yield Boxes(bar.array(), palette.panel)
@@ -243,7 +243,7 @@ class WarpTimeline(Panel):
             a=grouped(round(at)),
             b=grouped(round(at + wide)),
             what=tr(TRACKS[one.resource]),
-            share=f"{one.used[column]:.0%}",
+            share=percent(one.used[column]),
         )
 
     def _axis(self, stage: Stage, row: Rect) -> Iterator[Mark]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from gpuviz.language import tr
 from gpuviz.observe import Lanes, Place, Sink, Sums, Transfer, TransferKind
 from gpuviz.traces import Branch, Finding, Stretch
 
@@ -98,9 +99,14 @@ class TransferTotals(Sums):
         into, read = self._bytes.get("load", 0), self._bytes.get("product", 0)
         out = self._bytes.get("store", 0) + self._bytes.get("reduce", 0)
         if into or out:
-            yield (
-                f"bulk copies moved {into:,} bytes into shared memory and {out:,} out of it: their "
-                "sectors and wavefronts are not modelled"
+            yield tr(
+                "bulk copies moved {into} bytes into shared memory and {out} out of it: their "
+                "sectors and wavefronts are not modelled",
+                into=f"{into:,}",
+                out=f"{out:,}",
             )
         if read:
-            yield (f"wgmma read {read:,} bytes of shared memory: its wavefronts are not modelled")
+            yield tr(
+                "wgmma read {n} bytes of shared memory: its wavefronts are not modelled",
+                n=f"{read:,}",
+            )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from gpuviz.language import tr
 from gpuviz.observe import Sink
 from gpuviz.ptx.recorders import PathRecorder, RequestRecorder
 from gpuviz.ptx.totals import BranchTotals, Findings, Tally, TransferTotals
@@ -41,11 +42,13 @@ class Tracer:
         requests, path, tally = self._requests, self._path, self.tally
         notes = []
         if tally.blocks < launch.blocks and not ended:
+            some = {"done": tally.blocks, "blocks": launch.blocks}
             notes.append(
-                f"{tally.blocks} of {launch.blocks} blocks were emulated, spread over the grid"
+                tr("{done} of {blocks} blocks were emulated, spread over the grid", **some)
             )
         if requests.full or (path is not None and path.full):
-            notes.append(f"the record of requests was cut at {self._limit:,} rows")
+            rows = f"{self._limit:,}"
+            notes.append(tr("the record of requests was cut at {rows} rows", rows=rows))
         notes += self._transfers.notes()
         return Trace(
             launch,

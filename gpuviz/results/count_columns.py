@@ -15,7 +15,7 @@ from gpuviz.results.quantities import Row, shown
 from gpuviz.runners.base import not_checked
 from gpuviz.runners.measurement import Measurement, Reading
 from gpuviz.runners.stall_reasons import first_of, waits
-from gpuviz.scenes.showing import Showing
+from gpuviz.scenes.showing import Showing, Side
 
 Kind = Literal["name", "predicted", "measured", "residual", "ratio"]
 PREDICTED = later("Predicted by executing the kernel's code and modelling the memory system.")
@@ -56,14 +56,26 @@ def _all(showing: Showing, keys: list[str]) -> View:
 
 
 def _pairs(showing: Showing, keys: list[str]) -> list[View]:
-    """A against B, role by role."""
+    """A against B: the run that each story begins with, where these differ; then role by role."""
     a, b = showing.sides
-    both = [(a.key(role), b.key(role), role) for role in a.performance.runs]
-    found = [(one, other, role) for one, other, role in both if one in keys and other in keys]
-    return [
-        View("A | B" if len(found) == 1 else f"{role}: A | B", (one, other), ratio=True)
-        for one, other, role in found
+    both = [(a.key(role), b.key(role)) for role in a.performance.runs]
+    found = [pair for pair in both if set(pair) <= set(keys)]
+    subjects = _subject(a), _subject(b)
+    different = set(subjects) <= set(keys) and subjects not in found
+    first = [View(" | ".join(map(showing.title, subjects)), subjects, ratio=True)] * different
+    if len(found) == 1 and not different:
+        return [View("A | B", found[0], ratio=True)]
+    role = [showing.title(pair[0]).removeprefix(a.letter).strip() for pair in found]
+    return first + [
+        View(f"{name}: A | B", pair, ratio=True) for name, pair in zip(role, found, strict=True)
     ]
+
+
+def _subject(side: Side) -> str:
+    """The run that a side begins to tell of."""
+    runs, steps = side.performance.runs, side.performance.story.steps
+    role = steps[0].role if len(steps) else ""
+    return side.key(role if role in runs else next(iter(runs)))
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ _FEW = 3  # sizes that are read at a glance
 
 
 def sizes_said(sizes: Mapping[str, str]) -> str:
-    """The sizes of launches by what these are called: once where all are the same, else each
-    with all that have it; the first and the last of many.
+    """The sizes of launches by what these are called: once for all of the same size, the first and
+    the last of many sizes.
     """
     different = list(dict.fromkeys(sizes.values()))
     if len(different) == 1:
@@ -23,8 +23,15 @@ def sizes_said(sizes: Mapping[str, str]) -> str:
             first=different[0],
             last=different[-1],
         )
-    titles = {size: [t for t, mine in sizes.items() if mine == size] for size in different}
-    return " · ".join(f"{', '.join(titles[size])}: {size}" for size in different)
+    return " · ".join(f"{titles}: {size}" for titles, size in together(sizes))
+
+
+def together(said: Mapping[str, str]) -> list[tuple[str, str]]:
+    """What is said of each title, once with all titles of which it is said."""
+    titles: dict[str, list[str]] = {}
+    for title, text in said.items():
+        titles.setdefault(text, []).append(title)
+    return [(", ".join(names), text) for text, names in titles.items()]
 
 
 def sizes_listed(sizes: Mapping[str, str]) -> str:

@@ -9,10 +9,12 @@ from gpuviz.language import tr, trn
 from gpuviz.memory.counts import find
 from gpuviz.memory.hardware import Hardware
 from gpuviz.results.count_columns import Measured, Sheet, signed
+from gpuviz.results.launch_sizes import together
 from gpuviz.results.quantities import Row
 from gpuviz.runners.base import Run
 
 _UNPREDICTED = Hardware("")
+_FEW = 3  # runs that are named one by one
 
 
 @dataclass(frozen=True)
@@ -23,12 +25,11 @@ class Verdict:
     equal: bool
 
 
-def verdict(sheet: Sheet, run: int, source: Run, title: str = "") -> Verdict | None:
+def verdict(sheet: Sheet, run: int, source: Run) -> Verdict | None:
     """What the residuals of a run say; None when nothing was measured."""
     found: Measured | None = sheet.measured.get(sheet.runs[run])
     if found is None or not found.values:
         return None
-    subject = f"{title}: " if title else ""
     if sheet.foreign(run):
         said = tr(
             "{caption} ({arch}), predicted for {other}: not compared",
@@ -36,7 +37,7 @@ def verdict(sheet: Sheet, run: int, source: Run, title: str = "") -> Verdict | N
             arch=found.sm,
             other=source.arch,
         )
-        return Verdict(subject + said, True)
+        return Verdict(said, True)
     compared = [
         (row, r)
         for row in sheet.rows
@@ -52,7 +53,7 @@ def verdict(sheet: Sheet, run: int, source: Run, title: str = "") -> Verdict | N
             len(compared),
             caption=found.caption,
         )
-        return Verdict(subject + said, True)
+        return Verdict(said, True)
     said = trn(
         "{caption}: {some} of {n} counter differs",
         "{caption}: {some} of {n} counters differ",
@@ -60,7 +61,7 @@ def verdict(sheet: Sheet, run: int, source: Run, title: str = "") -> Verdict | N
         caption=found.caption,
         some=len(unequal),
     )
-    return Verdict("\n".join([subject + said, *_sentences(unequal, source)]), False)
+    return Verdict("\n".join([said, *_sentences(unequal, source)]), False)
 
 
 def _sentences(unequal: Sequence[tuple[Row, float]], run: Run) -> list[str]:
@@ -90,10 +91,18 @@ def cause(key: str, run: Run) -> str:
 
 
 def all_verdicts(sheet: Sheet, runs: Mapping[str, Run], titles: Mapping[str, str]) -> list[Verdict]:
-    """A verdict for each run with a title that was measured, named when there are several."""
-    several = len(titles) > 1
-    found = (
-        verdict(sheet, sheet.runs.index(key), runs[key], title if several else "")
+    """The verdicts on the runs with a title that were measured, named when there are several, each
+    once with all runs of which it is true.
+    """
+    found = {
+        title: one
         for key, title in titles.items()
-    )
-    return [one for one in found if one is not None]
+        if (one := verdict(sheet, sheet.runs.index(key), runs[key])) is not None
+    }
+    if len(titles) < 2:
+        return list(found.values())
+    equal = {one.text: one.equal for one in found.values()}
+    each = together({title: one.text for title, one in found.items()})
+    if len(each) == 1 and len(found) == len(titles) > _FEW:
+        each = [(tr("all"), each[0][1])]
+    return [Verdict(f"{names}: {text}", equal[text]) for names, text in each]

@@ -9,6 +9,7 @@ from functools import lru_cache
 
 from gpuviz.compile import Program
 from gpuviz.errors import UnavailableError
+from gpuviz.language import tr, trn
 from gpuviz.ptx.text.ir import Module
 from gpuviz.sass.listing import Listing, read_listings
 from gpuviz.sass.match import make_plan
@@ -30,20 +31,23 @@ class SassLevel:
 def sass_level(program: Program, module: Module, entry: str, arch: str) -> SassLevel:
     """The sass level of a kernel for an architecture (`sm_90`), or why it is not to be had."""
     if not program.cubin:
-        return SassLevel(reason="there is no machine code for this PTX")
+        return SassLevel(reason=tr("there is no machine code for this PTX"))
     if _family(program.arch) != _family(arch):
-        return SassLevel(reason=f"the machine code here is for {program.arch}, not for {arch}")
+        here = program.arch
+        return SassLevel(reason=tr("the machine code here is for {a}, not for {b}", a=here, b=arch))
     try:
         listing = _listings(program.cubin).get(entry)
     except UnavailableError as error:
         return SassLevel(reason=str(error))
     if listing is None:
-        return SassLevel(reason=f"the machine code has no kernel {entry}")
+        return SassLevel(reason=tr("the machine code has no kernel {name}", name=entry))
     if not listing.has_ptx_lines:
         return SassLevel(
             listing,
-            reason="the machine code does not tell which PTX lines it is "
-            "made from: compile with -lineinfo",
+            reason=tr(
+                "the machine code does not tell which PTX lines it is made from: compile with "
+                "-lineinfo"
+            ),
         )
     return SassLevel(listing, make_plan(module, listing))
 
@@ -61,14 +65,33 @@ def _family(arch: str) -> str:
 
 def note(plan: Plan, unmatched: Iterable[int], misaligned: Iterable[int]) -> str:
     """What to know of counts at the sass level: where they are those of the PTX after all."""
-    parts = []
-    for lines, why in (
-        (unmatched, "could not be matched to machine code and count as in the PTX"),
-        (misaligned, "were matched to a merged access that does not fit them"),
-    ):
-        if found := ", ".join(map(str, sorted(lines))):
-            parts.append(f"PTX lines {found} {why}")
+    alone, merged = sorted(unmatched), sorted(misaligned)
     changed = sum(d.kind not in ("unmatched",) for d in plan.differences)
-    if changed:
-        parts.insert(0, f"machine code and PTX differ in {changed} memory instructions")
-    return "; ".join(parts)
+    parts = (
+        trn(
+            "machine code and PTX differ in {n} memory instruction",
+            "machine code and PTX differ in {n} memory instructions",
+            changed,
+        )
+        * bool(changed),
+        trn(
+            "line {lines} of the PTX is not found in the machine code, and counts as it is written",
+            "lines {lines} of the PTX are not found in the machine code, and count as they are "
+            "written",
+            len(alone),
+            lines=_listed(alone),
+        )
+        * bool(alone),
+        trn(
+            "line {lines} of the PTX was taken for a merged access that does not fit it",
+            "lines {lines} of the PTX were taken for merged accesses that do not fit them",
+            len(merged),
+            lines=_listed(merged),
+        )
+        * bool(merged),
+    )
+    return "; ".join(filter(None, parts))
+
+
+def _listed(lines: Iterable[int]) -> str:
+    return ", ".join(map(str, lines))

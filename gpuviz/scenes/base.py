@@ -18,6 +18,7 @@ import numpy as np
 from gpuviz.draw.marks import Frame
 from gpuviz.draw.scales import Scales, wider
 from gpuviz.draw.stage import Stage
+from gpuviz.language import tr
 from gpuviz.panels.layout import panels
 from gpuviz.panels.long_steps import LongSteps, edges_of, step_at
 from gpuviz.panels.panel import Value as Value
@@ -86,6 +87,13 @@ class Parameter:
     def begins(self) -> Value:
         """What it begins with."""
         return self.default if self.small is None or not small_sizes() else self.small
+
+    def shown(self, value: Value) -> str:
+        """A value as the knob shows it."""
+        named = next((tr(one.label) for one in self.choices if one.value == value), None)
+        if named is None and isinstance(value, bool):
+            return tr("on") if value else tr("off")
+        return str(value) if named is None else named
 
 
 def small_sizes() -> bool:

@@ -11,7 +11,7 @@ import numpy as np
 from gpuviz.arch import Architecture
 from gpuviz.arrays import F64, I64, Bool
 from gpuviz.draw.axis import short
-from gpuviz.language import tr
+from gpuviz.language import percent, tr
 from gpuviz.occupancy import Occupancy
 from gpuviz.scenes.occupancy_fit import Demand, names
 from gpuviz.sweeps.axis import Axis
@@ -203,11 +203,6 @@ def most_apart(a: F64, b: F64) -> tuple[int, int, int]:
 def gigaflops(milliseconds: float, size: int) -> float:
     """Additions and multiplications of the product, in 10^9 a second."""
     return 2 * size**3 / milliseconds / 1e6
-
-
-def percent(share: float) -> str:
-    """`94 %`."""
-    return f"{100 * share:.0f} %"
 
 
 def few(value: float) -> str:

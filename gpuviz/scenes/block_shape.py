@@ -10,7 +10,7 @@ import numpy as np
 from gpuviz.arch import architecture
 from gpuviz.draw.axis import short
 from gpuviz.errors import InputError
-from gpuviz.language import grouped, tr, trn
+from gpuviz.language import grouped, percent, tr, trn
 from gpuviz.memory.request import Request, first_requests
 from gpuviz.panels.figures import Counted, Figure, Paragraph, Sourced
 from gpuviz.panels.first_warp import FirstWarp
@@ -22,17 +22,7 @@ from gpuviz.panels.value_map import Setting, ValueMap
 from gpuviz.runners.base import Run
 from gpuviz.scenes import values as of
 from gpuviz.scenes.base import Lesson, Parameter, Plan, Preset, Story, Values, offered
-from gpuviz.scenes.block_atlas import (
-    AXES,
-    MOST,
-    Atlas,
-    Quantity,
-    agreement,
-    few,
-    in_ms,
-    most_apart,
-    percent,
-)
+from gpuviz.scenes.block_atlas import AXES, MOST, Atlas, Quantity, agreement, few, in_ms, most_apart
 from gpuviz.scenes.block_shape_bands import bands
 from gpuviz.scenes.block_shape_bands import words as words_of_bands
 from gpuviz.scenes.block_shape_tables import BEST, DOCUMENT, TOP, published, top

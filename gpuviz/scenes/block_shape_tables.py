@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from gpuviz.draw.axis import logarithmic
-from gpuviz.language import grouped, tr
+from gpuviz.language import grouped, percent, tr
 from gpuviz.panels.figures import Sourced
 from gpuviz.panels.layout import Node, columns, first, rows, share, spare
 from gpuviz.panels.plot import Curve, Named, Plot, Points
 from gpuviz.panels.table import Column, Table
-from gpuviz.scenes.block_atlas import Atlas, few, gigaflops, in_ms, percent
+from gpuviz.scenes.block_atlas import Atlas, few, gigaflops, in_ms
 from gpuviz.scenes.occupancy_fit import GF100, Demand
 from gpuviz.scenes.occupancy_published import C2070_REGISTERS, SHAPES
 
@@ -96,7 +96,7 @@ def _listed(atlas: Atlas, shapes: tuple[tuple[int, int, float], ...]) -> Table:
             Column(
                 (tr("time"),), times, badge=source, ink="good" if atlas.made else "muted", bold=True
             ),
-            Column((tr("place"),), tuple(grouped(n) if n else "–" for n in ranks), optional=3),
+            Column((tr("rank"),), tuple(grouped(n) if n else "–" for n in ranks), optional=3),
         ),
         now=0,
     )
@@ -131,7 +131,7 @@ def _by_place(atlas: Atlas) -> Plot:
     place = np.arange(1.0, len(times) + 1)
     low, high = 2.0 ** np.floor(np.log2(times[0])), 2.0 ** np.ceil(np.log2(times[-1]))
     return Plot(
-        logarithmic((tr("place among all shapes"), tr("place")), 1.0, float(len(times)), 4.0),
+        logarithmic((tr("rank among all shapes"), tr("rank")), 1.0, float(len(times)), 4.0),
         logarithmic((tr("recorded time, ms"), tr("ms")), float(low), float(high), 2.0),
         (
             Curve(place, times, "muted", 2.0),

@@ -368,13 +368,13 @@ def _table(shown: Shown, tiled: bool, grown: float, more: float) -> Picture:
     bars = tuple((Bar(n, came=(c, c), ink="accent"),) for n, c in zip(turns, came, strict=True))
     columns = (
         Column((tr("sectors, and turns"), ""), (tr("naive"), tr("tiled")), "left"),
-        Column((tr("asked of L1"), tr("asked")), asked, badge=model, bold=True),
+        Column((tr("asked of L1"), tr("asked")), asked, badge=model, bold=True, optional=1),
         Column((tr("sent by L2"), tr("L2")), tuple(map(grouped, from_l2)), badge=model, bold=True),
-        *_counted(every, FROM_L2, 2),
-        Column((tr("read from memory"), tr("memory")), tuple(map(grouped, least)), optional=1),
-        *_counted(every, FROM_MEMORY, 4),
+        *_counted(every, FROM_L2, 3),
+        Column((tr("read from memory"), tr("memory")), tuple(map(grouped, least)), optional=2),
+        *_counted(every, FROM_MEMORY, 5),
         Column((tr("turns of L1 and shared memory"), tr("turns")), tuple(map(grouped, turns))),
-        Column(("",), ("", ""), "left", optional=3, bars=bars),
+        Column(("",), ("", ""), "left", optional=4, bars=bars),
         *time_column([time_of(one.run) for one in every]),
     )
     table = Table(columns, int(tiled), 2 if tiled else 1)

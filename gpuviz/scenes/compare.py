@@ -137,13 +137,17 @@ def _label(number: int, name: str, x: float, y: float, stage: Stage) -> Texts:
 
 
 def name_of(lesson: Lesson, values: Values, other: Values) -> str:
-    """What a side is called: the preset it is, or where it differs from the other side."""
+    """What a side is called: the preset it is, or where it differs from the other side; of many
+    differences, that these are the values that the lesson begins with.
+    """
     for preset in lesson.presets:
         if _is(preset, values) and not _is(preset, other):
             return tr(preset.label)
-    labels = {p.id: tr(p.label) for p in lesson.parameters}
-    differs = [f"{labels[key]} {value}" for key, value in values.items() if other.get(key) != value]
-    return ", ".join(differs) or tr(lesson.title)
+    differs = [p for p in lesson.parameters if values.get(p.id) != other.get(p.id)]
+    if len(differs) > 1 and dict(values) == lesson.defaults():
+        return tr("as the lesson begins")
+    said = (f"{tr(p.label)} {p.shown(values[p.id])}" for p in differs if p.id in values)
+    return ", ".join(said) or tr(lesson.title)
 
 
 def titles_of(a: Lesson, b: Lesson) -> tuple[str, str]:

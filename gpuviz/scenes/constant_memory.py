@@ -262,7 +262,7 @@ def _plot(cost: I64, distinct: int, name: str, unit: str, ink: Ink, grown: float
         across,
         linear((unit,), 0, most, most / 4),
         (Upright(distinct, answers=True), curve),
-        name,
+        (name,),
         ink,
         answering=True,
     )

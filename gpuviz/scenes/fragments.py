@@ -461,11 +461,12 @@ def _table(trace: Trace, arch: Architecture, form: Form) -> Pitches:
 
 
 def _pitches(table: Pitches, filled: float, picked: int, time: tuple[Figure, ...]) -> Picture:
-    """The table with its first entries."""
-    now = min(passed(filled), len(table.pitch) - 1)
+    """The table with its first entries; once it is full, it tells of the pitch picked."""
     ways = np.log2(np.maximum(table.count / np.maximum(table.ideal, 1), 1)) / 3
     names = tuple(f"{n} B" for n in table.pitch.tolist())
     place = table.pitch.tolist().index(picked) if picked in table.pitch else -1
+    last = len(table.pitch) - 1
+    now = place if place >= 0 and filled > last else min(passed(filled), last)
     said = tr(
         "{pitch} bytes from row to row: {count}",
         pitch=int(table.pitch[now]),

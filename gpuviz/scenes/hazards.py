@@ -13,19 +13,21 @@ from gpuviz.ptx.checks.hazards import Hazard
 Name = Callable[[int], str]
 
 
-def report(hazards: Sequence[Hazard], thread: Name, word: Name, warps: int) -> Node:
-    """What the race check has found, kept back while a class is asked.
+def report(hazards: Sequence[Hazard], thread: Name, word: Name, warps: int) -> tuple[Node, Node]:
+    """What the race check has found, kept back while a class is asked; and the same in few lines.
 
     `thread` and `word` name a thread of the block and a byte offset in shared memory.
     """
-    said = [line for one in hazards for line in _told(one, thread, word)]
-    if not said:
+    told = [_told(one, thread, word) for one in hazards]
+    full, brief = [line for one in told for line in one], [one[0] for one in told]
+    if not hazards:
         words = tr("No hazard: between two barriers no warp touches what another one writes.")
         if warps == 1:
             words = tr("No hazard: all threads of the block are in one warp.")
-        said = [Line((words,), "good")]
+        full = brief = [Line((words,), "good")]
     head = Heading((tr("Race check of the kernel"), tr("Race check")), badge=tr("model"))
-    return rows(Answer(head), Answer(Lines(tuple(said))))
+    first, second = (rows(Answer(head), Answer(Lines(tuple(said)))) for said in (full, brief))
+    return first, second
 
 
 def counted(hazards: Sequence[Hazard]) -> str:

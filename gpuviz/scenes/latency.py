@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from gpuviz.arch import architecture
-from gpuviz.language import grouped, tr, trn
+from gpuviz.language import grouped, percent, tr, trn
 from gpuviz.machine.device import H200
 from gpuviz.machine.sample import looked_at
 from gpuviz.panels.figures import Sourced
@@ -201,17 +201,13 @@ def _acts(
     return acts
 
 
-def _percent(part: float) -> str:
-    return f"{100 * part:.0f} %"
-
-
 def _title(shown: Shown, chase: Chase, deeper: bool) -> str:
     """What this launch shows."""
     if chase is shown.one:
         return tr(
             "A warp that follows {chains} waits {percent} of its time",
             chains=trn("{n} chain", "{n} chains", chase.chains),
-            percent=_percent(chase.waits),
+            percent=percent(chase.waits),
         )
     if shown.full(chase) and chase.rate > 0.8 * max(one.rate for one in shown.more):
         return tr("More under way bring no more: L2 sends what it can, and all wait longer")

@@ -290,8 +290,10 @@ def _threads(shown: Kernel, turn: Turn | None, position: int) -> Grid:
     )
 
 
-def _report(shown: Kernel, position: int) -> tuple[Node, Node]:
-    """What the race check has found; what the warps have read so far, hatched what is wrong."""
+def _report(shown: Kernel, position: int) -> tuple[Node, Node, Node]:
+    """What the race check has found, at length and in few lines; what the warps have read so far,
+    hatched what is wrong.
+    """
     tile = shown.tile
 
     def thread(n: int) -> str:
@@ -304,7 +306,7 @@ def _report(shown: Kernel, position: int) -> tuple[Node, Node]:
     )
     bars = Shares(tuple(_reads(shown.replay, position)))
     found = report(shown.hazards, thread, shown.slot, shown.warps)
-    return found, rows(Answer(Heading(names)), bars)
+    return *found, rows(Answer(Heading(names)), bars)
 
 
 def _reads(made: Replay, position: int) -> Iterator[Share]:
@@ -356,16 +358,19 @@ def _order(shown: Kernel, script: Script, bars: tuple[Bar, ...], t: float) -> Sw
     return Swimlanes(title, names, bars, t, tip)
 
 
-def _body(tiles: Node, report: tuple[Node, Node], table: tuple[Node, Node], order: Node) -> Node:
+def _body(
+    tiles: Node, report: tuple[Node, Node, Node], table: tuple[Node, Node], order: Node
+) -> Node:
     """Shared tiles, race check, table of kernels, turns of the warps."""
-    (found, reads), (numbers, line) = report, table
+    (found, brief, reads), (numbers, line) = report, table
 
-    def wide(last: Node) -> Node:
+    def wide(found: Node, last: Node) -> Node:
         side = rows(found, spare(reads), share(1, rows()), last, gap=0.5)
         return rows(share(1, columns(tiles, share(1, side), gap=2.4)), order, gap=0.6)
 
     high = rows(share(1, at_least(tiles, 14)), found, spare(reads), numbers, order, gap=0.8)
-    return first(at_least(wide(numbers), 20, aspect=1.15), at_least(high, 20), wide(line))
+    large = at_least(wide(found, numbers), 20, aspect=1.15)
+    return first(large, at_least(high, 20), wide(found, line), wide(brief, line))
 
 
 LESSON = Lesson(

@@ -52,23 +52,20 @@ def _cliff(fit: Fit, sweep: Sweep, known: float, named: bool) -> Plot:
     if known >= 1:
         at = [float(sweep.now)], [100 * fit.found.fraction]
         elements.append(Points(*at, "accent", edged=True, answers=True))
-    said = _words(fit, sweep) if known >= 1 else ""
+    said = _words(fit, sweep) if known >= 1 else ()
     ink: Ink = "warn" if sweep.cliff is not None else "muted"
     return Plot(_demand_axis(sweep), _height(named), tuple(elements), said, ink, captioned=True)
 
 
-def _words(fit: Fit, sweep: Sweep) -> str:
-    """Here, and after the next cliff."""
-    here = _number(sweep.id, sweep.now)
+def _words(fit: Fit, sweep: Sweep) -> tuple[str, ...]:
+    """Here, and after the next cliff; that alone where there is no room for both."""
+    at = _number(sweep.id, sweep.now)
+    here = tr("{here}: {percent}", here=at, percent=fit.percent)
     if sweep.cliff is None:
-        return tr("{here}: {percent}", here=here, percent=fit.percent)
-    return tr(
-        "{here}: {percent}, {cliff}: {there}",
-        here=here,
-        percent=fit.percent,
-        cliff=_number(sweep.id, sweep.cliff),
-        there=percent(sweep.at(sweep.cliff).fraction),
-    )
+        return (here,)
+    cliff, left = _number(sweep.id, sweep.cliff), percent(sweep.at(sweep.cliff).fraction)
+    there = tr("{here}: {percent}", here=cliff, percent=left)
+    return f"{here}, {there}", there
 
 
 def _number(what: str, value: int) -> str:

@@ -120,6 +120,7 @@ def shapes(arch: Architecture, registers: int, shown: int) -> Line:
             (tr("{arch}, {n} registers", arch=here, n=registers), here),
             tuple(_two_places(o.fraction) for o in today),
             badge=model,
+            optional=1,
         ),
         Column((tr("limit"),), tuple(map(_held, today)), "left", optional=2),
     )

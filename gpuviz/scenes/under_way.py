@@ -109,7 +109,7 @@ def law(
     slope = Curve((_FIRST, knee), (_FIRST / one.latency, roof), "muted", 2, dash=True)
     flat = Curve((knee, x.high), (roof, roof), "muted", 2, dash=True)
     points = (_points(group, tip, grown) for group in groups)
-    return Plot(x, y, (slope, flat, *points, *named), caption=caption)
+    return Plot(x, y, (slope, flat, *points, *named), captions=(caption,))
 
 
 def _points(group: Group, tip: Callable[[UnderWay], str], grown: float) -> Points:

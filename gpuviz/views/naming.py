@@ -6,7 +6,7 @@ import re
 
 from gpuviz.arch import ARCHITECTURES
 from gpuviz.language import later, tr
-from gpuviz.scenes.base import Lesson, Parameter
+from gpuviz.scenes.base import Lesson
 from gpuviz.views.history import changes
 from gpuviz.views.provenance import Provenance, Value, Values
 
@@ -105,7 +105,7 @@ def _values(before: Values, after: Values, lesson: Lesson) -> list[str]:
     if preset and len(known) > 1:
         return [preset]
     return [
-        f"{tr(p.label)} {_arrow(_value(p, before[p.id]), _value(p, after[p.id]))}"
+        f"{tr(p.label)} {_arrow(p.shown(before[p.id]), p.shown(after[p.id]))}"
         for p in known
         if p.id in before and p.id in after
     ]
@@ -115,7 +115,7 @@ def _settings(values: Values, usual: Values, lesson: Lesson) -> list[str]:
     """What is not as usual, or the preset that it is."""
     known = [p for p in lesson.parameters if p.id in values and values[p.id] != usual.get(p.id)]
     preset = _preset(values, lesson) if known else ""
-    return [preset] if preset else [f"{tr(p.label)} {_value(p, values[p.id])}" for p in known]
+    return [preset] if preset else [f"{tr(p.label)} {p.shown(values[p.id])}" for p in known]
 
 
 def _preset(values: Values, lesson: Lesson) -> str:
@@ -123,16 +123,6 @@ def _preset(values: Values, lesson: Lesson) -> str:
         if {**lesson.defaults(), **preset.values} == dict(values):
             return tr(preset.label)
     return ""
-
-
-def _value(parameter: Parameter, value: Value) -> str:
-    """A value as the knob shows it."""
-    for choice in parameter.choices:
-        if choice.value == value:
-            return tr(choice.label)
-    if isinstance(value, bool):
-        return tr("on") if value else tr("off")
-    return str(value)
 
 
 def _arch(sm: str) -> str:

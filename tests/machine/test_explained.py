@@ -39,7 +39,7 @@ def test_without_bank_conflicts_another_unit_limits() -> None:
 def test_the_sentence_names_what_limits_and_its_line() -> None:
     shared, copied = known("shloop_32"), known("copy1_2e18")
     source = ["m[i] = 1;"]
-    assert "wavefronts: at work in 100%" in limit_sentence(shared, source)
+    assert "wavefronts: at work in 100 %" in limit_sentence(shared, source)
     assert limit_sentence(shared, source).endswith("most of it for line 1: m[i] = 1;")
     assert "warps wait most for memory" in limit_sentence(copied)
     assert "3.5 % in the median" in model_note(H200)

@@ -1,4 +1,4 @@
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
@@ -38,6 +38,22 @@ def test_words_stay_inside_and_apart(width: int) -> None:
             or b[1] + b[3] * 0.8 <= a[1]
         )
         assert apart
+
+
+NEEDED = tuple(
+    Column((title,), ("1 107 296 256", "16 777 216"), bold=True)
+    for title in ("first", "asked", "L2", "turns", "time")
+)
+
+
+@pytest.mark.parametrize("width", [150, 300, 409, 480])
+def test_columns_that_have_to_be_there_are_smaller_or_fewer_before_they_overlap(width: int) -> None:
+    area = Rect(0, 0, width, 120)
+    laid = lay_out(STAGE, area, NEEDED)
+    ends = [(x, x + wide) for x, wide in laid.spans]
+    assert laid.kept[0] == 0 and len(laid.kept) > 0 and ends[-1][1] <= width + 1
+    assert all(one[1] < other[0] for one, other in pairwise(ends))
+    assert laid.size >= STAGE.text(12)
 
 
 def test_optional_columns_go_first_and_the_elastic_one_grows() -> None:

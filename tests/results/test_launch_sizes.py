@@ -4,6 +4,8 @@ from gpuviz.results.launch_sizes import sizes_listed, sizes_said
 def test_many_sizes_are_a_short_line_that_lists_all_when_pointed_at() -> None:
     few = {"naive": "16 x 16", "tiled": "32 x 32"}
     assert sizes_said(few) == "naive: 16 x 16 · tiled: 32 x 32" and not sizes_listed(few)
+    same = few | {"private": "32 x 32"}
+    assert sizes_said(same) == "naive: 16 x 16 · tiled, private: 32 x 32"
     many = {f"{n} warps": f"{n} blocks" for n in (1, 2, 4, 8, 16)}
     assert sizes_said(many) == "5 launches, from 1 blocks to 16 blocks"
     assert sizes_listed(many).splitlines()[2] == "4 warps: 4 blocks"

@@ -8,10 +8,12 @@ from gpuviz.draw.metrics import text_width
 from gpuviz.draw.palette import DARK
 from gpuviz.draw.stage import Stage
 from gpuviz.panels.script import Step
+from gpuviz.results.count_columns import views_of
 from gpuviz.scenes import lesson
 from gpuviz.scenes.base import Story
 from gpuviz.scenes.compare import beside, name_of
 from gpuviz.scenes.shared_clock import clock_of
+from gpuviz.scenes.showing import Variant, showing
 from tests.scenes.performed import performed
 
 COALESCING = lesson("coalescing")
@@ -119,9 +121,30 @@ def test_two_variants_of_one_preset_are_named_by_what_differs() -> None:
     assert name_of(COALESCING, more, values) == "blocks 128"
 
 
+def test_what_a_lesson_begins_with_has_a_short_name_and_values_are_named_as_knobs_do() -> None:
+    one = lesson("ilp-tlp")
+    slides = {**one.defaults(), **one.presets[0].values}
+    assert name_of(one, one.defaults(), slides) == "as the lesson begins"
+    other = {**one.defaults(), "sm": "G80", "latency": 400}
+    knob = next(p for p in one.parameters if p.id == "sm")
+    assert knob.shown("G80") != "G80" and knob.shown("G80") in name_of(one, other, one.defaults())
+
+
 def test_a_long_name_stays_in_its_half(both: tuple[Story, Story, Story]) -> None:
     a, b, _ = both
     frame = beside(a, b, "A name", "A name " * 20).frame(0.0, STAGE)
     (label,) = [m for m in frame.marks if isinstance(m, Texts) and m.strings[0].startswith("B · ")]
     room = STAGE.width - float(label.at[0, 0])
     assert text_width(label.strings[0], label.size, True) < room
+
+
+def test_counts_begin_with_what_each_side_is_about() -> None:
+    one = lesson("reduction")
+    values = [{**one.defaults(), **preset.values} for preset in one.presets[:2]]
+    told = showing(
+        tuple(Variant(one, each, "sm_90", "ptx") for each in values),
+        tuple(performed(one, each) for each in values),
+    )
+    views = views_of(told)
+    assert views[0].runs == ("A interleaved", "B packed") and views[0].ratio
+    assert views[1].title == "interleaved: A | B"

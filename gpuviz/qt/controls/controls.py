@@ -67,6 +67,9 @@ class Cut(QLabel):
         painter.drawItemText(room, align, self.palette(), enabled, shown, self.foregroundRole())
 
 
+FEW_LETTERS = 5  # of a text that is cut, which say nothing any more
+
+
 class Elided(QLabel):
     """A line of text, cut at its end when there is no room; the tip has it in full."""
 
@@ -94,7 +97,7 @@ class Elided(QLabel):
     def _cut(self) -> None:
         room = self.contentsRect().width()
         shown = self.fontMetrics().elidedText(self.said, Qt.TextElideMode.ElideRight, room)
-        self.setText(shown)
+        self.setText(shown if shown == self.said or len(shown) > FEW_LETTERS else "")
         self.setToolTip(plain_tip(self.said) if shown != self.said else "")
 
 

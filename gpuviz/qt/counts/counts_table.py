@@ -160,6 +160,7 @@ def _prepare(table: QTableView, model: CountsModel, theme: Theme) -> None:
     table.setItemDelegate(_Cell(theme, table))
     table.verticalHeader().hide()
     table.setShowGrid(False)
+    table.setTextElideMode(Qt.TextElideMode.ElideMiddle)  # their ends tell loads from stores
     table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
     table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
     table.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)

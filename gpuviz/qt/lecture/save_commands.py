@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
 from gpuviz.errors import Error, Failure, InputError, failure_of
-from gpuviz.language import tr
+from gpuviz.language import percent, tr
 from gpuviz.lectures.lecture import SUFFIX, Lecture
 from gpuviz.qt.commands.actions import Actions
 from gpuviz.qt.controls.asking import answer
@@ -50,7 +50,7 @@ class SaveCommands(QObject):
         packer.packed.connect(self._packed)
         packer.failed.connect(self._not_packed)
         packer.progressed.connect(
-            lambda share: self.said.emit(tr("bundling: {share:.0%}", share=share))
+            lambda share: self.said.emit(tr("bundling: {share}", share=percent(share)))
         )
         actions.bind("lecture.save", self._save)
         actions.bind("lecture.save_as", partial(self._save_as, self._write))

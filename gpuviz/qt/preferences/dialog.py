@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from gpuviz.language import LANGUAGES, chosen, languages, tr
+from gpuviz.language import LANGUAGES, chosen, languages, percent, tr
 from gpuviz.qt.controls.controls import (
     Combo,
     Switch,
@@ -204,7 +204,7 @@ class PreferencesDialog(QDialog):
     def _fit(self) -> None:
         """Larger text needs a larger dialog, once the style sheet has reached every part of it."""
         look = self._theme.look
-        self.percent.setText(f"{SCALES[self.text.value()]:.0%}".replace("%", " %"))
+        self.percent.setText(percent(SCALES[self.text.value()]))
         self.percent.setMinimumWidth(look.px(48))
         self.later.setVisible(self.language.currentData() != chosen())
         for made in self._notes:

@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, Qt, Signal
 
 from gpuviz.draw.stage import Stage
 from gpuviz.errors import Error, failure_of
-from gpuviz.language import tr
+from gpuviz.language import percent, tr
 from gpuviz.lectures.strip import Strip, hit
 from gpuviz.lectures.variation import Variation, checked, fields, first, stepped
 from gpuviz.qt.presenter.conductor import Conductor
@@ -186,7 +186,7 @@ class Tuning(QObject):
         """How things stand: counting, changed, or as planned."""
         assert self._variation is not None
         if self._varied.share is not None:
-            return tr("counting … {share:.0%}", share=self._varied.share)
+            return tr("counting … {share}", share=percent(self._varied.share))
         if not self._variation.changed:
             return tr("as planned")
         if self._conductor.planned.question is None or self._variation.asked:

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from gpuviz.errors import Error, UnavailableError
-from gpuviz.language import tr
+from gpuviz.language import percent, tr
 from gpuviz.qt.controls.controls import Elided, button, keep_space, label
 from gpuviz.qt.running.in_thread import InThread
 from gpuviz.qt.timing.limits_canvas import LimitsCanvas
@@ -230,7 +230,7 @@ class TimeView(QWidget):
 
     def _progress(self, share: float) -> None:
         if self._wish is not None and not self.stop.isHidden():
-            self.reason.setText(f"{self.work.doing} {share:.0%}")
+            self.reason.setText(f"{self.work.doing} {percent(share)}")
 
     def _come(self, key: str, outcome: object) -> None:
         wish = self._wish
