@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from gpuviz.arch import architecture
 from gpuviz.errors import InputError
-from gpuviz.language import grouped, tr
-from gpuviz.lectures.lecture import CONFLICTS, LIMITER, TIME, Counted, Guess, Question
+from gpuviz.language import grouped, tr, trn
+from gpuviz.lectures.lecture import CONFLICTS, LIMITER, PHASES, TIME, Counted, Guess, Question
 from gpuviz.memory.counts import by_name, count_of, parts
 from gpuviz.memory.derived import DERIVED
 from gpuviz.memory.units import SPACES, unit_of
@@ -18,6 +18,7 @@ from gpuviz.panels.resource_names import RESOURCES
 from gpuviz.runners.base import Run
 from gpuviz.runners.measurement import Measurement
 from gpuviz.scenes.compare import SIDES
+from gpuviz.traces import HANDOVERS
 
 Runs = Mapping[str, Run]
 Measurements = Mapping[str, Measurement]
@@ -64,15 +65,13 @@ def answer(question: Question, runs: Runs, measured: Measurements) -> Answer:
     key = run_of(question.run, runs)
     if question.count == LIMITER:
         return _limiter(question, runs[key])
-    value = _counted(question, runs[key])
+    value, counted = answer_of(question, runs[key])
     right = right_of(question.choices, value)
     if right is None:
         offered = ", ".join(map(str, question.choices))
         raise InputError(f"the answer is {shown(value)}, which is none of the choices {offered}")
     found = measured.get(key)
-    return Answer(
-        value, right, unit(question, runs[key], value), _measured(question, runs[key], found), found
-    )
+    return Answer(value, right, counted, _measured(question, runs[key], found), found)
 
 
 def _limiter(question: Question, run: Run) -> Answer:
@@ -105,8 +104,20 @@ def answer_of(question: Question, run: Run) -> tuple[float, str]:
     ------
     InputError : it makes no such request
     """
+    if question.count == PHASES:
+        over = phases_of(run)
+        return over, trn("phase of mbarriers", "phases of mbarriers", over)
     value = _counted(question, run)
     return value, unit(question, run, value)
+
+
+def phases_of(run: Run) -> int:
+    """Phases of mbarriers that are over; InputError where there is none."""
+    handed = run.trace.handovers
+    over = 0 if handed is None else int((handed.kind == HANDOVERS.index("over")).sum())
+    if not over:
+        raise InputError(f"{run.trace.launch.kernel} has no mbarriers in the blocks recorded")
+    return over
 
 
 def right_of(choices: tuple[Guess, ...], value: float) -> int | None:
@@ -165,6 +176,8 @@ def label(key: str, sectors: bool = True) -> str:
     """A count in words: `load sectors`, `shared load wavefronts`."""
     if key in (TIME, LIMITER):
         return tr("time of a launch") if key == TIME else tr("what limits")
+    if key == PHASES:
+        return tr("phases of mbarriers")
     space, op, quantity = parts(key)
     said = label_of(op, unit_of(quantity, sectors))
     return said if space == "global" else f"{tr(SPACES[space])}: {said}"
@@ -230,7 +243,7 @@ def _measured(question: Question, run: Run, found: Measurement | None) -> float 
 
     What would be ideal no GPU counts: conflicts are what it counted beyond the model's ideal.
     """
-    if found is None or question.line or question.count.endswith(_IDEAL):
+    if found is None or question.line or question.count.endswith((_IDEAL, PHASES)):
         return None
     values = _readings(run, found)
     if not values.get(_requests(question.count)):

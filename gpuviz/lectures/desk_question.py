@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from gpuviz.arch import architecture
+from gpuviz.errors import InputError
 from gpuviz.language import tr
-from gpuviz.lectures.answer import Runs
-from gpuviz.lectures.lecture import Question
+from gpuviz.lectures.answer import Runs, phases_of
+from gpuviz.lectures.lecture import PHASES, Question
 from gpuviz.memory.counts import Count, Kind, cost_of, count_of, find
 from gpuviz.memory.units import OPS, SPACES, unit_of
 from gpuviz.runners.base import Run
@@ -18,6 +21,7 @@ def desk_question(runs: Runs) -> Question | None:
     """What can be asked of the first run; None where it makes no requests of which much differs.
 
     The choices are the answer, what would be ideal, and what people guess: half, twice, one a lane.
+    Where nothing takes more than it has to, and there are mbarriers, it is about their phases.
     """
     key = next((key for key, run in runs.items() if not run.companion_of), "")
     if not key:
@@ -25,11 +29,22 @@ def desk_question(runs: Runs) -> Question | None:
     run = runs[key]
     totals = run.counts.totals
     costs = [(_cost(kind, totals), kind) for kind in _kinds(totals)]
+    if run.trace.handovers is not None and all(value <= ideal for (value, ideal), _ in costs):
+        with suppress(InputError):
+            return _of_phases(run, key)
     if not costs:
         return None
     (value, ideal), kind = max(costs, key=lambda one: (one[0][0] / max(one[0][1], 1e-9), one[0][0]))
     count = count_of(kind, cost_of(kind[0]))
     return Question(_asked(run, kind), _choices(value, ideal), count.value, run=key)
+
+
+def _of_phases(run: Run, key: str) -> Question:
+    """How many phases of mbarriers are over in the end."""
+    over = phases_of(run)
+    choices = sorted({over, 2 * over, max(over // 2, 1), max(over // 8, 1)})
+    ask = tr("How many phases of mbarriers does the block that is drawn bring to an end?")
+    return Question(ask, tuple(choices), PHASES, run=key)
 
 
 def _kinds(totals: dict[Count, int]) -> list[Kind]:

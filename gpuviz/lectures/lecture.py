@@ -17,6 +17,7 @@ from gpuviz.views.provenance import Provenance
 SUFFIX = LECTURE
 TIME = "time"
 LIMITER = "limiter"  # asked for in place of a count
+PHASES = "phases"  # likewise
 CONFLICTS = "conflicts"  # wavefronts beyond the ideal
 Per = Literal["request", "launch"]
 Show = Literal["", "timeline"]
@@ -50,7 +51,8 @@ class Question:
     choices : what can be guessed; one of them has to be the answer
     count : what is counted, a key of `memory.counting` (`global_load_sectors`), or
         `shared_load_conflicts` and the like: wavefronts beyond the ideal; or "limiter": what limits
-        the launch, of a slide that shows its time. The choices are resources then
+        the launch, of a slide that shows its time. The choices are resources then; or "phases":
+        those of mbarriers that are over in the end, in the blocks that are drawn
     per : of each request on average, or of the whole launch
     run : which run, by its role ("tiled") or side ("B"); the first one when empty
     line : of the instructions of this CUDA line alone; 0: of all

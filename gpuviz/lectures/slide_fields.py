@@ -15,7 +15,7 @@ from gpuviz import records
 from gpuviz.arch import architecture
 from gpuviz.errors import Elsewhere, Error, FormatError, InputError
 from gpuviz.lectures.ink import ink_of, plain_ink
-from gpuviz.lectures.lecture import CONFLICTS, LIMITER, TIME, Plotted, Question, Show, Slide
+from gpuviz.lectures.lecture import CONFLICTS, LIMITER, PHASES, TIME, Plotted, Question, Show, Slide
 from gpuviz.lectures.markdown.files import find as find_pictures
 from gpuviz.lectures.over_time import lesson_of
 from gpuviz.lectures.own_files import KERNEL, TRACE, launch_in, plain_values, told
@@ -341,8 +341,8 @@ def _question(given: Plain) -> Question:
         raise InputError(f"choices have to differ: {list(choices)!r}")
     if found.get("per", "request") not in ("request", "launch"):
         raise InputError(f"per has to be request or launch, not {found['per']!r}")
-    if found["count"] != LIMITER:
+    if found["count"] not in (LIMITER, PHASES):
         check_count(found["count"])
-    elif unknown := [c for c in choices if c not in RESOURCES]:
+    elif found["count"] == LIMITER and (unknown := [c for c in choices if c not in RESOURCES]):
         raise InputError(f"there is no resource {unknown[0]!r}; there are: {', '.join(RESOURCES)}")
     return Question(**found)

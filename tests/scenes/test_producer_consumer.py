@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -9,6 +11,11 @@ from gpuviz.compile import nvrtc
 from gpuviz.draw.marks import Texts
 from gpuviz.draw.palette import DARK
 from gpuviz.draw.stage import Stage
+from gpuviz.errors import InputError
+from gpuviz.lectures.answer import answer
+from gpuviz.lectures.ask_anew import asked_anew
+from gpuviz.lectures.desk_question import desk_question
+from gpuviz.scenes import lesson
 from gpuviz.scenes.base import Story
 from gpuviz.scenes.handover_events import COPY, ISSUE, READ, Ring, held, ring_of
 from gpuviz.scenes.producer_consumer import LESSON
@@ -101,3 +108,16 @@ def test_what_an_architecture_lacks_is_said() -> None:
     assert "Ampere (8.0) has no bulk copies" in words(performed(LESSON, {}, "sm_80").story, 1.0)
     assert "has no mbarriers" in words(performed(LESSON, {}, "sm_75").story, 1.0)
     assert "no bulk copies" not in words(performed(LESSON, {}).story, 1.0)
+
+
+def test_phases_are_asked_for_and_counted() -> None:
+    """At the desk, too: no request takes more than it has to, so that is what there is to guess."""
+    runs = performed(LESSON, {"tiles": 6}).runs
+    asked = desk_question(runs)
+    assert asked is not None and asked.choices == (1, 6, 12, 24)
+    found = answer(asked, runs, {})
+    assert (found.value, found.right, found.unit) == (12, 2, "phases of mbarriers")
+    anew = asked_anew(replace(asked, choices=(1, 5)), runs, "six tiles")
+    assert anew.choices == (1, 12) and "How many phases of mbarriers?" in anew.ask
+    with pytest.raises(InputError, match="no mbarriers"):
+        answer(replace(asked, run=""), performed(lesson("pipeline"), {}).runs, {})
