@@ -224,7 +224,8 @@ class _Emulation:
         options = replace(self._options, seconds=seconds, patient=patient)
         if options.thorough or _few(launched, options):
             self.checked = options.checks
-        checks = checking(self.checked, lockstep=_lockstep(launched.program.module))
+        program = launched.program
+        checks = checking(self.checked, _lockstep(program.module), program.reserved)
         self.tracer = self._traced()
         every = (*self._sinks, *checks, *self.tracer.sinks)
         self.note = _compiled(launched, every, options)

@@ -28,7 +28,13 @@ _REMEDIES = {
 
 
 class InitCheck(Sink):
-    """Reports reads of what nobody wrote as they happen."""
+    """Reports reads of what nobody wrote as they happen.
+
+    From `system` on shared memory is the system's, which has written all of it; 0 for nowhere.
+    """
+
+    def __init__(self, system: int = 0) -> None:
+        self._system = system
 
     def launch_begin(self, launch: Launch, report: Report) -> None:
         """Know the buffers, and whom to tell."""
@@ -119,7 +125,9 @@ class InitCheck(Sink):
     ) -> None:
         if at.op != "store" and (at.op != "copy" or at.space == "global"):
             bad = memory.unwritten(index, at)
-            if bad is not None:
+            if bad is not None and self._system and at.space == "shared":
+                bad &= where < self._system
+            if bad is not None and bad.any():
                 self._tell(at, where[bad], thread[bad], times)
         if at.op != "load" and (at.op != "copy" or at.space != "global"):
             memory.write(index, at.width)

@@ -10,15 +10,16 @@ from gpuviz.ptx.checks.init import InitCheck
 from gpuviz.ptx.checks.race import RaceCheck
 from gpuviz.ptx.checks.sync import SyncCheck
 
-# Each is told whether the lanes of a warp run in lockstep (compute capability below 7.0).
-SINKS: dict[str, Callable[[bool], Sink]] = {
-    "memory": lambda lockstep: HeapCheck(),
-    "race": RaceCheck,
-    "init": lambda lockstep: InitCheck(),
-    "sync": lambda lockstep: SyncCheck(),
+# Each is told whether the lanes of a warp run in lockstep (compute capability below 7.0), and
+# where the system's part of shared memory begins (0: nobody asks for it).
+SINKS: dict[str, Callable[[bool, int], Sink]] = {
+    "memory": lambda lockstep, system: HeapCheck(),
+    "race": lambda lockstep, system: RaceCheck(lockstep),
+    "init": lambda lockstep, system: InitCheck(system),
+    "sync": lambda lockstep, system: SyncCheck(),
 }
 
 
-def sinks(checks: Iterable[str], lockstep: bool) -> tuple[Sink, ...]:
+def sinks(checks: Iterable[str], lockstep: bool, system: int = 0) -> tuple[Sink, ...]:
     """The sinks of some checks."""
-    return tuple(SINKS[name](lockstep) for name in checks)
+    return tuple(SINKS[name](lockstep, system) for name in checks)

@@ -19,6 +19,8 @@ from gpuviz.ptx.text.ir import Addr, Function, Instruction, Module, Sym, Variabl
 
 Geometry = tuple[int, int, int]
 _WORKSPACE = 256  # bytes
+RESERVED = 1024  # bytes of shared memory that the system has of each block (CC 8.0 and later)
+_LINE = 128  # bytes: where a variable begins in memory says which banks it uses
 _CONSTANTS = 64 << 10  # bytes of a module's constant variables, at most
 _PARAMETERS = 32764  # bytes of a kernel's parameters, at most (CC 7.0 and later, CUDA 12.1)
 
@@ -41,6 +43,7 @@ class Program:
     spaces: dict[str, str] = field(default_factory=dict)
     images: dict[int, ImageSpec] = field(default_factory=dict)  # by handle, where their texels are
     workspace: int = 0  # of barriers of the whole grid, as the driver gives to cooperative launches
+    reserved: int = 0  # where the system's part of shared memory begins, where the code asks for it
 
     @property
     def cluster(self) -> Cluster:
@@ -124,6 +127,9 @@ def place(
     for variable in dynamic:
         addresses[variable.name] = start
     size = start + dynamic_shared if dynamic_shared or dynamic else static
+    named: set[str] = set().union(*(_named(f, None) for f in reachable(module, kernel)))
+    system = any(name.startswith("%reserved_smem_offset") for name in named)
+    reserved = max(1, -(-size // _LINE)) * _LINE if system else 0
     for variable in (*_all(module, kernel), *shared):
         space = spaces.setdefault(variable.name, variable.space)
         if space != variable.space:
@@ -132,9 +138,7 @@ def place(
             )
     content = bytearray(constants)
     workspace = (
-        memory.add("grid workspace", np.zeros(_WORKSPACE, np.uint8))
-        if any("%envreg2" in _named(f, None) for f in reachable(module, kernel))
-        else 0
+        memory.add("grid workspace", np.zeros(_WORKSPACE, np.uint8)) if "%envreg2" in named else 0
     )
     memory.seal()
     held = _checked(variables or {}, {v.name: v for v in _all(module, kernel)})
@@ -149,7 +153,7 @@ def place(
         kernel,
         grid,
         block,
-        size,
+        reserved + RESERVED if system else size,
         dynamic_shared,
         memory,
         ReadOnlyMemory("constant memory", bytes(content)),
@@ -158,6 +162,7 @@ def place(
         parameter_offsets(kernel),
         spaces,
         workspace=workspace,
+        reserved=reserved,
     )
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from gpuviz.arrays import Array
 from gpuviz.ptx.simt.group import Group
-from gpuviz.ptx.simt.program import Program
+from gpuviz.ptx.simt.program import RESERVED, Program
 from gpuviz.ptx.simt.values import constant, container
 
 Reader = Callable[[Group, str], Array]
@@ -142,6 +142,11 @@ _SCALAR: dict[str, Callable[..., Array]] = {
     "%globaltimer_lo": _clock,
     "%globaltimer_hi": _fixed(lambda p: 0),
     "%dynamic_smem_size": _fixed(lambda p: p.dynamic_shared),
-    "%total_smem_size": _fixed(lambda p: p.shared_size),
+    "%total_smem_size": _fixed(lambda p: p.reserved or p.shared_size),
     "%aggr_smem_size": _fixed(lambda p: p.shared_size),
+    "%reserved_smem_offset_begin": _fixed(lambda p: p.reserved),
+    "%reserved_smem_offset_end": _fixed(lambda p: p.reserved + RESERVED),
+    "%reserved_smem_offset_cap": _fixed(lambda p: RESERVED),
+    "%reserved_smem_offset_0": _fixed(lambda p: p.reserved),
+    "%reserved_smem_offset_1": _fixed(lambda p: p.reserved + RESERVED // 2),
 }
