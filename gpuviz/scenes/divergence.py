@@ -11,7 +11,6 @@ import numpy as np
 from gpuviz.arrays import I32, I64, Bool
 from gpuviz.errors import InputError
 from gpuviz.language import grouped, tr, trn
-from gpuviz.memory.counts import Count
 from gpuviz.panels.figures import Counted, Figure, Sourced
 from gpuviz.panels.lanes_over_time import LanesOverTime, Span
 from gpuviz.panels.layout import Part as LayoutPart
@@ -30,6 +29,7 @@ from gpuviz.traces import LANES, Path, Stretch, Trace, lane_mask
 _KERNEL, _ENTRY = "divergence.cu", "two_paths"
 _DRAWN, _TIMED = 1 << 20, 1 << 24  # elements of the launch that is drawn and counted, and timed
 _SHOWN, _OTHER = "groups", "compared"
+_WHY = ("instructions", "achieved_occupancy")  # counters
 _MORE = 1.1  # times as many, or as long: less is about the same
 _COMMON, _PATH, _END = 2.0, 4.0, 3.0  # seconds
 _INKS: tuple[Ink, ...] = ("barrier", "load", "compute")  # of what is done together, path A, path B
@@ -327,44 +327,53 @@ def _counted(way: Way, cost: Cost, now: float) -> Counted:
 
 def _times(*launches: tuple[Cost, Run]) -> tuple[LayoutPart, ...]:
     """How long both launches took, where a GPU has timed them, and of how many elements."""
-    found = [(cost.group, time) for cost, run in launches if (time := time_of(run)) is not None]
+    found = [(cost, run, time) for cost, run in launches if (time := time_of(run)) is not None]
     if not found:
         return ()
     said = " · ".join(
-        tr("groups of {n}: {time}", n=group, time=time.whole) for group, time in found
+        tr("groups of {n}: {time}", n=cost.group, time=time.whole) for cost, _, time in found
     )
-    time = found[0][1]
-    why = _why_alike([run for _, run in launches], [time for _, time in found])
+    time = found[0][2]
+    why = _why_alike([(_counters(run), time) for _, run, time in found])
     texts = f"{said} · {time.size} · {time.where}", f"{said} · {time.size}", said
     return spare(Sourced(texts, time.badge, "good")), *map(spare, why)
 
 
-def _why_alike(runs: Sequence[Run], times: Sequence[Timed]) -> tuple[Sourced, ...]:
-    """Why many more instructions cost hardly any time, where they do: as much data is moved."""
-    if len(times) < 2:
+def _counters(run: Run) -> Mapping[str, float]:
+    """What the GPU counted of the launch that is timed."""
+    found = run.companion.measurement if run.companion else run.measurement
+    return found.values() if found is not None else {}
+
+
+def _why_alike(launches: Sequence[tuple[Mapping[str, float], Timed]]) -> tuple[Sourced, ...]:
+    """Why many more instructions cost hardly any time, where counters tell: the launch with few
+    leaves slots of warps empty that the other one fills, so new blocks come as fast to both.
+    """
+    if len(launches) < 2:
         return ()
-    few, many = sorted(run.trace.warp_instructions for run in runs)
-    quick, slow = sorted(time.microseconds for time in times)
-    moved = {
-        run.counts.totals[Count.GLOBAL_LOAD_SECTORS] + run.counts.totals[Count.GLOBAL_STORE_SECTORS]
-        for run in runs
+    told = [[counted.get(name, 0.0) for counted, _ in launches] for name in _WHY]
+    (few, many), (slack, full) = map(sorted, told)
+    quick, slow = sorted(time.microseconds for _, time in launches)
+    fills = min(few, slack) > 0 and many > _MORE * few and full > _MORE * slack
+    if not fills or slow > _MORE * quick:
+        return ()
+    said = {
+        "more": f"{100 * (many / few - 1):.0f}",
+        "longer": f"{100 * (slow / quick - 1):.0f}",
+        "slack": f"{slack:.0f}",
+        "full": f"{full:.0f}",
     }
-    if many < _MORE * few or slow > _MORE * quick or len(moved) > 1:
-        return ()
-    more = f"{100 * (many / few - 1):.0f}"
-    longer = f"{100 * (slow / quick - 1):.0f}"
     whole = tr(
-        "{more} % more instructions take {longer} % longer: both move as many sectors, and while "
-        "warps wait for these, others issue instructions",
-        more=more,
-        longer=longer,
+        "{more} % more machine instructions executed, {longer} % longer: they fill {full} % of the "
+        "slots for warps, not {slack} %, and new blocks come as fast",
+        **said,
     )
     brief = tr(
-        "{more} % more instructions, {longer} % longer: memory sets the pace",
-        more=more,
-        longer=longer,
+        "{more} % more machine instructions, {longer} % longer: {full} % of the warp slots filled, "
+        "not {slack} %",
+        **said,
     )
-    return (Sourced((whole, brief), tr("model"), "accent"),)
+    return (Sourced((whole, brief), launches[0][1].badge, "good"),)
 
 
 def _published() -> Sourced:
