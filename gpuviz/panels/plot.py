@@ -136,11 +136,12 @@ class Plot(Panel):
     captioned: bool = False  # whether the room of a caption is kept
     right: float = 0.0
     answering: bool = False  # whether the numbers of the y axis answer what a class is asked
+    wide: float = _WIDE  # letters that it takes at least
 
     def need(self, stage: Stage, width: float) -> Need:
         """Enough for axes and a few numbers."""
         size = stage.text(14)
-        return Need(_LEAST * size, _LEAST * size, _WIDE * size)
+        return Need(_LEAST * size, _LEAST * size, self.wide * size)
 
     def scales(self) -> dict[str, Axis]:
         """Both axes, by what is drawn over what."""
@@ -161,6 +162,8 @@ class Plot(Panel):
         low = area.height < _LOW * size and len(self.y.ticks) > 2
         x, y = (stage.axis(name, one) for name, one in self.scales().items())
         laid = plot.lay_out(stage, area, x, _ends(y) if low else y, right)
+        if laid.area.height < size:
+            return  # axes would meet, or change places
         hushed = replace(laid.y, labels=("",) * len(laid.y.labels))
         kept_back = self.answering and stage.asks
         yield from plot.axes(stage, replace(laid, y=hushed) if kept_back else laid)

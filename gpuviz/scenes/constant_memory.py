@@ -32,6 +32,7 @@ from gpuviz.traces import LANES, Trace
 
 _KERNEL = "constant.cu"
 SPACES = ("constant", "shared", "global")
+_NARROW = 13.0  # letters: three plots side by side in a small window
 _COUNT = 256  # elements of the table
 _BLOCKS, _THREADS, _READS = 2048, 256, 256  # of the launches that are timed
 _SEND, _ONE, _ALL, _END, _CHART, _CHART_END = 1.4, 1.6, 7.0, 2.0, 4.5, 3.5  # seconds
@@ -105,7 +106,8 @@ def tell(values: Values, runs: Mapping[str, Run]) -> Story:
             plots = _plots(swept, distinct, arch, sweep.share(t))
             wide = columns(*(share(1, plot) for plot in plots), gap=0.2)
             whole = rows(wide, table, spare(_published()), gap=0.3)
-            body = first(whole, wide, rows(*plots, gap=0.3))
+            alone = rows(plots[0], table, gap=0.3), plots[0]  # that of what the title says
+            body = first(whole, wide, rows(*plots, gap=0.3), *alone)
             return Picture(_rule(swept["constant"]), _swept_with(step), body)
         sent, turns = send.share(t), serve.counted(t, most)
         parts = (_served(space, loads[space], words[space], arch, sent, turns) for space in SPACES)
@@ -265,6 +267,7 @@ def _plot(cost: I64, distinct: int, name: str, unit: str, ink: Ink, grown: float
         (name,),
         ink,
         answering=True,
+        wide=_NARROW,
     )
 
 

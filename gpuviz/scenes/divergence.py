@@ -251,7 +251,7 @@ def tell(values: Values, runs: Mapping[str, Run]) -> Story:
             Shares((_bar(mine, now / way.total, shown=True), _bar(other, 1.0))),
             _counted(way, mine, now),
             *times,
-            spare(_published()),
+            spare(_published(), 2),
         )
         return Picture(title, sentence, body)
 
@@ -336,7 +336,7 @@ def _times(*launches: tuple[Cost, Run]) -> tuple[LayoutPart, ...]:
     time = found[0][2]
     why = _why_alike([(_counters(run), time) for _, run, time in found])
     texts = f"{said} · {time.size} · {time.where}", f"{said} · {time.size}", said
-    return spare(Sourced(texts, time.badge, "good")), *map(spare, why)
+    return spare(Sourced(texts, time.badge, "good")), *(spare(one, 3) for one in why)
 
 
 def _counters(run: Run) -> Mapping[str, float]:
