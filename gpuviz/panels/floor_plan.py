@@ -25,8 +25,8 @@ from gpuviz.panels.panel import Need, Panel
 from gpuviz.traces import LANES
 
 _LEAST, _WIDE = 9.5, 36.0  # letters high and wide
-_CHIP, _L2, _HOST = 0.47, 0.1, 0.1  # shares of the width; device memory has the rest
-_GAP = 1.2  # letters between the parts
+_CHIP, _L2, _HOST = 0.53, 0.07, 0.1  # shares of the width; device memory has the rest
+_GAP = 0.7  # letters between the parts
 
 
 @dataclass(frozen=True)
@@ -134,7 +134,9 @@ class _Laid:
         low = chip.bottom - edge
         top = float(self.lanes[0, 1] + self.lanes[0, 3]) + (low - float(self.lanes[0, 1])) * 0.3
         row = Rect(chip.x + edge, top, chip.width - 2 * edge, low - top)
-        boxes = dict(zip(self.panel.chip, row.columns(len(self.panel.chip), edge), strict=True))
+        boxes = dict(
+            zip(self.panel.chip, row.columns(len(self.panel.chip), edge * 0.4), strict=True)
+        )
         if self.panel.l2:
             boxes["l2"] = cache
         inner = device.inset(edge)
@@ -154,13 +156,14 @@ class _Laid:
         wide = text_width(clock, self.size, True) + self.size * 0.8 if clock else 0.0
         named = (
             (chip, self.panel.who, wide, chip.y + self.size * 0.95),
-            (device, (tr("device memory"),), 0.0, device.y + self.size * 0.95),
+            (device, (tr("device memory"), tr("memory")), 0.0, device.y + self.size * 0.95),
             (host, (tr("host"),), 0.0, middle),
         )
         for part, names, taken, y in named:
-            room = part.width - self.size - taken
+            edge = self.size * (0.5 if part is not host else 0.2)
+            room = part.width - 2 * edge - taken
             text = first_fitting(names, room, self.size) or elide(names[-1], room, self.size)
-            yield label(part.x + self.size * 0.5, y, text, palette.muted, self.size)
+            yield label(part.x + edge, y, text, palette.muted, self.size)
         if clock and not self.stage.asks:
             x, y = chip.right - self.size * 0.5, chip.y + self.size * 0.95
             yield label(x, y, clock, palette.accent, self.size, True, "right")
@@ -196,7 +199,7 @@ class _Laid:
         for number, (text, ink, bold) in enumerate(kept):
             if self.stage.asks and text == far:
                 continue  # its room is kept
-            said = elide(text, box.width - 4, self.size, bold=bold)
+            said = elide(text, box.width - 1, self.size, bold=bold)
             yield label(box.center[0], start + pitch * number, said, ink, self.size, bold, "center")
 
     def points(self, trip: Trip) -> F32:

@@ -81,6 +81,8 @@ class TicksLine(Panel):
         over = self.ticks.served >= self.ticks.count
         yield label(x, y, self.done, palette.good if over else palette.accent, size, bold=True)
         pill = pill_width(stage, tr("model"))
+        if x + text_width(self.done, size, True) + pill > area.right:
+            return
         yield from badge(stage, area.right - pill + size * 0.65, y, tr("model"))
         x += max(text_width(self.done, size, True), size * _WIDE) + size
         row = Rect(x, y - size * 0.35, area.right - pill - x - size, size * 0.7)

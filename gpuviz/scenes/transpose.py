@@ -186,9 +186,12 @@ def _cost(kind: str, one: Served, share: float) -> Figure:
 
 
 def _body(tiles: Line, totals: Table, result: bool) -> Node:
-    """The tiles over their totals or beside them; until the result small ones stand alone."""
-    over, beside = rows(share(0, tiles), totals, gap=0.6), columns(share(1, tiles), totals)
-    return first(largest(over, beside), beside if result else tiles)
+    """The tiles over their totals or beside them; where both do not fit the tiles, and as the
+    result the totals, which leave out columns only there.
+    """
+    whole = Table(tuple(replace(column, optional=0) for column in totals.columns), totals.now)
+    over, beside = rows(share(0, tiles), whole, gap=0.6), columns(share(1, tiles), whole)
+    return first(largest(over, beside), totals if result else tiles)
 
 
 def _totals(runs: Mapping[str, Run], now: int) -> Table:
@@ -209,7 +212,7 @@ def _totals(runs: Mapping[str, Run], now: int) -> Table:
     return Table(
         (
             Column((tr("kernel"),), names, "left"),
-            Column((read, tr("read")), cells(Count.GLOBAL_LOAD_SECTORS), badge=model),
+            Column((read, tr("read")), cells(Count.GLOBAL_LOAD_SECTORS), badge=model, optional=2),
             Column((written, tr("written")), cells(Count.GLOBAL_STORE_SECTORS), badge=model),
             Column((tr("shared wavefronts"), tr("wavefronts")), waves, badge=model),
             *(replace(time, optional=1) for time in time_column(times, always=True)),

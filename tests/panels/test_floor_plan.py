@@ -22,7 +22,7 @@ PLAN = FloorPlan(
         "shared": Place("shared", "row", ("29 cycles", "29"), "about shared"),
         "l1": Place("L1 cache"),
     },
-    Place("L2", far=("237 cycles",)),
+    Place("L2", far=("237 cycles", "237")),
     {"global": Place("global", "in, out", ("431 cycles",))},
     frozenset({"shared", "global"}),
 )
@@ -76,8 +76,8 @@ def test_distances_are_kept_back_while_a_class_is_asked_and_nothing_moves() -> N
     asking = replace(STAGE, question="How far?", choices=("1", "2"))
     shown = replace(PLAN, clock="cycle 29")
     told, asked = placed(drawn(shown)), placed(drawn(shown, asking))
-    assert {"29 cycles", "237 cycles", "cycle 29"} <= told.keys()
-    assert not {"29 cycles", "237 cycles", "cycle 29"} & asked.keys()
+    assert {"29 cycles", "237", "cycle 29"} <= told.keys()
+    assert not {"29 cycles", "237", "cycle 29"} & asked.keys()
     assert all(told[text] == at for text, at in asked.items())
 
 

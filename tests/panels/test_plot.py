@@ -6,7 +6,9 @@ from gpuviz.draw.stage import Stage
 from gpuviz.panels.plot import Curve, Plot
 
 STAGE = Stage(1280, 720, DARK)
-PANEL = Plot(linear(("words",), 0, 32, 8), linear(("passes",), 0, 32, 8), (Curve((0, 32), (0, 32)),))
+PANEL = Plot(
+    linear(("words",), 0, 32, 8), linear(("passes",), 0, 32, 8), (Curve((0, 32), (0, 32)),)
+)
 
 
 def test_a_plot_never_stands_on_its_head() -> None:

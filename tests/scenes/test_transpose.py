@@ -6,6 +6,7 @@ from gpuviz.compile import nvrtc
 from gpuviz.draw.hit import tip_at
 from gpuviz.draw.marks import Boxes
 from gpuviz.draw.palette import DARK
+from gpuviz.draw.stage import Stage
 from gpuviz.scenes.perform import Performance
 from gpuviz.scenes.transpose import LESSON, VARIANTS
 from gpuviz.scenes.transpose_block import Block, block_of
@@ -123,3 +124,9 @@ def test_steps_name_their_line(case: str) -> None:
 @pytest.mark.parametrize("stage", ["window", "half"])
 def test_words_are_legible_with_sixteen_banks(stage: str, qapp: object) -> None:
     pictures.check_text(played("shared", "sm_10").story, stage)
+
+
+def test_the_result_of_a_small_window_has_the_time() -> None:
+    """It had been left out for pictures of tiles that had been seen before."""
+    shown = pictures.words(pictures.frame(played("shared").story, 1.0, Stage(662, 386, DARK)))
+    assert "time" in shown and "sectors written" in shown
