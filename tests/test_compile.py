@@ -510,6 +510,7 @@ def test_the_cache_answers_for_unchanged_headers(
     assert compile_cuda(source, include=(tmp_path,)).ptx == first.ptx
 
 
+@pytest.mark.slow
 @needs_nvcc
 def test_nvcc_too_tells_what_it_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tmp_path / "with space"

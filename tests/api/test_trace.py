@@ -64,6 +64,7 @@ def test_a_run_tells_counts_and_results(turned: gpuviz.Run) -> None:
         turned.counts["sectors"]
 
 
+@pytest.mark.machine_code
 def test_reprs_are_small(turned: gpuviz.Run) -> None:
     assert len(repr(turned)) < 400 and len(repr(turned.counts)) < 2000
     assert "4 requests" in repr(turned) and "128 wavefronts" in repr(turned)
@@ -71,6 +72,7 @@ def test_reprs_are_small(turned: gpuviz.Run) -> None:
     assert len(turned._repr_html_()) < 600_000
 
 
+@pytest.mark.machine_code
 def test_tables_are_plain_data(turned: gpuviz.Run) -> None:
     assert json.loads(json.dumps(turned.counts.to_dict())) == turned.counts.to_dict()
     pandas = pytest.importorskip("pandas")
@@ -143,6 +145,7 @@ def test_numbers_take_the_type_of_their_parameter() -> None:
         gpuviz.trace(text, 1, 1, (out, 1, 2, 2**32, 0, 0, 0, 0))
 
 
+@pytest.mark.machine_code
 def test_pictures_are_of_the_request_asked_for(turned: gpuviz.Run, tmp_path: Path) -> None:
     picture = turned.picture("banks", line=6)
     assert "32 wavefronts" in picture.title and picture._repr_svg_().startswith("<svg")
@@ -158,6 +161,7 @@ def test_pictures_are_of_the_request_asked_for(turned: gpuviz.Run, tmp_path: Pat
         turned.picture(block=4)
 
 
+@pytest.mark.machine_code
 def test_findings_and_comparisons_are_tables(turned: gpuviz.Run) -> None:
     run = gpuviz.trace(RACE, 1, 64, ("i32[64]=zeros",), checks=("race",))
     assert {row["check"] for row in run.findings} == {"race"} and "finding" in repr(run)
@@ -235,6 +239,7 @@ def test_predictions_are_verified_against_a_file() -> None:
     assert table.equal and len(table) > 10 and "H200" in table.caption
 
 
+@pytest.mark.machine_code
 def test_the_lines_that_cost_most_are_first(turned: gpuviz.Run) -> None:
     first = next(iter(turned.costly))
     assert (first["line"], first["lesson"], first["unit"]) == (4, "banks", "wavefronts")

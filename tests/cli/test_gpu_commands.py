@@ -148,6 +148,7 @@ def test_record(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
 RECORD = ("record", "--scene", "transpose", "--scene", "alignment", "--repeat", "1", "-o")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("made_up")
 def test_a_recording_goes_on_where_it_was_stopped(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch

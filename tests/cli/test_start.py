@@ -120,6 +120,7 @@ def test_what_has_no_pixels_needs_no_qt(suffix: str, tmp_path: Path) -> None:
     assert out.read_bytes() == (tmp_path / f"b.{suffix}").read_bytes(), "the same with Qt"
 
 
+@pytest.mark.slow
 def test_pixels_without_qt_are_refused_in_words(tmp_path: Path) -> None:
     done = run("render", "--scene", "banks", "-o", tmp_path / "a.png", first=WITHOUT_QT)
     said = done.stderr.splitlines()[0]

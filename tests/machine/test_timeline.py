@@ -65,6 +65,7 @@ def test_columns_hold_what_a_place_does_most() -> None:
         assert taken[grid[place, column]] == taken.max(), (place, column)
 
 
+@pytest.mark.slow
 def test_tracks_add_up_to_what_was_worked() -> None:
     prediction, timeline = made("shloop_32")
     found = {t.resource: t for t in tracks(timeline, 0, timeline.cycles, 300)}

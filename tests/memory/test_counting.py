@@ -56,6 +56,7 @@ def accesses(draw: st.DrawFn) -> Access:
     return Access(instruction(space, op, width), address, mask, draw(st.integers(1, 5)))
 
 
+@pytest.mark.slow
 @given(st.sampled_from(ARCHS), st.lists(accesses(), min_size=1, max_size=3))
 def test_equals_the_sum_over_all_requests(arch: object, given_: list[Access]) -> None:
     counter = Counter(arch)

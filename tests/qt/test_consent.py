@@ -141,7 +141,7 @@ def lecture(folder: Path) -> Lecture:
     return Lecture("Mine", (Slide("own", Provenance("", {}, "sm_90", launch=launch)),) * 2)
 
 
-@pytest.mark.parametrize("agree", [True, False])
+@pytest.mark.parametrize("agree", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_before_presenting_all_is_asked_at_once(
     window: Window, qtbot: QtBot, questions: list[ConsentDialog], tmp_path: Path, agree: bool
 ) -> None:
@@ -191,6 +191,7 @@ def test_in_front_of_a_class_nobody_is_asked(
     shown.deleteLater()
 
 
+@pytest.mark.slow
 def test_the_lecture_that_brought_a_kernel_is_named(window: Window, qtbot: QtBot) -> None:
     file = Path("talk.gpuviz-lecture")
     window.session.open_lecture(file, Carried())

@@ -251,6 +251,7 @@ def test_too_many_pixels_are_refused_in_words(window: Window) -> None:
     dialog.reject()
 
 
+@pytest.mark.slow
 def test_letters_grow_with_very_large_pictures(
     window: Window, answer: Answer, qtbot: QtBot
 ) -> None:
@@ -377,6 +378,7 @@ def begin(window: Window, answer: Answer, name: str = "film.gif") -> None:
     window.activateWindow()
 
 
+@pytest.mark.slow
 def test_the_window_goes_on_while_a_film_is_saved(
     window: Window, answer: Answer, slow: list[threading.Thread], qtbot: QtBot
 ) -> None:
@@ -617,6 +619,7 @@ def test_live_times_are_a_table(live: tuple[Window, Answer], qtbot: QtBot) -> No
     assert {row["size"] for row in rows} == {"64 blocks of 256 threads"}
 
 
+@pytest.mark.slow
 def test_continuous_measurements_go_on_in_the_data(
     live: tuple[Window, Answer], qtbot: QtBot
 ) -> None:

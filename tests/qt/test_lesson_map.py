@@ -94,6 +94,7 @@ def test_the_button_predicts_and_the_picture_is_told_anew(
     assert all(task.on == "emulator" for task in workers.tasks)
 
 
+@pytest.mark.slow
 def test_it_can_be_stopped_and_gone_on_with(window: Window, workers: Waiting, qtbot: QtBot) -> None:
     window.actions_["run.map"].trigger()
     work = window.features.sweep_work
@@ -117,6 +118,7 @@ def test_a_gpu_is_asked_for_the_measured_map(
     assert "NVIDIA Test 0" in file.read_text().splitlines()[0]
 
 
+@pytest.mark.slow
 def test_another_gpu_ends_what_is_measured(window: Window, workers: Waiting, qtbot: QtBot) -> None:
     window.actions_["gpu.map"].trigger()
     work = window.features.sweep_work

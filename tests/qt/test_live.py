@@ -108,6 +108,7 @@ def test_it_begins_by_itself_and_the_picture_says_live_when_and_where(
     assert len(begun) <= 1  # nothing is emulated anew for it
 
 
+@pytest.mark.slow
 def test_other_values_are_measured_too_and_the_place_in_the_story_stays(
     window: Window, qtbot: QtBot
 ) -> None:
@@ -172,6 +173,7 @@ def test_a_launch_that_fails_runs_once_by_itself_and_its_words_stay(
     assert "illegal address" in window.timing.trouble.text()
 
 
+@pytest.mark.slow
 def test_the_same_launches_go_on_while_another_part_is_shown(window: Window, qtbot: QtBot) -> None:
     """The lane that is followed changes nothing of what runs."""
     qtbot.waitUntil(lambda: told_live(window), timeout=20_000)
@@ -187,6 +189,7 @@ def test_the_same_launches_go_on_while_another_part_is_shown(window: Window, qtb
     qtbot.waitUntil(lambda: told_live(window), timeout=20_000)
 
 
+@pytest.mark.slow
 def test_a_gpu_that_went_leaves_no_live_numbers_in_the_picture(
     window: Window, qtbot: QtBot
 ) -> None:
@@ -301,6 +304,7 @@ def test_whatever_is_asked_for_is_measured_at_once_however_much_was_before(
     assert window.meter.state.activity == "continuous"
 
 
+@pytest.mark.slow
 def test_one_launch_that_fails_keeps_the_others_live(
     make: Make, perform: FakePerform, qtbot: QtBot
 ) -> None:

@@ -98,6 +98,7 @@ def fresh(window: Window) -> int:
     return series.launches if series else 0
 
 
+@pytest.mark.slow
 def test_f10_runs_on_and_on_while_the_story_plays(
     live: Callable[..., Window], qtbot: QtBot
 ) -> None:
@@ -121,6 +122,7 @@ def test_f10_runs_on_and_on_while_the_story_plays(
     assert window.timing.series["pairs"].launches == launches
 
 
+@pytest.mark.slow
 def test_two_sides_are_timed_with_their_ratio(live: Callable[..., Window], qtbot: QtBot) -> None:
     window = live()
     window.actions_["compare.toggle"].trigger()
@@ -163,7 +165,7 @@ def test_a_companion_is_timed_in_place_of_the_launch_drawn_and_counted_beside_it
     ("behaviour", "limit", "said"),
     [
         ("fault", 20.0, "illegal address"),
-        ("die", 20.0, "was lost"),
+        pytest.param("die", 20.0, "was lost", marks=pytest.mark.slow),
         pytest.param("hang", 0.5, "did not answer within 0.5 s", marks=pytest.mark.slow),
     ],
 )
@@ -237,6 +239,7 @@ def recorded() -> Session:
     return session
 
 
+@pytest.mark.slow
 def test_recordings_stand_in_for_a_gpu(make: Make, perform: FakePerform, qtbot: QtBot) -> None:
     perform.planned = True
     window = make(session=recorded())
@@ -264,6 +267,7 @@ def test_the_architecture_of_the_gpu_is_taken_until_one_is_chosen(
     assert window.director.arch == "sm_75"
 
 
+@pytest.mark.slow
 def test_the_panels_keep_their_width(live: Callable[..., Window], qtbot: QtBot) -> None:
     window = live()
     window.resize(1280, 720)

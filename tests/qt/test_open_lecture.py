@@ -628,6 +628,7 @@ def test_a_lecture_opened_first_leaves_what_was_not_saved(opened: Window, file: 
     second.give_up()
 
 
+@pytest.mark.slow
 def test_what_was_recovered_outlives_another_crash(
     opened: Window, make: Callable[[], Window], qtbot: QtBot
 ) -> None:
@@ -656,6 +657,7 @@ def test_a_copy_is_opened_again_though_nothing_says_whose_it_is(
     again.give_up()
 
 
+@pytest.mark.slow
 def test_two_windows_keep_copies_of_their_own(
     opened: Window, make: Callable[[], Window], tmp_path: Path, qtbot: QtBot
 ) -> None:

@@ -116,6 +116,7 @@ def test_every_theme_can_be_chosen_and_every_control_has_a_name(
     assert set(controls) <= set(reached)
 
 
+@pytest.mark.slow
 def test_the_dialog_grows_with_the_text(window: Window, qtbot: QtBot) -> None:
     dialog = prefer(window)
     before = dialog.width()

@@ -155,6 +155,7 @@ def test_a_file_changed_elsewhere_is_read_again_or_asked_about(
     assert "6 *" in file.with_name("scale.mine.cu").read_text() and not modified(window)
 
 
+@pytest.mark.slow
 def test_closing_asks_and_a_crash_loses_nothing(
     make: Callable[..., Window], qtbot: QtBot, file: Path, tmp_path: Path
 ) -> None:

@@ -131,6 +131,7 @@ def test_cells_that_cannot_be_are_hatched_and_counted(qtbot: QtBot, opened: Open
     assert "1 cell cannot be." in words(dialog)
 
 
+@pytest.mark.slow
 def test_sizes_of_an_own_kernel(qtbot: QtBot, opened: Opened, tmp_path: Path) -> None:
     file = tmp_path / "copy.cu"
     file.write_text(

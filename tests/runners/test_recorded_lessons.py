@@ -31,7 +31,7 @@ def known() -> recorded.Recordings:
 
 def lessons() -> list[object]:
     """Each; the quick tests compare some of every kind of access."""
-    quick = {"alignment", "banks", "constant-memory", "divergence", "transpose", "swizzle"}
+    quick = {"alignment", "banks", "constant-memory", "transpose", "swizzle"}
     marks = {True: [], False: [pytest.mark.slow]}
     return [pytest.param(one, id=one.id, marks=marks[one.id in quick]) for one in SCENES]
 

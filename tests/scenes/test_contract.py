@@ -77,7 +77,6 @@ MARKED = [  # presets are emulated and looked at with the slow tests
 ]
 
 
-@pytest.mark.machine_code
 @pytest.mark.parametrize("one, preset", MARKED)
 def test_every_lesson_keeps_the_contract(one: Lesson, preset: int, qapp: QApplication) -> None:
     load_fonts()

@@ -106,7 +106,6 @@ def differs(now: str, then: str) -> bool:
     return any(abs(int(a) - int(b)) > 1 for a, b in pairs)
 
 
-@pytest.mark.machine_code
 @pytest.mark.parametrize("lesson", SCENES, ids=lambda lesson: lesson.id)
 def test_pictures_are_as_accepted(lesson: Lesson, request: pytest.FixtureRequest) -> None:
     file, now = FOLDER / f"{lesson.id}.txt", pictures(lesson)

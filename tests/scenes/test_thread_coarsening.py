@@ -32,7 +32,10 @@ CASES = {
 ROLES = ("one cell", "adjacent", "interleaved", "adjacent unrolled", "interleaved unrolled")
 
 pytestmark = pytest.mark.skipif(not nvrtc.libraries(), reason="NVRTC is not installed")
-cases = pytest.mark.parametrize("case", CASES)
+SLOW = {"adjacent"}  # eight cells a thread, one after the other
+cases = pytest.mark.parametrize(
+    "case", [pytest.param(c, marks=[pytest.mark.slow] * (c in SLOW)) for c in CASES]
+)
 
 
 def played(case: str, arch: str = "sm_90") -> Performance:
