@@ -27,7 +27,7 @@ class Limits(Table):
         """Of a launch that was explained."""
         e = subject.explained
         self._subject, made = subject, e.prediction
-        self.limiter, self.line = e.limits.limiter, e.limits.line
+        self.limiter, self.line = e.limits.limiter, e.line
         self.cycles, self.microseconds = made.cycles, made.microseconds
         rows = [
             (

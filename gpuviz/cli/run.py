@@ -191,7 +191,7 @@ class Told:
 
     def _modelled(self) -> dict[str, Any] | None:
         e = self.run.explained if self.run else None
-        return {**modelled(e), "limiter": e.limits.limiter, "line": e.limits.line} if e else None
+        return {**modelled(e), "limiter": e.limits.limiter, "line": e.line} if e else None
 
     def _timing(self) -> dict[str, Any]:
         timing = self.measurement.timing

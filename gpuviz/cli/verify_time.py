@@ -10,7 +10,7 @@ from gpuviz.cli.table import table
 from gpuviz.errors import InputError
 from gpuviz.ptx.options import Options
 from gpuviz.runners.stall_reasons import ALL
-from gpuviz.runners.stalls import agreement, errors
+from gpuviz.runners.stalls import agreement, errors, largest
 from gpuviz.runners.timing import Quantity, Row, Spread, Summary, compare_times, spread, summary
 from gpuviz.runners.verification import Measured
 from gpuviz.terminal import out, passing
@@ -76,9 +76,15 @@ def _waits(rows: Sequence[Row]) -> list[str]:
     first, second, all_of = agreement(known)
     if not all_of:
         return []
-    parts = (_of("all", spread(errors(known, ALL))), _of("largest", spread(errors(known))))
+    by_kind = {key: [row for row in known if largest(row) == key] for key in known[0]}
+    by_kind = {key: found for key, found in by_kind.items() if found}
+    parts = [_of("all", spread(errors(known, ALL)))]
+    parts += [
+        f"{_of(key.removeprefix('waits_'), spread(errors(found, key)))} in {len(found)}"
+        for key, found in sorted(by_kind.items(), key=lambda one: -len(one[1]))
+    ]
     return [
-        f"waits, cycles for each instruction: {' | '.join(filter(None, parts))}",
+        "waits, cycles for each instruction, where most is counted of them: " + " | ".join(parts),
         f"what warps wait for most: as counted in {first} of {all_of}, among the two largest in "
         f"{second}",
     ]

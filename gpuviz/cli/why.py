@@ -152,7 +152,7 @@ def as_json(subject: Subject, role: str = "") -> dict[str, Any]:
         "l2_to_l1_sectors": made.l2_to_l1,
         "dram_read_sectors": made.dram_read,
         "limiter": e.limits.limiter,
-        "line": e.limits.line,
+        "line": e.line,
         "bounds": [bar._asdict() for bar in bars_of(e)],
         "what_ifs": [vars(one) for one in e.what_ifs],
         "waits": {state.name.lower(): share for state, share in e.waits.items()},

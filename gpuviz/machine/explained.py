@@ -12,7 +12,7 @@ from gpuviz.machine.bounds import Limits, limits, mended
 from gpuviz.machine.prediction import Prediction
 from gpuviz.machine.schedule import Kind
 from gpuviz.machine.timeline import Timeline, timeline_of
-from gpuviz.machine.warp_states import State
+from gpuviz.machine.warp_states import FAR, WAITS, State
 
 _LEAST = 0.15  # of the cycles that a resource works, for it to be mended
 _GAIN = 0.98  # of the cycles that are left, for a mending to be told
@@ -52,6 +52,35 @@ class Explained:
         taken = self.timeline.spans.time_in(self.timeline.since, self.timeline.recorded)
         shares = taken / max(float(taken.sum()), 1.0)
         return {State(n): float(shares[n]) for n in np.argsort(-shares) if shares[n] > 0}
+
+    @property
+    def reason(self) -> State | None:
+        """What warps wait for most, where no resource works most of the time. Results of global
+        memory are one thing to wait for, wherever they come from.
+        """
+        if self.limits.limiter == self.limits.bounds[0].resource:
+            return None
+        shares = self.waits
+        far = sum(shares.get(state, 0.0) for state in FAR)
+        most = next(state for state in shares if state in WAITS)
+        return most if shares[most] > far else next(state for state in shares if state in FAR)
+
+    @property
+    def line(self) -> int:
+        """The line of the source that most of what limits is for: of the resource's work, or of
+        the waits; 0 where that is not told.
+        """
+        return self.limits.line if self.reason is None else self._line_of(self.reason)
+
+    def _line_of(self, state: State) -> int:
+        """The line most of a wait is for: of what is waited for, else of what is held back, or came
+        last.
+        """
+        spans, made = self.timeline.spans, self.timeline
+        rows = np.flatnonzero(spans.state == state)
+        about = np.where(spans.cause[rows] >= 0, spans.cause[rows], spans.event[rows])
+        lines = np.array([one.line for one in made.code])[made.events.instruction[about]]
+        return int(np.bincount(lines, spans.end[rows] - spans.start[rows]).argmax())
 
     @property
     def counted(self) -> dict[str, float]:

@@ -47,6 +47,7 @@ class State(IntEnum):
 
 HELD = (State.QUEUE, State.PIPE, State.NOT_CHOSEN, State.FETCH)  # the next instruction is
 WAITS = tuple(state for state in State if state > State.DONE)
+FAR = (State.L1, State.L2, State.MEMORY, State.ATOMIC)  # results of global memory, from where
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from gpuviz.language import brief, grouped, later, percent, tr, typeset
 from gpuviz.machine.device import Device
 from gpuviz.machine.explained import Explained, WhatIf
-from gpuviz.machine.warp_states import WAITS
 from gpuviz.panels.resource_names import RESOURCES
 from gpuviz.panels.state_inks import NAMES
 
@@ -35,20 +34,20 @@ def limit_sentence(e: Explained, source: Sequence[str] = ()) -> str:
         "share": percent(max(largest.cycles / max(found.cycles, 1.0), 0.01)),
         "n": grouped(e.prediction.cycles),
     }
-    if found.limiter == largest.resource:
+    if e.reason is None:
         said = tr("Limited by {what}: at work in {share} of {n} cycles", **known)
     else:
-        reason = tr(NAMES[next(state for state in e.waits if state in WAITS)])
         said = tr(
             "Limited by {what}: nothing is at work in more than {share} of {n} cycles; warps wait "
             "most for {reason}",
             **known,
-            reason=reason,
+            reason=tr(NAMES[e.reason]),
         )
-    if not found.line:
+    line = e.line
+    if not line:
         return said
-    code = source[found.line - 1].strip() if found.line <= len(source) else ""
-    where = tr("most of it for line {n}", n=found.line) + (f": {brief(code)}" if code else "")
+    code = source[line - 1].strip() if line <= len(source) else ""
+    where = tr("most of it for line {n}", n=line) + (f": {brief(code)}" if code else "")
     return f"{said}, {where}"
 
 

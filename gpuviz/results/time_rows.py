@@ -20,7 +20,7 @@ _TIMES = {
 WAITS = {
     ALL: later("all, and the issue itself"),
     "waits_memory": later("global memory"),
-    "waits_shared": later("shared memory, special units"),
+    "waits_shared": later("shared memory, units"),
     "waits_barrier": later("barrier"),
     "waits_dependence": later("dependence"),
     "waits_issue": later("their turn"),

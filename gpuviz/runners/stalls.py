@@ -10,12 +10,11 @@ import numpy as np
 from gpuviz.arrays import Bool
 from gpuviz.machine.explained import Explained
 from gpuviz.machine.timeline import Timeline
-from gpuviz.machine.warp_states import State
+from gpuviz.machine.warp_states import FAR, State
 from gpuviz.runners.stall_reasons import ALL
 
-_MEMORY = (State.L1, State.L2, State.MEMORY, State.ATOMIC)
 _STATES: Mapping[str, tuple[State, ...]] = {
-    "waits_memory": _MEMORY,
+    "waits_memory": FAR,
     "waits_shared": (State.SHARED, State.UNIT),
     "waits_barrier": (State.BARRIER,),
     "waits_dependence": (State.DEPENDENCE,),
@@ -74,21 +73,17 @@ def agreement(rows: Sequence[Stalls]) -> tuple[int, int, int]:
     """
     first = second = 0
     for stalls in rows:
-        kinds = [key for key in stalls if key != ALL]
-        counted = max(kinds, key=lambda key: stalls[key][1])
-        ordered = sorted(kinds, key=lambda key: -stalls[key][0])
-        first += counted == ordered[0]
-        second += counted in ordered[:2]
+        ordered = sorted(stalls.keys() - {ALL}, key=lambda key: -stalls[key][0])
+        first += largest(stalls) == ordered[0]
+        second += largest(stalls) in ordered[:2]
     return first, second, len(rows)
 
 
-def errors(rows: Sequence[Stalls], key: str = "") -> list[float]:
-    """Predicted over counted, less 1, of each row: of a kind, or of that most is counted of."""
-    found = []
-    for stalls in rows:
-        kinds = [one for one in stalls if one != ALL]
-        of = key or max(kinds, key=lambda one: stalls[one][1])
-        predicted, counted = stalls[of]
-        if counted:
-            found.append(predicted / counted - 1.0)
-    return found
+def largest(stalls: Stalls) -> str:
+    """The kind that most is counted of."""
+    return max((key for key in stalls if key != ALL), key=lambda key: stalls[key][1])
+
+
+def errors(rows: Sequence[Stalls], key: str) -> list[float]:
+    """Predicted over counted, less 1, of a kind in each row."""
+    return [row[key][0] / row[key][1] - 1.0 for row in rows if row[key][1]]

@@ -24,8 +24,8 @@ def time_story(subject: Subject, begin: float = 0.0, end: float = 0.0) -> Story:
     """The timeline from a cycle to another (0: to the end) as it fills up; then what limits."""
     e, source = subject.explained, subject.source.splitlines()
     script = Script()
-    fills = script.act(_FILLS, "compute", tr("timeline"), line=e.limits.line)
-    stays = script.act(_STAYS, "result", tr("what limits"), line=e.limits.line)
+    fills = script.act(_FILLS, "compute", tr("timeline"), line=e.line)
+    stays = script.act(_STAYS, "result", tr("what limits"), line=e.line)
     whole, limits = timeline_picture(e, source, begin, end), limits_picture(e, source)
     shown = whole.body
     assert isinstance(shown, WarpTimeline)

@@ -1,16 +1,20 @@
 import json
 from functools import cache
 from io import BytesIO
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from gpuviz.arch import architecture
 from gpuviz.errors import Cancelled, UnavailableError
 from gpuviz.export import perfetto
 from gpuviz.export.export import Export
+from gpuviz.machine.bounds import Bound, Limits
 from gpuviz.machine.device import DEVICES, H200, device_of
 from gpuviz.machine.explained import Explained, explained
-from gpuviz.machine.warp_states import State
+from gpuviz.machine.timeline import Instruction
+from gpuviz.machine.warp_states import Spans, State
 from gpuviz.panels.limit_bars import bars_of
 from gpuviz.panels.limit_words import limit_sentence, model_note, told
 from gpuviz.views.subject import Subject
@@ -43,6 +47,36 @@ def test_the_sentence_names_what_limits_and_its_line() -> None:
     assert limit_sentence(shared, source).endswith("most of it for line 1: m[i] = 1;")
     assert "warps wait most for memory" in limit_sentence(copied)
     assert "3.5 % in the median" in model_note(H200)
+
+
+def waiting(*spans: tuple[State, int, int, int]) -> Explained:
+    """A launch that nothing limits, of instructions on lines 0, 1, 2 ...; spans are a state, how
+    long, the instruction that came last, and the one that is waited for (-1: none).
+    """
+    states, lasts, events, causes = np.array(spans).T
+    ends = lasts.cumsum()
+    none = np.zeros_like(states)
+    made = Spans(ends - lasts, ends, none, states, events, causes, np.array([0, len(spans)]))
+    timeline = SimpleNamespace(
+        spans=made,
+        since=0.0,
+        recorded=float(ends[-1]),
+        code=[Instruction("", line) for line in range(5)],
+        events=SimpleNamespace(instruction=np.arange(5)),
+    )
+    limits = Limits(100.0, (Bound("issue", 1.0),), "latency", 4)
+    prediction = SimpleNamespace(cycles=100.0)
+    return Explained(prediction, limits, (), timeline)  # type: ignore[arg-type]
+
+
+def test_the_line_is_that_of_the_wait_that_is_named() -> None:
+    """It was the one that results are waited for on, whatever the sentence named."""
+    dependent = waiting((State.DEPENDENCE, 30, 2, -1), (State.MEMORY, 20, 3, 1))
+    said = "warps wait most for dependence, most of it for line 2"
+    assert limit_sentence(dependent).endswith(said)
+    assert dependent.line == 2
+    far = waiting((State.FETCH, 30, 2, -1), (State.MEMORY, 20, 3, 1), (State.L2, 15, 3, 1))
+    assert limit_sentence(far).endswith("warps wait most for memory, most of it for line 1")
 
 
 @pytest.mark.machine_code

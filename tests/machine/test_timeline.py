@@ -12,7 +12,7 @@ from gpuviz.machine.warp_states import State
 from gpuviz.panels.time_picture import timeline_picture
 from gpuviz.panels.warp_timeline import WarpTimeline
 from gpuviz.runners.stall_reasons import ALL, KEYS, METRICS, PREFIX, waits
-from gpuviz.runners.stalls import agreement, errors, predicted_waits, stalls_of
+from gpuviz.runners.stalls import agreement, errors, largest, predicted_waits, stalls_of
 from tests.machine.launches import MEASURED, made
 
 pytestmark = pytest.mark.machine_code
@@ -108,7 +108,8 @@ def test_how_often_the_largest_wait_is_the_one_counted() -> None:
     a = {"waits_memory": (6.0, 5.0), "waits_issue": (1.0, 2.0), ALL: (9.0, 9.0)}
     b = {"waits_memory": (6.0, 1.0), "waits_issue": (5.0, 4.0), ALL: (9.0, 10.0)}
     assert agreement([a, b]) == (1, 2, 2)
-    assert errors([a, b]) == pytest.approx([0.2, 0.25])
+    assert [largest(one) for one in (a, b)] == ["waits_memory", "waits_issue"]
+    assert errors([b], "waits_issue") == pytest.approx([0.25])
     assert errors([a, b], ALL) == pytest.approx([0.0, -0.1])
     assert stalls_of({"waits_memory": 1.0}, {}) == {}
 
