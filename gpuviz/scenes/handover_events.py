@@ -16,7 +16,7 @@ from typing import Literal
 import numpy as np
 
 from gpuviz.errors import InputError
-from gpuviz.traces import HANDOVERS, Handovers, Trace
+from gpuviz.traces import HANDOVERS, LANES, Handovers, Trace
 
 ISSUE, COPY, READ = 0.5, 2.5, 1.0  # steps that are drawn
 Op = Literal["wait", "arrive", "over", "copy", "read"]
@@ -30,6 +30,8 @@ class Fact:
     """What a warp does with a stage, or at an mbarrier of it.
 
     `number` is the tile of copies and reads, else the phase; -1 is the one before the first.
+    `lanes` do so; `counted` are copies whose bytes the mbarrier counts, the others are waited for
+    by the next to arrive.
     """
 
     warp: int
@@ -37,6 +39,8 @@ class Fact:
     mbarrier: Mbarrier
     number: int
     line: int
+    lanes: int = LANES
+    counted: bool = False
 
     @property
     def stage(self) -> int:
@@ -141,7 +145,7 @@ def ring_of(trace: Trace) -> Ring:
 
 
 def _tile_bytes(trace: Trace) -> int:
-    return (trace.launch.threads_per_block - 32) * 16
+    return (trace.launch.threads_per_block - LANES) * 16
 
 
 def _facts(trace: Trace, handed: Handovers, producer: int) -> Iterator[Fact]:
@@ -161,10 +165,11 @@ def _facts(trace: Trace, handed: Handovers, producer: int) -> Iterator[Fact]:
         if which and kinds[n] == "load":
             stage = (int(handed.address[n]) - base) // size
             tile = (int(handed.source[n]) - source) // size
-            yield Fact(warp, "copy", ("full", stage), tile, line)
+            yield Fact(warp, "copy", ("full", stage), tile, line, 1, True)
         elif which and kinds[n] in ("wait", "arrive", "over"):
             mbarrier = named[int(handed.address[n])]
-            yield Fact(warp, kinds[n], mbarrier, over[mbarrier] - (kinds[n] == "wait"), line)
+            phase, lanes = over[mbarrier] - (kinds[n] == "wait"), int(handed.threads[n])
+            yield Fact(warp, kinds[n], mbarrier, phase, line, lanes)
             over[mbarrier] += kinds[n] == "over"
         elif which:
             continue
@@ -220,6 +225,7 @@ def _laid(
     """Each fact as soon as its warp is there, and a wait until its phase is over."""
     clock, ready = defaultdict[int, float](float), defaultdict[Mbarrier, float](float)
     over, events = defaultdict[Mbarrier, list[float]](list), list[Event]()
+    landing = dict[int, float]()  # of copies that are waited for by who arrives
     for one, is_early in zip(facts, early, strict=True):
         start = issued = end = clock[one.warp]
         if one.op == "over":
@@ -229,6 +235,9 @@ def _laid(
             issued = end = max(start, over[one.mbarrier][one.number])
         elif one.op == "copy":
             issued, end = start + ISSUE, start + ISSUE + COPY
+            landing[one.warp] = 0.0 if one.counted else end
+        elif one.op == "arrive":
+            start = end = max(start, landing.pop(one.warp, 0.0))
         elif one.op == "read":
             issued = end = start + READ
         if one.op in ("copy", "arrive"):

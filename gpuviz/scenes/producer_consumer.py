@@ -196,12 +196,14 @@ def _mbarrier(ring: Ring, which: Mbarrier, now: float) -> Counter:
     over = ring.over.get(which, ())
     phase = sum(end <= now for end in over)
     mine = [e for e in ring.of("arrive") if e.fact.mbarrier == which]
-    expected = max((sum(e.fact.number == n for e in mine) for n in range(len(over))), default=1)
-    came = sum(e.fact.number == phase and e.start <= now for e in mine)
+    every = [sum(e.fact.lanes for e in mine if e.fact.number == n) for n in range(len(over))]
+    came = sum(e.fact.lanes for e in mine if e.fact.number == phase and e.start <= now)
     missing = sum(
-        e.start < now < e.end for e in ring.of("copy") if side == "full" and e.fact.stage == stage
+        e.fact.counted and e.start < now < e.end
+        for e in ring.of("copy")
+        if side == "full" and e.fact.stage == stage
     )
-    return Counter(side, phase, came, expected, ring.tile_bytes * missing)
+    return Counter(side, phase, came, max(every, default=1), ring.tile_bytes * missing)
 
 
 def _figures(ring: Ring, now: float, stages: int) -> tuple[Figure, ...]:

@@ -105,7 +105,10 @@ def test_parities_are_kept_back_while_a_class_is_asked() -> None:
 
 
 def test_what_an_architecture_lacks_is_said() -> None:
-    assert "Ampere (8.0) has no bulk copies" in words(performed(LESSON, {}, "sm_80").story, 1.0)
+    older = words(performed(LESSON, {}, "sm_80").story, 1.0)
+    assert "Ampere (8.0) has no bulk copies" in older
+    assert "0 of 32 arrived" in older and "bytes to come" not in older
+    assert "bytes to come" in words(performed(LESSON, {}).story, 3.0)
     assert "has no mbarriers" in words(performed(LESSON, {}, "sm_75").story, 1.0)
     assert "no bulk copies" not in words(performed(LESSON, {}).story, 1.0)
 
