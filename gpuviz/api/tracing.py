@@ -66,6 +66,7 @@ def trace(
     *,
     name: str = ...,
     shared: int = ...,
+    cluster: Sizes | None = ...,
     defines: Mapping[str, object] | None = ...,
     include: Sequence[str | Path] = ...,
     options: Sequence[str] = ...,
@@ -88,6 +89,7 @@ def trace(
     *,
     name: str = "",
     shared: int = 0,
+    cluster: Sizes | None = None,
     defines: Mapping[str, object] | None = None,
     include: Sequence[str | Path] = (),
     options: Sequence[str] = (),
@@ -119,6 +121,7 @@ def trace(
     kwargs : arguments by name, for Triton its constants, num_warps and the like, too
     name : of the kernel, where the text has several
     shared : bytes of dynamic shared memory
+    cluster : blocks of a cluster, one to three numbers, of code compiled without __cluster_dims__
     defines, include, options : macros, folders of headers and options of the compiler
     arch : to compile for and to count by; by default what the kernel was compiled for, or sm_90
     level : "sass" counts what the assembler made of the code, "ptx" the code as written
@@ -147,7 +150,8 @@ def trace(
         from gpuviz.api.traced import Traced
 
         return Traced(max_launches, match, Wishes(arch, level, tuple(record), blocks, checks))
-    building = Building(name, shared, defines or {}, tuple(map(Path, include)), tuple(options))
+    how = defines or {}, tuple(map(Path, include)), tuple(options)
+    building = Building(name, shared, *how, sizes_of(cluster, "cluster"))
     wishes = Wishes(arch, level, tuple(record), blocks, checks, engine, seconds, time)
     shape = grid if callable(grid) else sizes_of(grid, "grid"), sizes_of(block, "block")
     made = asked(Call(kernel, *shape, args, kwargs or {}, building, arch))

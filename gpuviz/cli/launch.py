@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import get_args
 
 from gpuviz.cli.building import add_building, built, pairs
-from gpuviz.compile import Written, entry_name, launch_at, launches_in, lines_of
+from gpuviz.compile import Written, entry_name, in_clusters, launch_at, launches_in, lines_of
 from gpuviz.errors import InputError
 from gpuviz.kernels.host_launch import proposed_by
-from gpuviz.kernels.launch_texts import Kernel, LaunchTexts
+from gpuviz.kernels.launch_texts import Kernel, LaunchTexts, sizes_of
+from gpuviz.kernels.scope import Scope
 from gpuviz.kernels.settings import Settings, load
 from gpuviz.language import ENGLISH, languages
 from gpuviz.ptx.options import Engine, Options
@@ -35,6 +36,11 @@ def add_launch(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--block", metavar="X[,Y[,Z]]", help="threads of a block")
     parser.add_argument(
         "--dynamic-shared", metavar="BYTES", help="dynamic shared memory of a block"
+    )
+    parser.add_argument(
+        "--cluster",
+        metavar="X[,Y[,Z]]",
+        help="blocks of a cluster, of a kernel compiled without __cluster_dims__ (sm_90)",
     )
     parser.add_argument(
         "--launch",
@@ -127,7 +133,8 @@ def _of_lesson(arguments: argparse.Namespace) -> dict[str, Job]:
 def _check_idle(arguments: argparse.Namespace) -> None:
     """Refuse options that would change nothing."""
     of_files = (
-        "entry", "grid", "block", "dynamic_shared", "define", "arg", "launch", "include", "option",
+        "entry", "grid", "block", "dynamic_shared", "cluster", "define", "arg", "launch", "include",
+        "option",
     )  # fmt: skip
     if idle := [name for name in of_files if arguments.scene and vars(arguments)[name]]:
         option = "--" + idle[0].replace("_", "-")
@@ -172,6 +179,8 @@ def _of_file(arguments: argparse.Namespace) -> Job:
     made = kernel.launch(texts)
     if made.proposed:
         err("not said, and proposed: " + ", ".join(f"{k}: {v}" for k, v in made.proposed.items()))
+    if arguments.cluster:
+        program = in_clusters(program, entry, sizes_of(arguments.cluster, "cluster", Scope({})))
     return Job(program, entry, made.grid, made.block, made.arguments, made.shared, "named")
 
 

@@ -8,12 +8,14 @@
     prebuilt(kernel, defines)             the PTX shipped for a kernel of resources/kernels, or None
     compile_arch("sm_60")                 the architecture to compile for, and `compile_reason`
     written_launches(path)                the launches that the file's host code makes
+    in_clusters(program, entry, (2, 1, 1)) with clusters whose size the launch says
     entry_name(program.kernels, "saxpy")  the mangled name meant by a plain one
 
 Importing this needs no compiler: NVRTC is loaded by the first call that wants it.
 """
 
 from gpuviz.compile.archs import compile_arch, compile_reason
+from gpuviz.compile.clusters import in_clusters
 from gpuviz.compile.compiler import again, compile_cuda, load_program, ptx_program
 from gpuviz.compile.names import demangled, entry_name
 from gpuviz.compile.program import CompileError, Diagnostic, Program, Resources
@@ -34,6 +36,7 @@ __all__ = [
     "demangled",
     "entry_name",
     "gallery",
+    "in_clusters",
     "launch_at",
     "launches_in",
     "lines_of",

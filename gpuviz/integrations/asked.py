@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from gpuviz.arrays import Array
-from gpuviz.compile import Program, entry_name
+from gpuviz.compile import Program, entry_name, in_clusters
 from gpuviz.errors import InputError
 from gpuviz.integrations.arguments import Arguments, collected
 from gpuviz.integrations.host_arrays import HostArray
@@ -21,13 +21,16 @@ Grid = Triple | Callable[[Mapping[str, Any]], Sequence[int]] | None
 
 @dataclass(frozen=True)
 class Building:
-    """How a text becomes a program, which kernel of it is meant, and its dynamic shared memory."""
+    """How a text becomes a program, which kernel of it is meant, and its dynamic shared memory;
+    `cluster` are the blocks of one, where the launch says that and not the code.
+    """
 
     name: str = ""
     shared: int = 0
     defines: Mapping[str, object] = field(default_factory=dict)
     include: tuple[Path, ...] = ()
     options: tuple[str, ...] = ()
+    cluster: Triple | None = None
 
     @property
     def wishes(self) -> dict[str, Any]:
@@ -111,6 +114,8 @@ def of_program(program: Program, call: Call) -> Asked:
     InputError : a size or the name is missing, or an argument does not fit
     """
     sizes, entry = call.sizes, entry_name(program.kernels, call.building.name)
+    if call.building.cluster is not None:
+        program = in_clusters(program, entry, call.building.cluster)
     parameters = parse(program.ptx).by_name[entry].params
     names = source_parameters(program.source, entry, len(parameters))
     made = collected(call.by_position, names, parameters)

@@ -86,12 +86,11 @@ def _imported(function: Callable[..., Any]) -> list[tuple[Any, str]]:
 
 
 def _asked(name: str, stream: Any, config: Any, kernel: Any, args: tuple[Any, ...]) -> Asked:
-    if config.cluster is not None:
-        raise UnsupportedError(f"{name} runs in clusters of {config.cluster} blocks")
     if hasattr(stream, "sync"):
         stream.sync()  # what its arguments hold is what was done before
     grid, block = triple(tuple(config.grid), "grid"), triple(tuple(config.block), "block")
-    building = Building(name, config.shmem_size or 0)
+    cluster = None if config.cluster is None else triple(tuple(config.cluster), "cluster")
+    building = Building(name, config.shmem_size or 0, cluster=cluster)
     return asked(Call(_code(kernel), grid, block, [*map(_argument, args)], {}, building))
 
 

@@ -225,7 +225,7 @@ class _Emulation:
         if options.thorough or _few(launched, options):
             self.checked = options.checks
         program = launched.program
-        checks = checking(self.checked, _lockstep(program.module), program.reserved)
+        checks = checking(self.checked, _lockstep(program.module), program)
         self.tracer = self._traced()
         every = (*self._sinks, *checks, *self.tracer.sinks)
         self.note = _compiled(launched, every, options)

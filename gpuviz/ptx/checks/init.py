@@ -18,6 +18,7 @@ from gpuviz.ptx.checks.batch import Batch, flat
 from gpuviz.ptx.checks.report import finding
 from gpuviz.ptx.checks.transfers import UNIT, pieces
 from gpuviz.ptx.simt.cells import Cells
+from gpuviz.ptx.simt.cluster import Cluster, split
 from gpuviz.traces import BESIDE, LANES, Finding, Launch, MemoryInstruction
 
 _REMEDIES = {
@@ -31,10 +32,12 @@ class InitCheck(Sink):
     """Reports reads of what nobody wrote as they happen.
 
     From `system` on shared memory is the system's, which has written all of it; 0 for nowhere.
+    Blocks in a `cluster` access each other's.
     """
 
-    def __init__(self, system: int = 0) -> None:
+    def __init__(self, system: int = 0, cluster: Cluster | None = None) -> None:
         self._system = system
+        self._cluster = cluster if cluster and cluster.size > 1 else None
 
     def launch_begin(self, launch: Launch, report: Report) -> None:
         """Know the buffers, and whom to tell."""
@@ -53,6 +56,8 @@ class InitCheck(Sink):
         self._batch = Batch(self._launch, first, count)
         threads = self._batch.warps * LANES
         self._inner = {"shared": _Inner(self._batch, 1), "local": _Inner(self._batch, threads)}
+        if self._cluster is not None:
+            self._batch.unfold()
 
     def barrier(self, at: Place, blocks: I64, meeting: Meeting | None = None) -> None:
         """Stop watching what is all written."""
@@ -100,10 +105,20 @@ class InitCheck(Sink):
     def _at_inner(self, at: MemoryInstruction, memory: _Inner, access: Access) -> None:
         warp, active, (address,) = self._batch.spread(access.warps, access.active, access.address)
         where, thread = flat(address, active, warp)
-        index = memory.index(where, thread, at.width)
+        owner = thread
+        if self._cluster is not None and at.space == "shared":
+            where, owner = self._of_cluster(self._cluster, where, thread)
+        index = memory.index(where, owner, at.width)
         alike = self._batch.blocks if self._batch.height == 1 else 1
         first = self._batch.first * self._batch.warps * LANES
         self._checked(at, memory, index, where, thread + first, alike)
+
+    def _of_cluster(self, cluster: Cluster, where: I64, thread: I64) -> tuple[I64, I64]:
+        """Offsets in the memory of one block or another, and a thread of the block that has it."""
+        rank, offset = split(where)
+        each, first = self._batch.warps * LANES, self._batch.first
+        peer = cluster.peer(thread // each + first, np.maximum(rank, 0)) - first
+        return offset, np.where(rank < 0, thread, peer * each)
 
     def _at_open(self, at: MemoryInstruction, memory: _Written, access: Access) -> None:
         where = access.address.view(np.int64)
