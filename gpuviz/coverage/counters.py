@@ -11,7 +11,7 @@ PAGE = Path(__file__).parent.parent.parent / "docs" / "counters.md"
 _HEAD = """# Counters and their names
 
 What documents of before call a counter, and what counts it today. Hovering a row of the window's
-counts says the same. Where a name of before is missing, there was nothing such; the numbers of old
+counts says the same. Where a name of before is missing, the sources have none; the numbers of old
 devices may mean something else (their transactions are segments of 32 to 128 bytes).
 Made by `python -m gpuviz.coverage`.
 

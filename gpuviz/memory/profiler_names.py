@@ -1,7 +1,8 @@
 """What profilers call a count: nvprof and the profiler before it, and Nsight Compute today.
 
-Sources: Nsight Compute Command Line Interface, "Nvprof Transition Guide", Metric Comparison, for
-names of nvprof; Compute Command Line Profiler User Guide (CUDA 4.0), for the counters before it.
+Sources: the Nsight Compute CLI guide, 2024.2, 4.6.3, table 11 (metric comparison), for names of
+nvprof and today's; for the counters before it which of them each chip has, as envytools lists the
+signals of NVIDIA's own libraries, and the output of the profiler in the course's slides (S2).
 """
 
 from __future__ import annotations
@@ -13,8 +14,13 @@ from gpuviz.memory.counts import Count, find
 from gpuviz.memory.hardware import named
 
 SOURCES = (
-    "Nsight Compute Command Line Interface, Nvprof Transition Guide, Metric Comparison",
-    "Compute Command Line Profiler User Guide, CUDA 4.0",
+    "nvprof and Nsight Compute: Nsight Compute CLI, 2024.2, 4.6.3 Metric Comparison, table 11 "
+    "(docs.nvidia.com/nsight-compute/NsightComputeCli). Wavefronts of shared memory stand there as "
+    "`l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld` (`_st`): gpuviz reads the same of patched "
+    "instructions, which other warps do not disturb.",
+    "The profiler before it: the signals that each chip has, from 1.1 to GF119, as envytools lists "
+    "them (docs: Compute Capability); `gputime` and `occupancy` are columns of its output, in "
+    "“CUDA 2da parte”.",
 )
 
 
@@ -22,7 +28,7 @@ SOURCES = (
 class Names:
     """What a quantity is called: by nvprof, by the profiler before it, by Nsight Compute.
 
-    `key` is gpuviz's own name. Where a name is missing there was nothing such.
+    `key` is gpuviz's own name. Where a name is missing the sources have none.
     """
 
     key: str
@@ -39,20 +45,24 @@ class Names:
         return f"{named(count.on_gpu.metric, *count.kind)}.sum"
 
 
+_SIZES = "{0}_32b, {0}_64b, {0}_128b (CC 1.2); {0}_coherent, {0}_incoherent (CC 1.1)"
+_LOADS, _STORES = _SIZES.format("gld"), _SIZES.format("gst")
+_INSTRUCTIONS = "instructions (CC 1.x), inst_executed (CC 2.x)"
+
 NAMES = (
-    Names(Count.GLOBAL_LOAD_REQUESTS, "global_load_requests", "gld_request"),
-    Names(Count.GLOBAL_LOAD_SECTORS, "gld_transactions", "gld_32b, gld_64b, gld_128b (CC 1.x)"),
-    Names(Count.GLOBAL_STORE_REQUESTS, "global_store_requests", "gst_request"),
-    Names(Count.GLOBAL_STORE_SECTORS, "gst_transactions", "gst_32b, gst_64b, gst_128b (CC 1.x)"),
+    Names(Count.GLOBAL_LOAD_REQUESTS, "global_load_requests", "gld_request (CC 1.2 on)"),
+    Names(Count.GLOBAL_LOAD_SECTORS, "gld_transactions", _LOADS),
+    Names(Count.GLOBAL_STORE_REQUESTS, "global_store_requests", "gst_request (CC 1.2 on)"),
+    Names(Count.GLOBAL_STORE_SECTORS, "gst_transactions", _STORES),
     Names(Count.LOCAL_LOAD_REQUESTS, "local_load_requests", "local_load"),
     Names(Count.LOCAL_LOAD_SECTORS, "local_load_transactions"),
     Names(Count.LOCAL_STORE_REQUESTS, "local_store_requests", "local_store"),
     Names(Count.LOCAL_STORE_SECTORS, "local_store_transactions"),
-    Names(Count.SHARED_LOAD_REQUESTS, "inst_executed_shared_loads", "shared_load"),
+    Names(Count.SHARED_LOAD_REQUESTS, "inst_executed_shared_loads", "shared_load (CC 2.x)"),
     Names(Count.SHARED_LOAD_WAVEFRONTS, "shared_load_transactions"),
-    Names(Count.SHARED_STORE_REQUESTS, "inst_executed_shared_stores", "shared_store"),
+    Names(Count.SHARED_STORE_REQUESTS, "inst_executed_shared_stores", "shared_store (CC 2.x)"),
     Names(Count.SHARED_STORE_WAVEFRONTS, "shared_store_transactions"),
-    Names("instructions", "inst_executed", "instructions", "smsp__inst_executed.sum"),
+    Names("instructions", "inst_executed", _INSTRUCTIONS, "smsp__inst_executed.sum"),
     Names("branch_targets", "", "branch", "smsp__sass_branch_targets.sum"),
     Names(
         "branch_targets_uniform",
@@ -70,11 +80,18 @@ NAMES = (
     Names(
         "l2_to_l1_sectors",
         "",
-        "l1_global_load_miss",
+        "l1_global_load_miss (CC 2.x: lines)",
         "l1tex__m_xbar2l1tex_read_sectors_mem_lg_op_ld.sum",
     ),
-    Names("l2_read_sectors", "l2_read_transactions", "", "lts__t_sectors_op_read.sum"),
-    Names("l2_write_sectors", "l2_write_transactions", "", "lts__t_sectors_op_write.sum"),
+    Names(
+        "l2_read_sectors", "l2_read_transactions (atomics, too)", "", "lts__t_sectors_op_read.sum"
+    ),
+    Names(
+        "l2_write_sectors",
+        "l2_write_transactions (atomics, too)",
+        "",
+        "lts__t_sectors_op_write.sum",
+    ),
     Names("dram_read_sectors", "dram_read_transactions", "", "dram__sectors_read.sum"),
     Names("dram_write_sectors", "dram_write_transactions", "", "dram__sectors_write.sum"),
 )
