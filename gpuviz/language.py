@@ -136,6 +136,11 @@ def grouped(value: float) -> str:
     return typeset(f"{round(value):,}")
 
 
+def fine_percent(share: float) -> str:
+    """A share of 1 in percent, three digits of it: 12.5 % is neither 12 nor 13."""
+    return (f"{100 * share:.3g}" if share < 1 else grouped(100 * share)) + f"{THIN}%"
+
+
 def typeset(text: str) -> str:
     """A text with commas between thousands as `grouped` writes them: a note, other numbers."""
     return _COMMA.sub(THIN, text)

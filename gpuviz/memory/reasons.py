@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from gpuviz.language import THIN, tr, trn
+from gpuviz.language import fine_percent, tr, trn
 from gpuviz.memory.counting import CountRow
 from gpuviz.memory.counts import Count, kind_of, requests_of
 from gpuviz.memory.lane_steps import LaneSteps
@@ -97,7 +97,7 @@ def _of_global(of: Evidence) -> Kind:
 def _used(of: Evidence) -> str:
     """`12 %`: how much of what is moved is asked for."""
     asked = of.row.counts.get(_bytes_of(of.row), 0)
-    return f"{100 * asked / (32 * of.cost):.0f}{THIN}%"
+    return fine_percent(asked / (32 * of.cost))
 
 
 def _bytes_of(row: CountRow) -> Count:

@@ -8,7 +8,7 @@ from math import isinf
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from gpuviz.language import THIN, grouped, later, tr, trn
+from gpuviz.language import fine_percent, grouped, later, tr, trn
 from gpuviz.memory.units import OPS, unit_of
 from gpuviz.results.table import Table
 from gpuviz.scenes import COURSE
@@ -65,7 +65,7 @@ class LineRow:
     def cells(self) -> tuple[str, ...]:
         """What each column of `HEAD` says."""
         return (
-            "" if self.share is None else f"{self.about}{100 * self.share:.0f}{THIN}%",
+            "" if self.share is None else f"{self.about}{fine_percent(self.share)}",
             "" if self.share is None or self.ratio is None else ratio(self.ratio),
             str(self.line.line) if self.line.line else "–",
             self.name,

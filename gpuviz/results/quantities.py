@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from gpuviz.language import THIN, grouped, tr
+from gpuviz.language import fine_percent, grouped, tr, typeset
 from gpuviz.memory.counting import CountRow
 from gpuviz.memory.counts import Count, Kind, Quantity, cost_of, costs_of, count_of, counts_of
 from gpuviz.memory.derived import DERIVED, Derived
@@ -49,8 +49,8 @@ def shown(value: float | None, percent: bool = False, digits: int = 0) -> str:
     if value is None:
         return "–"
     if digits:
-        return f"{value:,.{digits}f}".replace(",", THIN)
-    return f"{value * 100:.0f}{THIN}%" if percent else grouped(value)
+        return typeset(f"{value:,.{digits}f}")
+    return fine_percent(value) if percent else grouped(value)
 
 
 def rows_of(

@@ -11,7 +11,7 @@ import numpy as np
 from gpuviz.arch import Architecture, architecture
 from gpuviz.arrays import F64
 from gpuviz.draw.axis import linear
-from gpuviz.language import grouped, tr, trn
+from gpuviz.language import fine_percent, grouped, tr, trn
 from gpuviz.machine.caches import LINE, Loads, loads_of, missed_by_size, served
 from gpuviz.machine.device import H200, KIB
 from gpuviz.machine.facts import Circumstances, l1_bytes
@@ -240,7 +240,7 @@ def _steps(script: Script, shown: Shown) -> tuple[Act, ...]:
 
 def _whole(script: Script, shown: Shown) -> tuple[Act, Act, Act]:
     """The table of both kernels, and L1 of any size."""
-    percent = tr("{n} from L2", n=_percent(shown.share))
+    percent = tr("{n} from L2", n=fine_percent(shown.share))
     line = _line(shown, "sum += M")
     loop = script.act(_LOOP, "load", tr("the whole loop"), percent, line)
     inner = _line(shown, "sum += Ms")
@@ -257,11 +257,6 @@ def _moment(acts: tuple[Act, ...], seen: Window, t: float) -> int:
             low, high = low * seen.warps, high * seen.warps
             return min(low + int(act.counted(t, high - low)), high - 1)
     return seen.moments - 1
-
-
-def _percent(part: float) -> str:
-    """`12 %`, `1.9 %`."""
-    return f"{100 * part:.3g} %" if part < 0.1 else f"{100 * part:.0f} %"
 
 
 def _title(shown: Shown) -> str:
@@ -281,7 +276,7 @@ def _summary(shown: Shown) -> str:
         return tr("Every sector that is asked for comes from beyond the multiprocessor.")
     return tr(
         "{n} of the sectors come from L2; what L1 has, it still has to serve line by line.",
-        n=_percent(shown.share),
+        n=fine_percent(shown.share),
     )
 
 
@@ -416,7 +411,7 @@ def _doors(
             (tr("sent by memory"), memory),
         )
         for i, (said, sectors) in enumerate(parts):
-            words = f"{_megabytes(sectors)} · {_percent(sectors / most)}", _megabytes(sectors)
+            words = f"{_megabytes(sectors)} · {fine_percent(sectors / most)}", _megabytes(sectors)
             ink: Ink = ("load", "accent", "good")[i]
             there = min(max(3 * grown - i, 0.0), 1.0)
             told = words if there else ()
@@ -495,7 +490,7 @@ def _carved(shown: Shown, grown: float) -> Picture:
                 tip=lambda i: tr(
                     "{n} KB of L1: {percent} from L2",
                     n=f"{size[i]:.0f}",
-                    percent=_percent(parts[0][i] / 100),
+                    percent=fine_percent(parts[0][i] / 100),
                 ),
                 answers=True,
             ),
@@ -512,8 +507,8 @@ def _carve_title(shown: Shown, parts: F64) -> str:
     if high > 2 * low:
         return tr(
             "Shared memory takes its room from L1: {low} become {high}",
-            low=_percent(low),
-            high=_percent(high),
+            low=fine_percent(low),
+            high=fine_percent(high),
         )
     return tr("What this block shape reads again soon fits even the smallest L1")
 

@@ -144,7 +144,8 @@ def _sentence(about: Multiplication, moment: Moment) -> str:
         return stored(about)
     loads, different = _loads(about)
     return tr(
-        "On average each float came {n} times: nothing is kept for the other threads.",
+        "On average each float was asked for {n} times: the kernel keeps nothing for other "
+        "threads.",
         n=f"{loads / max(different, 1):.3g}",
     )
 
