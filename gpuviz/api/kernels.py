@@ -7,11 +7,12 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from gpuviz.cli.no_kernel import refuse
 from gpuviz.compile import Program, compile_arch, compile_cuda, load_program, ptx_program
 from gpuviz.errors import InputError
 from gpuviz.integrations.asked import Asked, Call, of_program
 from gpuviz.runners.job import Triple, triple
-from gpuviz.suffixes import KERNELS
+from gpuviz.suffixes import OPENED
 
 ARCH = "sm_90"
 Grid = int | Sequence[int] | Callable[[Mapping[str, Any]], Sequence[int]]
@@ -58,7 +59,8 @@ def _program(call: Call) -> Program:
     """The program of a text or a file."""
     text, target = str(call.kernel), compile_arch(call.arch or ARCH)
     path = Path(text) if len(text) < 4096 else Path()
-    if "\n" not in text and path.suffix in (*KERNELS, ".cubin"):
+    if "\n" not in text and path.suffix in (*OPENED, ".cubin"):
+        refuse(path)
         return load_program(path, arch=target, **call.building.wishes)
     if ".version" in text and ".entry" in text:
         return ptx_program(text)

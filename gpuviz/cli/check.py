@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from gpuviz.cli.building import add_building, built
+from gpuviz.cli.no_kernel import refuse
 from gpuviz.compile import Written, demangled, written_launches
 from gpuviz.errors import FormatError
 from gpuviz.kernels.launch_texts import Kernel
@@ -46,6 +47,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _file(path: Path, arguments: argparse.Namespace) -> dict[str, Any]:
     from gpuviz.ptx.check import unsupported
 
+    refuse(path)
     settings = load(path)
     program = built(arguments, path, settings)
     try:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import get_args
 
 from gpuviz.cli.building import add_building, built, pairs
+from gpuviz.cli.no_kernel import refuse
 from gpuviz.compile import Written, entry_name, in_clusters, launch_at, launches_in, lines_of
 from gpuviz.errors import InputError
 from gpuviz.kernels.host_launch import proposed_by
@@ -156,6 +157,7 @@ def jobs(arguments: argparse.Namespace) -> dict[str, Job]:
 def _of_file(arguments: argparse.Namespace) -> Job:
     """As the command line says, then as the launch in the file does, then as its settings do."""
     path = Path(arguments.file)
+    refuse(path)
     settings = load(path)
     include = (*arguments.include, *settings.include)
     found = _written(arguments, path, settings)

@@ -12,6 +12,7 @@ from types import FrameType
 
 from gpuviz.cli.building import pairs
 from gpuviz.cli.launch import SPEC_HELP, add_scene, at_least_one
+from gpuviz.cli.no_kernel import refuse
 from gpuviz.cli.table import table
 from gpuviz.errors import Cancelled, InputError
 from gpuviz.kernels.settings import load
@@ -151,6 +152,7 @@ def _subject(arguments: argparse.Namespace, axes: tuple[Axis, ...]) -> Subject:
         return of_lesson(lesson(arguments.scene), given, arguments.arch, axes)
     if not arguments.file:
         raise InputError("nothing to launch: give a FILE with --grid and --block, or --scene ID")
+    refuse(arguments.file)
     settings = load(arguments.file)
     launch = FileLaunch(
         arguments.file,
