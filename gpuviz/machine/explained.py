@@ -21,7 +21,7 @@ _GAIN = 0.98  # of the cycles that are left, for a mending to be told
 @dataclass(frozen=True)
 class WhatIf:
     """What a launch would take without what a resource costs (see `bounds.mended`), and the
-    `limiter` then.
+    `limiter` then, "" where no resource works most of the time.
     """
 
     resource: str
@@ -49,21 +49,12 @@ class Explained:
     @property
     def waits(self) -> dict[State, float]:
         """The part of its time that a resident warp spends in each state, 0 to 1, largest first."""
-        taken = self.timeline.spans.time_in(self.timeline.since, self.timeline.recorded)
-        shares = taken / max(float(taken.sum()), 1.0)
-        return {State(n): float(shares[n]) for n in np.argsort(-shares) if shares[n] > 0}
+        return _waits(self.timeline)
 
     @property
     def reason(self) -> State | None:
-        """What warps wait for most, where no resource works most of the time. Results of global
-        memory are one thing to wait for, wherever they come from.
-        """
-        if self.limits.limiter == self.limits.bounds[0].resource:
-            return None
-        shares = self.waits
-        far = sum(shares.get(state, 0.0) for state in FAR)
-        most = next(state for state in shares if state in WAITS)
-        return most if shares[most] > far else next(state for state in shares if state in FAR)
+        """What warps wait for most, where no resource works most of the time."""
+        return _reason(self.limits, self.timeline)
 
     @property
     def line(self) -> int:
@@ -121,7 +112,7 @@ def explained(
     found = limits(prediction)
     large = (b.resource for b in found.bounds if b.cycles >= _LEAST * found.cycles)
     tried = [name for name in large if name != "issue"]
-    tried += [name for name in ("latency", "barrier") if _waits(prediction, name)]
+    tried += [name for name in ("latency", "barrier") if _waits_for(prediction, name)]
     what_ifs = []
     for number, resource in enumerate(tried):
         if cancel():
@@ -129,8 +120,7 @@ def explained(
         progress(number / (len(tried) + 1))
         after = mended(prediction, resource)
         if after.outcome.cycles < _GAIN * found.cycles:
-            then = limits(after, resource).limiter
-            what_ifs.append(WhatIf(resource, after.cycles, after.microseconds, then))
+            what_ifs.append(_what_if(resource, after))
     what_ifs.sort(key=lambda one: one.cycles)
     if cancel():
         raise Cancelled("stopped")
@@ -139,7 +129,35 @@ def explained(
     return Explained(prediction, found, tuple(what_ifs), timeline)
 
 
-def _waits(prediction: Prediction, name: str) -> bool:
+def _what_if(resource: str, after: Prediction) -> WhatIf:
+    """What limits then: where results are there at once, and no resource works most of the time,
+    what is left to wait for are instructions and others of the block, and none of it limits.
+    """
+    then = limits(after, resource)
+    left = resource == "latency" and then.limiter in ("latency", "barrier")
+    return WhatIf(resource, after.cycles, after.microseconds, "" if left else then.limiter)
+
+
+def _reason(found: Limits, timeline: Timeline) -> State | None:
+    """What warps wait for most, where no resource works most of the time. Results of global memory
+    are one thing to wait for, wherever they come from.
+    """
+    if found.limiter == found.bounds[0].resource:
+        return None
+    shares = _waits(timeline)
+    far = [state for state in shares if state in FAR]
+    most = next(state for state in shares if state in WAITS)
+    return most if shares[most] > sum(shares[state] for state in far) else far[0]
+
+
+def _waits(timeline: Timeline) -> dict[State, float]:
+    """Shares of the time of a resident warp, the largest first."""
+    taken = timeline.spans.time_in(timeline.since, timeline.recorded)
+    shares = taken / max(float(taken.sum()), 1.0)
+    return {State(n): float(shares[n]) for n in np.argsort(-shares) if shares[n] > 0}
+
+
+def _waits_for(prediction: Prediction, name: str) -> bool:
     """Whether warps wait for results, or for each other."""
     waited = prediction.outcome.waited
     barrier = prediction.work.code.kind == Kind.BARRIER

@@ -57,8 +57,10 @@ def told(e: Explained, one: WhatIf) -> str:
         "without": tr(_WITHOUT[one.resource]),
         "a": grouped(e.prediction.cycles),
         "b": grouped(one.cycles),
-        "limiter": tr(RESOURCES[one.limiter]),
+        "limiter": tr(RESOURCES[one.limiter]) if one.limiter else "",
     }
+    if not one.limiter:
+        return tr("{without}, {a} becomes {b} cycles; then nothing works most of the time", **known)
     if one.limiter == e.limits.limiter:
         return tr("{without}, {a} becomes {b} cycles; then still limited by {limiter}", **known)
     return tr("{without}, {a} becomes {b} cycles; then limited by {limiter}", **known)

@@ -187,17 +187,6 @@ def test_keys_whose_metrics_a_chip_lacks_are_left_out() -> None:
     assert combine(found, {"x.sum": 2.0, "z.sum": float("nan")}) == {"a": 2.0}
 
 
-def test_waits_are_not_read_while_instructions_are_patched() -> None:
-    available = frozenset(
-        part.partition(".")[0] for forms in FORMS.values() for part in forms[0].split("+")
-    )
-    patched, plain, alone = readings_of(metrics_for(FORMS, available))
-    assert set(STALLS) <= plain.keys() and alone.keys() == {"achieved_occupancy"}
-    names = " ".join(all_metrics(plain, available))
-    assert "__sass_" not in names and "stalled_wait_per_issue_active.ratio" in names
-    assert "__sass_" in " ".join(all_metrics(patched, available))
-
-
 def test_a_ratio_is_read_on_its_own() -> None:
     groups = readings_of({"a": ("x.sum",), "achieved_occupancy": ("y.avg",), "b": ("z.sum",)})
     assert groups == ({"a": ("x.sum",), "b": ("z.sum",)}, {"achieved_occupancy": ("y.avg",)})
