@@ -10,10 +10,11 @@ import numpy as np
 from gpuviz.arrays import F64, I64, Bool
 from gpuviz.language import grouped, tr, trn
 from gpuviz.panels.color_key import ColorKey, Key
-from gpuviz.panels.layout import Node, rows
+from gpuviz.panels.layout import Node, rows, spare
 from gpuviz.panels.long_steps import KINDS
 from gpuviz.panels.panel import GO, Ink, Values
 from gpuviz.panels.warp_phases import Phase, WarpPhases
+from gpuviz.scenes.own_kernel import mbarriers
 from gpuviz.scenes.own_kernel.events import ALL, Events, events_of, every_warp, kind_of
 from gpuviz.scenes.own_kernel.moment import Moment, Told
 
@@ -56,7 +57,8 @@ def picture(moment: Moment) -> Told:
     """The phase under way and those around it, in all warps of the block."""
     known = _block_of(every_warp(moment.events))
     phase, _ = _here(moment, known)
-    shown = with_key(moment)
+    handed = mbarriers.lanes(moment)
+    shown = rows(with_key(moment), *((spare(handed),) if handed else ()), gap=0.8)
     return Told(_title(known, phase), _sentence(known, phase, _scale(known, phase)), shown)
 
 
