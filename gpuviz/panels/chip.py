@@ -23,6 +23,7 @@ from gpuviz.traces import LANES
 
 DEPTHS = 4  # steps of the camera: chip, multiprocessor, block, warp, lane
 _WORDS = 8  # of a sector
+_BLOCK, _SMALL = 0.9, 12.0  # parts of a slot that a block takes; pixels
 _LEAST = 15.0  # letters wide and high
 _WIDE = 1.9  # of a chip's plan: so many times as wide as high
 
@@ -97,6 +98,7 @@ class Chip(Panel):
             return
         places = _inside(plan[self.sm], self.slot, self.slots)
         rects, kept = seen.rects(places)
+        rects = _apart(rects)
         fill = palette.state(np.tile(palette.load, (len(kept), 1)), 0.35 + 0.65 * self.age[kept])
         mine = self.block[kept] == self.shown
         if self.depth > 1:
@@ -214,7 +216,18 @@ def _inside(place: F32, slot: I64, slots: int) -> F32:
     wide, high = place[:, 2] * 0.92 / columns, place[:, 3] * 0.74 / rows
     x = place[:, 0] + place[:, 2] * 0.04 + column * wide
     y = place[:, 1] + place[:, 3] * 0.22 + row * high
-    return np.stack([x, y, wide * 0.9, high * 0.9], axis=1).astype(np.float32)
+    return np.stack([x, y, wide * _BLOCK, high * _BLOCK], axis=1).astype(np.float32)
+
+
+def _apart(rects: F32) -> F32:
+    """Small blocks begin and end at whole pixels, with one between them: gaps of a part of a pixel
+    are seen in some columns, and not in others.
+    """
+    if not len(rects) or rects[:, 2:].min() > _SMALL:
+        return rects
+    low, high = rects[:, :2], rects[:, :2] + rects[:, 2:] / _BLOCK
+    whole = np.round(low)
+    return np.concatenate([whole, np.maximum(np.round(high) - 1 - whole, 1)], axis=1)
 
 
 def _lanes(row: F32) -> F32:

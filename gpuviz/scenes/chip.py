@@ -13,6 +13,7 @@ from gpuviz.occupancy import occupancy
 from gpuviz.panels.chip import DEPTHS, Chip
 from gpuviz.panels.figures import Counted, Figure, Sourced
 from gpuviz.panels.layout import rows
+from gpuviz.panels.panel import Ink
 from gpuviz.panels.picture import Picture
 from gpuviz.panels.script import Act, Script
 from gpuviz.runners.base import Run
@@ -173,7 +174,8 @@ def _counted(placed: Placed, now: float, blocks: int, run: Run) -> Counted:
         Figure(tr("{n} of {all} done", n=grouped(left), all=grouped(blocks))),
         Figure(tr("{n} waiting", n=grouped(blocks - here - left)), "muted"),
     )
-    return Counted((*figures, *time_figures(time_of(run))))
+    ink: Ink = "good" if placed.measured else "accent"
+    return Counted((*figures, *time_figures(time_of(run))), placed.badge, ink)
 
 
 def _blocks(count: int) -> str:

@@ -9,7 +9,7 @@ import pytest
 
 from gpuviz.compile import nvrtc
 from gpuviz.draw.marks import Boxes
-from gpuviz.panels.chip import DEPTHS
+from gpuviz.panels.chip import DEPTHS, _apart
 from gpuviz.runners.measurement import DeviceFacts, Measurement, Placement
 from gpuviz.scenes.block_placement import by_rule, placed_of, slots_of
 from gpuviz.scenes.chip import LESSON, plan
@@ -123,3 +123,13 @@ def test_the_last_picture_says_what_each_multiprocessor_has_run() -> None:
     assert any("how many it has run" in word for word in words)
     blocks = SMALL["elements"] // SMALL["threads"]
     assert sum(int(word) for word in words if word.isdigit()) == blocks
+
+
+def test_small_blocks_all_stand_apart() -> None:
+    """Gaps of a part of a pixel had been seen between some columns and not between others."""
+    x, y = np.meshgrid(np.arange(8) * 7.7 + 3.3, np.arange(4) * 3.8 + 1.1)
+    places = np.stack([x.ravel(), y.ravel(), np.full(32, 6.93), np.full(32, 3.42)], axis=1)
+    made = _apart(places.astype(np.float32)).reshape(4, 8, 4)
+    assert (made == np.round(made)).all() and made[..., 2:].min() >= 2
+    assert (made[:, 1:, 0] - made[:, :-1, 0] - made[:, :-1, 2] == 1).all()
+    assert (made[1:, :, 1] - made[:-1, :, 1] - made[:-1, :, 3] == 1).all()
