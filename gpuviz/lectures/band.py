@@ -14,6 +14,7 @@ from gpuviz.language import tr
 from gpuviz.lectures.answer import Answer, Figure, shown
 from gpuviz.lectures.hands import Hands
 from gpuviz.lectures.lecture import Guess
+from gpuviz.lectures.prediction import Prediction, line
 from gpuviz.results.badges import BADGES, caption
 from gpuviz.results.timings import duration
 
@@ -37,15 +38,28 @@ def choices(
     guesses: tuple[Guess, ...],
     answer: Answer | None,
     hands: Hands | None = None,
+    prediction: Prediction | None = None,
 ) -> tuple[Mark, ...]:
     """What can be guessed, in a row, with a bar for the hands of each; once the answer is out, the
-    right one is filled, the others fade.
+    right one is filled, the others fade. A number is predicted along a line beside them, on which
+    the answer comes to stand, too.
     """
     stage = given.roomy()
     size = stage.text(22)
     texts = [shown(g) if isinstance(g, int | float) else g for g in guesses]
     share = _WORDS if all(isinstance(guess, str) for guess in guesses) else _SHARE
-    told = _told(stage, row.beside(row.width * share)[1], answer) if answer is not None else ()
+    told: tuple[Mark, ...] = ()
+    if answer is not None:
+        compared = prediction is not None and prediction.value is not None
+        upper = row._replace(y=row.y - row.height * 0.06, height=row.height * 0.6)
+        upper = upper if compared else row
+        told = _told(stage, upper.beside(row.width * share)[1], answer)
+    if prediction is not None and (answer is None or prediction.value is not None):
+        value = float(answer.value) if answer is not None else None
+        area = line_area(given, row)
+        if value is not None:
+            area = Rect(area.x, row.y + row.height * 0.5, area.width, row.height * 0.4)
+        told += tuple(line(stage, area, prediction, value))
     gap = size * 0.6
     widest = max(text_width(text, size, True) for text in texts) + size * 5
     box = min(widest, row.width * share / len(texts) - gap)
@@ -57,6 +71,13 @@ def choices(
         right = answer.right if answer is not None else None
         marks += _choice(stage, area, number, (text, fitting), right, hands)
     return (*marks, *told)
+
+
+def line_area(given: Stage, row: Rect) -> Rect:
+    """Where a number is predicted, beside the choices of a row."""
+    side = given.roomy().text(22)
+    area = row.beside(row.width * _SHARE)[1]
+    return Rect(area.x + side, row.y - row.height * 0.12, area.width - 2 * side, row.height * 1.1)
 
 
 def _choice(

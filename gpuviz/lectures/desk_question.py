@@ -36,7 +36,8 @@ def desk_question(runs: Runs) -> Question | None:
         return None
     (value, ideal), kind = max(costs, key=lambda one: (one[0][0] / max(one[0][1], 1e-9), one[0][0]))
     count = count_of(kind, cost_of(kind[0]))
-    return Question(_asked(run, kind), _choices(value, ideal), count.value, run=key)
+    several = sum(not one.companion_of for one in runs.values()) > 1
+    return Question(_asked(run, kind, several), _choices(value, ideal), count.value, run=key)
 
 
 def _of_phases(run: Run, key: str) -> Question:
@@ -67,12 +68,14 @@ def _choices(value: float, ideal: float) -> tuple[int | float, ...]:
     return tuple(int(one) if one == int(one) else one for one in sorted(found))
 
 
-def _asked(run: Run, kind: Kind) -> str:
+def _asked(run: Run, kind: Kind, several: bool) -> str:
+    """The question; of which kernel, where there are `several` runs."""
     sectors = architecture(run.arch).has_sectors
     space, op = kind
+    where = f"{run.trace.launch.kernel}, {tr(SPACES[space])}" if several else tr(SPACES[space])
     return tr(
-        "How many {units} does one {op} request of a warp take, on average? ({space})",
+        "How many {units} does one {op} request of a warp take, on average? ({where})",
         units=unit_of(cost_of(space), sectors).said(),
         op=tr(OPS[op]),
-        space=tr(SPACES[space]),
+        where=where,
     )

@@ -21,6 +21,7 @@ from gpuviz.lectures.hands import Hands
 from gpuviz.lectures.lecture import Slide
 from gpuviz.lectures.markdown.blocks import Paragraph, Span, blocks, lines
 from gpuviz.lectures.markdown.setting import set_words
+from gpuviz.lectures.prediction import Prediction
 from gpuviz.scenes.base import Story
 
 _CLOSE = 1e-6
@@ -32,7 +33,8 @@ _LARGE = 1000  # pixels from which on a screen is a large one
 class Shown:
     """A slide with all that its pictures need; no story while it is being run, or of words.
 
-    `trouble` says why there is no story, or no answer. `hands` are those that the class has raised.
+    `trouble` says why there is no story, or no answer. `hands` are those that the class has raised;
+    `prediction` is where it drags to what it predicts, None where nobody can, as on paper.
     """
 
     slide: Slide
@@ -41,6 +43,7 @@ class Shown:
     figures: tuple[Figure, ...] = ()
     trouble: str = ""
     hands: Hands | None = None
+    prediction: Prediction | None = None
 
 
 def letters(height: float, compared: bool) -> float:
@@ -93,6 +96,22 @@ def answered(cue: Cue, t: float) -> bool:
     return not cue.asks and not (cue.reveals and t < cue.end - _CLOSE)
 
 
+def line_of(shown: Shown, cue: Cue, stage: Stage) -> Rect | None:
+    """Where a number is predicted by dragging, None while the class is asked for none."""
+    if shown.prediction is None or not cue.asks or shown.story is None:
+        return None
+    return band.line_area(_for_band(shown, stage), _row(shown, stage))
+
+
+def _row(shown: Shown, whole: Stage) -> Rect:
+    """Where the choices of a question stand."""
+    stage = _for_band(shown, whole)
+    room = band.height(stage, bool(shown.slide.numbers), True)
+    margin = stage.roomy().margin
+    high = band.CHOICES * stage.roomy().scale
+    return Rect(margin, stage.height - room, stage.width - 2 * margin, high)
+
+
 def _for_band(shown: Shown, stage: Stage) -> Stage:
     """The stage with letters for the whole width, not for a half of it."""
     if not shown.slide.halved:
@@ -109,7 +128,8 @@ def _band(shown: Shown, cue: Cue, t: float, stage: Stage, room: float) -> tuple[
     if (question := shown.slide.question) is not None:
         row, area = area.above(band.CHOICES * stage.roomy().scale)
         out = shown.answer if answered(cue, t) else None
-        marks = band.choices(stage, row, named(question), out, shown.hands)
+        said = named(question)
+        marks = band.choices(stage, row, said, out, shown.hands, shown.prediction)
     if shown.slide.numbers and not cue.asks:
         marks += band.figures(stage, area, shown.figures)
     return marks

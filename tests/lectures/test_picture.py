@@ -125,7 +125,8 @@ def test_while_it_asks_no_count_is_told(story: Story) -> None:
     ]
     assert {"4", "8", "16", "32"} <= set(asking)
     told = words(frame(given, reveal, reveal.end, at))
-    assert {"8 sectors a request", "model", "recorded", "3.71\N{THIN SPACE}µs"} <= set(told)
+    time = "3.71\N{NARROW NO-BREAK SPACE}µs"
+    assert {"8 sectors a request", "model", "recorded", time} <= set(told)
     assert "recorded on NVIDIA H200, 2026-11-20" in told
     assert "Lane i reads float 2·i. How many sectors?" not in told
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPointF, Qt
 from pytestqt.qtbot import QtBot
 
 from gpuviz.draw.hit import text_boxes
@@ -19,6 +19,7 @@ from gpuviz.lectures import band
 from gpuviz.lectures.answer import Answer
 from gpuviz.lectures.hands import Hands
 from gpuviz.lectures.keeping import in_file
+from gpuviz.lectures.picture import line_of
 from gpuviz.lectures.reading import read
 from gpuviz.qt.look.fonts import load_fonts
 from gpuviz.qt.presenter.presentation import Presentation
@@ -176,3 +177,23 @@ def test_what_is_long_about_the_gpu_leaves_the_notes_their_room(give: Give, qtbo
     shown.speaker.say("the process that runs kernels on the GPU was lost, and it starts again " * 2)
     qtbot.wait(20)
     assert shown.speaker.notes.width() == before
+
+
+def test_a_class_predicts_a_number_by_dragging(give: Give, qtbot: QtBot) -> None:
+    shown = give(TEXT)
+    conductor, screen = shown.conductor, shown.screen
+    line = line_of(conductor.shown, conductor.cue, screen.stage())
+    assert line is not None and conductor.shown.prediction is not None
+    y, reach = line.center[1], conductor.shown.prediction.reach
+    before = conductor.place
+    assert screen.press_at(QPointF(line.x + 1, y))
+    screen.move_to(QPointF(line.x + line.width * reach.share(5), y))
+    screen.release()
+    screen.move_to(QPointF(line.right, y))
+    assert conductor.place == before and conductor.shown.prediction.value == 5
+    assert "5" in texts(shown)
+    press(shown, K.Key_Space)
+    qtbot.waitUntil(lambda: not conductor.cue.asks)
+    assert line_of(conductor.shown, conductor.cue, screen.stage()) is None
+    conductor.player.seek(conductor.cue.end)
+    assert {"5", "✓ 8"} <= set(texts(shown))

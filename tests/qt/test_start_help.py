@@ -119,6 +119,32 @@ def test_a_lesson_asks_before_it_tells(window: Window) -> None:
     window.player.pause()
 
 
+def test_a_number_is_predicted_by_dragging(window: Window) -> None:
+    guess, bar = window.features.guess, window.panes.guide
+    guess.ask()
+    line = bar.line
+    assert line is not None and line.isVisible() and not bar.given.isEnabled()
+    QTest.mousePress(line, LEFT, pos=QPoint(20, 20))
+    QTest.mouseMove(line, QPoint(line.width() // 2, 20))
+    assert guess.asks and guess.prediction is not None
+    QTest.mouseRelease(line, LEFT)
+    for key in [K.Key_Home, *[K.Key_Right] * 16]:  # to 16, number by number
+        QTest.keyClick(line, key)
+    assert guess.prediction.value == 16 and not window.counts.isVisible()
+    QTest.mouseClick(bar.given, LEFT)
+    window.player.pause()
+    assert not guess.asks and window.counts.isVisible() and not line.isEnabled()
+    assert bar.words.text() == "✗ You said 16, 2 × too many; it is 8 sectors a request"
+    QTest.mouseClick(bar.asked, LEFT)
+    assert bar.line is None and not bar.given.isVisible()
+    guess.ask()
+    assert bar.line is not None and guess.prediction is not None
+    assert guess.prediction.value is None and bar.line.isEnabled()
+    QTest.mouseClick(bar.choices[1], LEFT)
+    window.player.pause()
+    assert bar.words.text() == "✓ Right: 8 sectors a request"
+
+
 def test_other_values_are_another_question(
     window: Window, perform: FakePerform, qtbot: QtBot
 ) -> None:

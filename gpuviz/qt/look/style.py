@@ -44,6 +44,7 @@ _SIZES = {
     "notes": 18,
     "chevron": 22,
     "slider": 20,
+    "line": 46,
     "menu": 26,
 }
 

@@ -14,6 +14,7 @@ from gpuviz.lectures.cues import Cue, cues
 from gpuviz.lectures.hands import Hands
 from gpuviz.lectures.lecture import Lecture, Slide
 from gpuviz.lectures.picture import Shown
+from gpuviz.lectures.prediction import Prediction, reach_of
 from gpuviz.lectures.variation import Variation
 from gpuviz.qt.playing.player import Player
 from gpuviz.qt.presenter.slide_measurements import SlideMeasurements
@@ -59,6 +60,7 @@ class Conductor(QObject):
         self._varied_runs = varied_runs
         self._variation: Variation | None = None
         self._hands: dict[tuple[int, str], Hands] = {}
+        self._predicted: dict[tuple[int, str], float] = {}
         self._left = 0, 0.0  # the cue and the moment at which the plan was left
         self._slide = self._cue = 0
         self._ended = False
@@ -121,6 +123,14 @@ class Conductor(QObject):
         self._hands[self.shown_as] = hands
         self._shown = replace(self._shown, hands=hands)
         self.changed.emit()
+
+    def predict(self, value: float) -> None:
+        """What the class predicts in numbers."""
+        one = self._shown.prediction
+        if one is not None:
+            self._predicted[self.shown_as] = value
+            self._shown = replace(self._shown, prediction=replace(one, value=value))
+            self.changed.emit()
 
     @property
     def place(self) -> tuple[int, int]:
@@ -331,8 +341,12 @@ class Conductor(QObject):
             except InputError as error:
                 trouble = str(error)
         counted = figures(slide.numbers, made.runs, measured, slide.counted)
-        hands = self.hands if number == self._slide else None
-        return Shown(slide, made.story, found, counted, trouble, hands)
+        here = number == self._slide
+        hands = self.hands if here else None
+        reach = reach_of(slide.question.choices) if slide.question is not None else None
+        value = self._predicted.get(self.shown_as) if here else None
+        prediction = Prediction(reach, value) if reach is not None else None
+        return Shown(slide, made.story, found, counted, trouble, hands, prediction)
 
 
 def _changed(slide: Slide, varied: Variation, made: Showing) -> tuple[Slide, str]:

@@ -63,7 +63,7 @@ class Preview(QWidget):
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         """As on the screen."""
         if self._hand is not None:
-            self._hand.board.end()
+            self._hand.release()
 
     @property
     def share(self) -> float:

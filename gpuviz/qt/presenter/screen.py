@@ -21,7 +21,7 @@ from gpuviz.draw.stage import Stage
 from gpuviz.language import tr
 from gpuviz.lectures import strip
 from gpuviz.lectures.answer import named, shown
-from gpuviz.lectures.picture import Shown, frame, letters, titled
+from gpuviz.lectures.picture import Shown, frame, letters, line_of, titled
 from gpuviz.qt.controls.announce import Announcer
 from gpuviz.qt.look.theme import Look
 from gpuviz.qt.presenter.board import DRAGGED, Board
@@ -54,6 +54,7 @@ class Screen(QWidget):
         self.board = board
         self._drawn_on: tuple[float, float, float] | None = None
         self._frozen: tuple[Seen, QSize] | None = None
+        self._predicts = False  # whether a prediction is being dragged
         self._frame: Frame | None = None
         self._fresh = False
         self._at = QPointF(-1e6, -1e6)
@@ -218,7 +219,29 @@ class Screen(QWidget):
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         """A line ends."""
+        self.release()
+
+    def release(self) -> None:
+        """The button goes up."""
+        self._predicts = False
         self.board.end()
+
+    def _predict(self, there: QPointF, begins: bool = False) -> bool:
+        """The class predicts the number at a point of the picture; False where none is asked for,
+        or it `begins` beside the line.
+        """
+        conductor = self._conductor
+        line, one = (
+            line_of(conductor.shown, conductor.cue, self.stage()),
+            conductor.shown.prediction,
+        )
+        if line is None or one is None:
+            return False
+        inside = line.x <= there.x() <= line.right and line.y <= there.y() <= line.bottom
+        if begins and not inside:
+            return False
+        conductor.predict(one.reach.at((there.x() - line.x) / line.width))
+        return True
 
     def press_at(self, at: QPointF) -> bool:
         """The button goes down at a point of the window: a line begins, the strip is clicked, or
@@ -232,6 +255,8 @@ class Screen(QWidget):
             self._tuning.click(self._window(), at.x(), at.y())
         elif self.board.tool in DRAGGED:
             self.board.begin(there.x(), there.y(), self.stage())
+        elif self._predict(there, begins=True):
+            self._predicts = True
         elif titled(seen.picture, there.x(), there.y()) and self._tuning.offered:
             self._tuning.toggle()
         else:
@@ -242,7 +267,9 @@ class Screen(QWidget):
         """The mouse is at a point of the window."""
         self._at = at
         self._rest.start()
-        if self.board.tool in DRAGGED and (seen := self.seen()) is not None:
+        if self._predicts and (seen := self.seen()) is not None:
+            self._predict(seen.onto.inverted()[0].map(at))
+        elif self.board.tool in DRAGGED and (seen := self.seen()) is not None:
             there = seen.onto.inverted()[0].map(at)
             self.board.draw(there.x(), there.y())
         elif self.board.tool:

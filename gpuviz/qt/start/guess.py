@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
@@ -11,6 +12,7 @@ from gpuviz.language import tr
 if TYPE_CHECKING:
     from gpuviz.lectures.answer import Answer
     from gpuviz.lectures.lecture import Question
+    from gpuviz.lectures.prediction import Prediction
     from gpuviz.qt.playing.player import Player
     from gpuviz.qt.running.director import Director
     from gpuviz.scenes.showing import Showing
@@ -23,9 +25,11 @@ class Guess(QObject):
     -------
     changed : there is a question, or none any more, or its answer is out
     offered : whether something can be asked of what is shown
+    predicted : another number is predicted
     """
 
     changed = Signal()
+    predicted = Signal()
     offered = Signal(bool)
 
     def __init__(self, player: Player, director: Director, parent: QObject | None = None) -> None:
@@ -34,25 +38,30 @@ class Guess(QObject):
         self.question: Question | None = None
         self.answer: Answer | None = None
         self.guessed: int | None = None
+        self.prediction: Prediction | None = None  # of a number, by dragging
+        self.told = False
         director.performed.connect(self._take)
         director.forgotten.connect(self.forget)
 
     @property
     def asks(self) -> bool:
         """Whether a question waits for its answer."""
-        return self.question is not None and self.guessed is None
+        return self.question is not None and not self.told
 
     def ask(self) -> None:
         """Ask, from the beginning of the story."""
         from gpuviz.lectures.answer import answer
         from gpuviz.lectures.desk_question import desk_question
+        from gpuviz.lectures.prediction import Prediction, reach_of
 
         showing = self._director.showing
         found = desk_question(showing.runs) if showing is not None else None
         if showing is None or found is None:
             return
         self.question, self.answer = found, answer(found, showing.runs, {})
-        self.guessed = None
+        self.guessed, self.told = None, False
+        reach = reach_of(found.choices)
+        self.prediction = Prediction(reach) if reach is not None else None
         self._player.pause()
         self._player.seek(self._player.state.start)
         self.changed.emit()
@@ -61,22 +70,43 @@ class Guess(QObject):
         """This is the guess: the answer comes out, and the story with it."""
         if self.asks:
             self.guessed = number
-            self.changed.emit()
-            if not self._player.state.playing:
-                self._player.toggle()
+            self._tell()
+
+    def predict(self, value: float) -> None:
+        """This is what is predicted so far; nothing comes out yet."""
+        if self.asks and self.prediction is not None:
+            self.prediction = replace(self.prediction, value=value)
+            self.predicted.emit()
+
+    def give(self) -> None:
+        """What was predicted is the guess."""
+        if self.asks and self.prediction is not None and self.prediction.value is not None:
+            self._tell()
+
+    def _tell(self) -> None:
+        """The answer comes out, and the story with it."""
+        self.told = True
+        self.changed.emit()
+        if not self._player.state.playing:
+            self._player.toggle()
 
     def forget(self) -> None:
         """Nothing is asked."""
         if self.question is not None:
-            self.question = self.answer = self.guessed = None
+            self.question = self.answer = self.guessed = self.prediction = None
+            self.told = False
             self.changed.emit()
 
     def said(self) -> str:
         """Whether the guess was right, and the answer."""
         from gpuviz.lectures.answer import shown
 
-        if self.answer is None or self.guessed is None:
+        if self.answer is None or not self.told:
             return ""
+        if self.guessed is None and self.prediction is not None:
+            from gpuviz.lectures.prediction import said
+
+            return said(self.prediction.value or 0.0, self.answer)
         told = {"value": shown(self.answer.value), "unit": self.answer.unit}
         if self.guessed == self.answer.right:
             return tr("✓ Right: {value} {unit}", **told)

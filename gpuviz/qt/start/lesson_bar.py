@@ -6,22 +6,27 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout
 
 from gpuviz.language import tr
 from gpuviz.qt.controls.controls import button, keep_space, label
 
 if TYPE_CHECKING:
+    from gpuviz.qt.look.theme import Theme
     from gpuviz.qt.start.guess import Guess
     from gpuviz.qt.start.practice import Practice
+    from gpuviz.qt.start.prediction_slider import PredictionSlider
     from gpuviz.scenes.base import Lesson
 
 
 class LessonBar(QFrame):
-    """One row. `follow` gives it a guess to offer; before, it says what to look for."""
+    """One row, and a line to drag along where a number is asked for. `follow` gives it a guess to
+    offer; before, it says what to look for.
+    """
 
-    def __init__(self) -> None:
+    def __init__(self, theme: Theme) -> None:
         super().__init__()
+        self._theme = theme
         self.setObjectName("lessonbar")
         self._look_for = ""
         self._guess: Guess | None = None
@@ -34,9 +39,18 @@ class LessonBar(QFrame):
         )
         self.asked.hide()
         keep_space(self.asked)
-        self._row = QHBoxLayout(self)
-        self._row.setContentsMargins(20, 5, 14, 3)
-        self._row.setSpacing(8)
+        self.line: PredictionSlider | None = None  # while a number is asked for
+        self.given = button(tr("Show"), tr("Show the answer"), "chip", tr("This is my prediction"))
+        self.given.hide()
+        keep_space(self.given)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(20, 5, 14, 3)
+        column.setSpacing(0)
+        self._row, self._below = QHBoxLayout(), QHBoxLayout()
+        for row in (self._row, self._below):
+            row.setSpacing(8)
+            column.addLayout(row)
+        self._below.addWidget(self.given)
         self._row.addWidget(self.words, 1)
         self._row.addWidget(self.asked, alignment=Qt.AlignmentFlag.AlignTop)
 
@@ -49,6 +63,8 @@ class LessonBar(QFrame):
         """Offer to ask, and show what can be guessed."""
         self._guess = guess
         guess.changed.connect(self._show)
+        guess.predicted.connect(self._show_line)
+        self.given.clicked.connect(guess.give)
         guess.offered.connect(self.asked.setVisible)
         self.asked.clicked.connect(lambda: guess.forget() if guess.question else guess.ask())
 
@@ -63,6 +79,7 @@ class LessonBar(QFrame):
             one.hide()
             one.deleteLater()
         self.choices = []
+        self._show_line()
         guess = self._guess
         if guess is None or guess.question is None:
             asked = self._practice.said() if self._practice is not None else ""
@@ -70,8 +87,37 @@ class LessonBar(QFrame):
             self.asked.setText(tr("Guess first"))
             return
         self.asked.setText(tr("Close") if not guess.asks else tr("Do not ask"))
-        self.words.setText(guess.said() or tr("What do you think?"))
+        asking = (
+            tr("Drag to your prediction, or choose:") if self.line else tr("What do you think?")
+        )
+        self.words.setText(guess.said() or asking)
         self._offer_choices(guess)
+
+    def _show_line(self) -> None:
+        """The line of the number that is predicted, and once it is out the answer."""
+        one = self._guess.prediction if self._guess is not None else None
+        if one is None or self._guess is None:
+            if self.line is not None:
+                self.line.hide()
+                self.line.deleteLater()
+                self.line = None
+            self.given.hide()
+            return
+        if self.line is None:
+            from gpuviz.qt.start.prediction_slider import PredictionSlider
+
+            self.line = PredictionSlider(self._theme)
+            self.line.predicted.connect(self._guess.predict)
+            self.line.given.connect(self._guess.give)
+            self._below.insertWidget(0, self.line, 1)
+            self.line.show()
+        asks, answer = self._guess.asks, self._guess.answer
+        out = float(answer.value) if answer is not None and not asks else None
+        self.line.show_prediction(one, out)
+        if not asks and self.given.hasFocus():
+            self.asked.setFocus(Qt.FocusReason.OtherFocusReason)
+        self.given.setVisible(asks)
+        self.given.setEnabled(one.value is not None)
 
     def _offer_choices(self, guess: Guess) -> None:
         """A button a choice; once the answer is out, the right one is marked."""

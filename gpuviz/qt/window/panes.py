@@ -46,7 +46,7 @@ class Panes(QWidget):
         self.lessons = LessonList(core.course.lessons, theme)
         self.left = LeftTabs(self.lessons)
         _put(self.list, self.left)
-        self.guide = LessonBar()
+        self.guide = LessonBar(theme)
         _rows_of(self._picture).addWidget(self.guide)
         player.lesson_changed.connect(self.guide.show_lesson)
         self.stage = StageView(player, theme)
