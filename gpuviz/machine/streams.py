@@ -53,12 +53,15 @@ class Covers:
         every = {i.ptx_line for block in code for i in block.instructions}
         self._candidates: dict[int, list[Cover]] = {n: [] for n in range(len(stretches))}
         copies: list[dict[int, int]] = [{} for _ in code]
+        self._counting: set[int] = set()
         for number, stretch in enumerate(stretches):
             body = [by_pc[pc] for pc in range(stretch.pc, stretch.pc + stretch.count)]
             lines = {i.ptx_line for i in body} & every
             data = {i.ptx_line for i in body if is_data(i)} & every
             if all(i.opcode.name in _LEAVING for i in body):
                 continue  # the way out is part of whatever comes before
+            if not data:
+                self._counting.add(number)
             for place, block in enumerate(code):
                 found = Counter(
                     i.ptx_line
@@ -103,9 +106,10 @@ class Covers:
 
     def _taken(self, cover: Cover, path: Sequence[int], at: int) -> tuple[int, int]:
         """Where what a block covers ends, and how many copies of the first stretch it took."""
-        left = dict(cover.copies)
+        left, most = dict(cover.copies), max(cover.copies.values())
+        left |= {n: most for n in left if n in self._counting}  # once for all turns of a loop
         first = path[at]
-        end = at
+        had, end = left[first], at
         while end < len(path):
             here = path[end]
             if left.get(here, 0) > 0:
@@ -113,7 +117,7 @@ class Covers:
             elif self._candidates[here]:
                 break
             end += 1
-        return end, cover.copies[first] - left[first]
+        return end, min(had - left[first], cover.copies[first])
 
 
 class _Links:

@@ -1,8 +1,10 @@
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from gpuviz.arch import architecture as arch
 from gpuviz.cli import main
 from gpuviz.machine.bounds import limits, mended
 from gpuviz.machine.device import H200
@@ -12,8 +14,12 @@ from gpuviz.machine.prediction import predict
 from gpuviz.machine.sample import sample
 from gpuviz.machine.schedule import Kind, Pipe, code_of
 from gpuviz.machine.traffic import _packets
+from gpuviz.ptx.options import Options
+from gpuviz.runners.predicted import launched
 from gpuviz.runners.timing import Quantity, Row, summary
 from gpuviz.sass.listing import read_listings
+from gpuviz.scenes import lesson
+from gpuviz.scenes.perform import job_of
 from tests.machine.launches import FILE, MEASURED, known
 
 
@@ -22,6 +28,21 @@ def test_issued_instructions_are_those_counted() -> None:
     for name in ("copy1_2e18", "shloop_32"):
         prediction = predict(known(name), H200)
         assert prediction.instructions == MEASURED[name]["measured"]["instructions"], name
+
+
+@pytest.mark.machine_code
+def test_a_loop_unrolled_with_its_barriers_runs_as_often_as_it_did() -> None:
+    """Four turns are one block of machine code with one test; each turn ran all four."""
+    n = 64
+    one = lesson("caches")
+    plan = next(p for p in one.plan(one.defaults()) if p.role == "tiled")
+    size = f"f32[{n * n}]"
+    given = (f"{size}=rand", f"{size}=rand", f"{size}=zeros", f"i32={n}")
+    small = replace(plan, grid=(n // 16, n // 16, 1), arguments=given)
+    prediction = predict(launched(job_of(small, "sm_90"), arch("9.0"), H200, Options()), H200)
+    loads = np.array(["LDG" in one.text for one in prediction.code])
+    warps = len(prediction.work.blocks) * prediction.work.warps
+    assert prediction.outcome.issued[loads].sum() == warps * 2 * n / 16
 
 
 @pytest.mark.machine_code
