@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from gpuviz.arch import architecture
 from gpuviz.coverage.figure import Figure, Row
+from gpuviz.coverage.ladder import ladder, source
 from gpuviz.coverage.matrices import MATRICES
 from gpuviz.coverage.memory import GLOBAL, SHARED
 from gpuviz.coverage.organisation import OCCUPANCY, ORGANISATION
@@ -48,10 +49,8 @@ _HEAD = ("System", "Documents", "Lesson", "Published", "Predicted", "Measured")
 
 def page() -> str:
     """The whole page."""
-    return (
-        "\n".join([*_opening(), *(line for name in TABLES for line in _section(name)), *_beyond()])
-        + "\n"
-    )
+    tables = (line for name in TABLES for line in _section(name))
+    return "\n".join([*_opening(), *tables, *_beyond(), *_ladder()]) + "\n"
 
 
 def _opening() -> Iterator[str]:
@@ -114,7 +113,7 @@ def where(figure: Figure) -> str:
     return ", ".join(parts)
 
 
-def _line(cells: tuple[str, ...]) -> str:
+def _line(cells: Sequence[str]) -> str:
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
@@ -122,6 +121,16 @@ def _beyond() -> Iterator[str]:
     yield from ("", "## Beyond the documents", "")
     there = {one.id for one in SCENES}
     yield from (f"- `{name}`: {what}" for name, what in BEYOND.items() if name in there)
+
+
+def _ladder() -> Iterator[str]:
+    """The rungs beside cuBLAS, if their times ship."""
+    heading, *found = [*ladder()] or [()]
+    if found:
+        yield from ("", "## The ladder beside cuBLAS", "")
+        yield f"{source()}: medians of one run, turn by turn; its speed, that of cuBLAS for the"
+        yield "same numbers (fp16: halves in, floats out), and the share."
+        yield from ("", _line(heading), _line(("---",) * len(heading)), *map(_line, found))
 
 
 def covered() -> set[str]:

@@ -1,0 +1,35 @@
+"""The ladder's part of docs/coverage.md: what each rung took beside cuBLAS."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from gpuviz.runners.ladder_times import LadderTimes, shipped
+from gpuviz.scenes.ladder_rungs import RUNGS
+
+_SIZES = (1024, 2048, 4096)
+
+
+def ladder() -> Iterator[Sequence[str]]:
+    """Rows of cells, their heading first: a rung, its speed and share of cuBLAS at each size;
+    nothing where no times ship.
+    """
+    times = shipped()
+    if times is not None:
+        yield ("Rung", *(f"N = {size}" for size in _SIZES))
+        for number, rung in enumerate(RUNGS, 1):
+            each = (_told(times, rung.kernel, rung.entry, size) for size in _SIZES)
+            yield (f"{number}. {rung.name}, {rung.numbers}", *each)
+
+
+def source() -> str:
+    """Where the times are from."""
+    times = shipped()
+    return "" if times is None else f"{times.device}, {times.date}"
+
+
+def _told(times: LadderTimes, kernel: str, entry: str, size: int) -> str:
+    found = times.of(kernel, entry, size)
+    if found is None:
+        return "not measured"
+    return f"{found.teraflops:.3g} of {found.library:.3g} TFLOP/s, {100 * found.share:.0f} %"
