@@ -39,9 +39,9 @@ _DRAWN = 256  # rows and columns of the matrices that are drawn and counted
 _SOURCE, _CELLS, _SEND, _ONE, _MOST, _END = 4.0, 4.0, 1.0, 0.8, 4.0, 5.0  # seconds
 _EACH = 64  # products a lane that counts are told for
 _TENSOR, _WGMMA = (8, 0), (9, 0)  # the first capability with all of mma's rungs; that of wgmma's
-# Products that a multiprocessor of an H100 or H200 makes a cycle: of floats, and of halves on
-# tensor cores (NVIDIA H100 Tensor Core GPU Architecture, 2022: 4 cores of 512).
-_UNITS, _TENSOR_CORES = 128, 2048
+# Products that a multiprocessor of an H100 or H200 makes a cycle: of floats, and on 4 tensor cores
+# (NVIDIA H100 Tensor Core GPU Architecture, 2022).
+_UNITS = {"fp32": 128, "tf32": 4 * 256, "fp16": 4 * 512}
 
 PARAMETERS = (
     Parameter(
@@ -210,7 +210,7 @@ class Cost:
 _READS = (Count.SHARED_LOAD_WAVEFRONTS, Count.SHARED_STORE_WAVEFRONTS, Count.SHARED_COPY_WAVEFRONTS)
 
 
-def cost_of(run: Run, side: int, tensor: bool = False) -> Cost:
+def cost_of(run: Run, side: int, numbers: str = "fp32") -> Cost:
     """Of a launch that multiplies matrices of so many rows and columns."""
     totals = run.counts.totals
     share = _EACH * LANES / side**3
@@ -221,7 +221,7 @@ def cost_of(run: Run, side: int, tensor: bool = False) -> Cost:
         run.trace.warp_instructions * share,
         waves * share,
         sectors * share,
-        _EACH * LANES / (_TENSOR_CORES if tensor else _UNITS),
+        _EACH * LANES / _UNITS[numbers],
         max(waves, lines) * share,  # stages of L1 that work side by side
     )
 
@@ -241,7 +241,7 @@ def _table(values: Values, runs: Mapping[str, Run], arch: Architecture) -> Node:
     shown, size = _shown(values), number(values, "size")
     found, times = [runs[rung.name] for rung in shown], shipped()
     pairs = list(zip(found, shown, strict=True))
-    costs = [cost_of(run, _DRAWN, rung.on_tensor_cores) for run, rung in pairs]
+    costs = [cost_of(run, _DRAWN, rung.numbers) for run, rung in pairs]
     timed = [beside(times, rung, size, run) for run, rung in pairs]
     least = [least_time(cost, arch, size) for cost in costs]
     limit = [tr("reading") if c.read > c.multiply else tr("multiplying") for c in costs]

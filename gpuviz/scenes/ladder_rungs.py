@@ -12,12 +12,13 @@ from gpuviz.compile.compiler import read_text
 from gpuviz.language import later
 from gpuviz.scenes.base import Plan
 
-FP32, TENSOR, WGMMA = "ladder.cu", "ladder_tensor.cu", "ladder_wgmma.cu"
+FP32, TF32, TENSOR, WGMMA = (f"ladder{name}.cu" for name in ("", "_tf32", "_tensor", "_wgmma"))
 _WIDE, _LOW = 32, 16  # of blocks that are tiles, and where 1024 threads are too many
-_STAGE = 4 * (128 * 8 + 8 * 128)  # bytes of both tiles of a stage of the last fp32 kernel
-_BOXES = 2 * (128 * 64 + 64 * 256)  # and of those with wgmma, which begin at a multiple of:
+_STAGE = 4 * 8 * (64 + 4 + 128)  # bytes of both tiles of a stage of the last fp32 kernel,
+_ROUNDED = 4 * (128 * 20 + 16 * 264)  # with tf32,
+_THIN = 2 * (128 * 32 + 32 * 256)  # with mma,
+_HALVES = 2 * (128 * 64 + 64 * 256)  # with wgmma, where they begin at a multiple of:
 _EDGE = 1024
-_HALVES = 2 * (128 * 32 + 32 * 256)  # the same of the last one with mma
 
 
 @dataclass(frozen=True)
@@ -45,13 +46,13 @@ class Rung:
             m, n = (f"tensormap(f16[{side},{side}]=rand, box={rows}x64, swizzle=128)"
                     for rows in (128, 64))  # fmt: skip
             return m, n
-        kind = "f16" if self.on_tensor_cores else "f32"
+        kind = "f16" if self.numbers == "fp16" else "f32"
         return f"{kind}[{side**2}]=rand", f"{kind}[{side**2}]=rand"
 
     @property
     def numbers(self) -> str:
-        """The type of M and N, by which cuBLAS has another speed."""
-        return "fp16" if self.on_tensor_cores else "fp32"
+        """What is multiplied, by which the units, and cuBLAS, have another speed."""
+        return {FP32: "fp32", TF32: "tf32"}.get(self.kernel, "fp16")
 
     @property
     def unread(self) -> bool:
@@ -60,7 +61,7 @@ class Rung:
 
     @property
     def on_tensor_cores(self) -> bool:
-        """Whether tensor cores multiply, halves."""
+        """Whether tensor cores multiply."""
         return self.kernel != FP32
 
     def plan(self, role: str, side: int) -> Plan:
@@ -159,14 +160,23 @@ RUNGS = (
         _THREADS,
     ),
     Rung(
-        "ring",
-        later("ring of tiles"),
-        later("M as it lies, in copies of 16 bytes; a ring of four tiles"),
-        later("Fewer copies, and three tiles are on their way while one is multiplied."),
-        _SQUARE,
+        "wide",
+        later("16 × 8 cells a thread"),
+        later("A thread computes 16 × 8 cells, a warp 64 × 64; a ring of three tiles"),
+        later("24 numbers read serve 128 products, where 16 served 64: fewer instructions read."),
+        (64, 128),
+        (64, 1, 1),
+        3 * _STAGE,
+    ),
+    Rung(
+        "tf32",
+        later("tf32"),
+        later("mma multiplies the same floats, rounded to tf32: 10 bits behind the point"),
+        later("Tensor cores make eight times as many products a cycle, of coarser numbers."),
+        _WIDER,
         _THREADS,
-        4 * _STAGE,
-        cost=later("After each barrier ten reads come before the first product, where four did."),
+        2 * _ROUNDED,
+        TF32,
     ),
     Rung(
         "tensor",
@@ -203,7 +213,17 @@ RUNGS = (
         later("Tensor cores no longer wait for memory, and one barrier a tile is enough."),
         _WIDER,
         _THREADS,
-        4 * _HALVES,
+        4 * _THIN,
+        TENSOR,
+    ),
+    Rung(
+        "ahead",
+        later("fragments ahead"),
+        later("Fragments of the next 16 k are loaded while those of these are multiplied"),
+        later("As many instructions, but nobody waits for ldmatrix, nor right behind a barrier."),
+        _WIDER,
+        _THREADS,
+        4 * _THIN,
         TENSOR,
     ),
     Rung(
@@ -213,7 +233,7 @@ RUNGS = (
         later("No fragments to load: tensor cores read the tiles themselves, the warps only wait."),
         _WIDER,
         _THREADS,
-        4 * _BOXES + _EDGE,
+        4 * _HALVES + _EDGE,
         WGMMA,
     ),
     Rung(
@@ -223,7 +243,7 @@ RUNGS = (
         later("No addresses, no copies by threads: eight warps do nothing but multiply."),
         _WIDER,
         (288, 1, 1),
-        4 * _BOXES + _EDGE,
+        4 * _HALVES + _EDGE,
         WGMMA,
         True,
     ),

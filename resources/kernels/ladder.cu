@@ -1,16 +1,10 @@
 // P = M N, fp32, all n x n and stored row by row; n is a multiple of 128. Each kernel is one idea
-// beyond the one above it. The macros BK, STAGES and RESIDENT tune the last one.
+// beyond the one above it. The macro STAGES tunes the last one.
 #ifndef WIDTH
 #define WIDTH 32  // of the blocks of the first three
 #endif
-#ifndef BK
-#define BK 8  // 8, 16 or 32: what is multiplied between two barriers
-#endif
 #ifndef STAGES
-#define STAGES 4
-#endif
-#ifndef RESIDENT
-#define RESIDENT 2  // blocks of the last kernel that a multiprocessor has room for
+#define STAGES 3
 #endif
 
 typedef const float* __restrict__ In;
@@ -277,53 +271,51 @@ extern "C" __global__ void __launch_bounds__(256, 2) warp_tiles(In M, In N, floa
         four(P[(i / 8 * 16 + i / 2 % 4) * n + i % 2 * 32]) = four(sum[i / 2][i % 2 * 4]);
 }
 
-// 10: M as it lies, in copies of 16 bytes, read four k at a time; a ring of STAGES tiles.
-extern "C" __global__ void __launch_bounds__(256, RESIDENT) ring(In M, In N, float* P, int n)
+// 10: a thread has 16 x 8 cells, a warp 64 x 64; a ring of STAGES tiles.
+extern "C" __global__ void __launch_bounds__(64, 4) wide(In M, In N, float* P, int n)
 {
-    constexpr int PITCH = BK == 8 ? 8 : BK + 4, STAGE = 128 * PITCH + BK * 128;
+    constexpr int PITCH = 64 + 4, STAGE = 8 * PITCH + 8 * 128;
     extern __shared__ __align__(16) float tiles[];
-    int t = threadIdx.x, x = t / 32 % 2 * 64 + t / 2 % 8 * 4, y = t / 64 * 32 + t / 16 % 2 * 2 + t % 2;
-    int right = t % (BK / 4) * 4, down = t / (BK / 4);
-    M += (blockIdx.y * 128 + down) * n + right;
+    int t = threadIdx.x, x = t / 32 * 64 + t / 2 % 8 * 4, y = (t / 16 % 2 * 2 + t % 2) * 4;
+    M += (blockIdx.y * 64 + t / 8) * n + t % 8;
     N += t / 32 * n + blockIdx.x * 128 + t % 32 * 4;
-    float sum[8][8] = {}, a[8][4], b[8];
+    float sum[16][8] = {}, a[16], b[8];
     auto load = [&](int first, float* stage) {
         if (first < n) {
+            float *Ms = stage + t % 8 * PITCH + t / 8, *Ns = stage + 8 * PITCH + t * 4;
 #pragma unroll
-            for (int i = 0; i < BK / 8; ++i) {
-                int below = i * (1024 / BK);
-                copy<16>(stage[(down + below) * PITCH + right], M[below * n + first]);
-                copy<16>(stage[128 * PITCH + (t / 32 + i * 8) * 128 + t % 32 * 4],
-                         N[(first + i * 8) * n]);
-            }
+            for (int i = 0; i < 8; ++i)
+                copy<4>(Ms[i * 8], M[i * 8 * n + first]);
+#pragma unroll
+            for (int i = 0; i < 8; i += 2)
+                copy<16>(Ns[i * 128], N[(first + i) * n]);
         }
         commit();
     };
 #pragma unroll
     for (int i = 0; i < STAGES - 1; ++i)
-        load(i * BK, tiles + i * STAGE);
+        load(i * 8, tiles + i * STAGE);
     float *now = tiles, *next = tiles + (STAGES - 1) * STAGE, *end = tiles + STAGES * STAGE;
-    for (int first = 0; first < n; first += BK) {
+    for (int first = 0; first < n; first += 8) {
         wait<STAGES - 2>();
         __syncthreads();
-        load(first + (STAGES - 1) * BK, next);
-        const float *Ms = now + y * PITCH, *Ns = now + 128 * PITCH + x;
+        load(first + (STAGES - 1) * 8, next);
+        const float *Ms = now + y, *Ns = now + 8 * PITCH + x;
 #pragma unroll
-        for (int k = 0; k < BK; ++k) {
-            if (k % 4 == 0)
+        for (int k = 0; k < 8; ++k) {
 #pragma unroll
-                for (int i = 0; i < 8; ++i)
-                    four(a[i][0]) = four(Ms[i * 4 * PITCH + k]);
+            for (int i = 0; i < 4; ++i)
+                four(a[i * 4]) = four(Ms[k * PITCH + i * 16]);
             four(b[0]) = four(Ns[k * 128]), four(b[4]) = four(Ns[k * 128 + 32]);
 #pragma unroll
-            for (int i = 0; i < 64; ++i)
-                sum[i / 8][i % 8] += a[i / 8][k % 4] * b[i % 8];
+            for (int i = 0; i < 128; ++i)
+                sum[i / 8][i % 8] += a[i / 8] * b[i % 8];
         }
         next = now;
         now = now + STAGE == end ? tiles : now + STAGE;
     }
-    P += (blockIdx.y * 128 + y) * n + blockIdx.x * 128 + x;
+    P += (blockIdx.y * 64 + y) * n + blockIdx.x * 128 + x;
 #pragma unroll
-    for (int i = 0; i < 16; ++i)
-        four(P[i / 2 * 4 * n + i % 2 * 32]) = four(sum[i / 2][i % 2 * 4]);
+    for (int i = 0; i < 32; ++i)
+        four(P[(i / 8 * 16 + i / 2 % 4) * n + i % 2 * 32]) = four(sum[i / 2][i % 2 * 4]);
 }

@@ -97,7 +97,7 @@ __device__ int2 place()
 
 __device__ half* aligned(half* to) { return to + (1024 - at(to) % 1024) % 1024 / 2; }
 
-// 15: four warps multiply what lies in shared memory: nothing goes through registers but sums.
+// 17: four warps multiply what lies in shared memory: nothing goes through registers but sums.
 extern "C" __global__ void __launch_bounds__(256, 1) groups(In M, In N, float* P, int n)
 {
     extern __shared__ half room[];
@@ -150,7 +150,7 @@ __device__ void fetch(half* to, const Map& from, int x, int y, const unsigned lo
                         "r"(at(&barrier)) : "memory");)
 }
 
-// 16: one warp has TMA fetch boxes of M and N; the others only multiply.
+// 18: one warp has TMA fetch boxes of M and N; the others only multiply.
 extern "C" __global__ void __launch_bounds__(288, 1)
 tma(const __grid_constant__ Map M, const __grid_constant__ Map N, float* P, int n)
 {

@@ -42,7 +42,8 @@ def test_every_rung_multiplies_within_the_bound_of_its_sums(rung: int) -> None:
     m, n = (run.inputs[name].reshape(SIDE, SIDE).astype(np.float64) for name in "MN")
     p = run.outputs["P"].reshape(SIDE, SIDE)
     assert run.trace.warp_instructions and np.isfinite(p).all()
-    bound = SIDE * 2.0**-24 * (np.abs(m) @ np.abs(n))
+    each = 2.0**-10 if RUNGS[rung - 1].numbers == "tf32" else SIDE * 2.0**-24
+    bound = each * (np.abs(m) @ np.abs(n))
     assert (np.abs(p - m @ n) <= bound).all()
     assert np.count_nonzero(p) == SIDE**2
 
@@ -59,7 +60,7 @@ def test_a_warp_has_its_cells_once(rung: int) -> None:
 @pytest.mark.slow
 def test_each_idea_does_what_is_said_of_it() -> None:
     each = enumerate(RUNGS, 1)
-    cost = [cost_of(run_of(n), SIDE, rung.on_tensor_cores) for n, rung in each]
+    cost = [cost_of(run_of(n), SIDE, rung.numbers) for n, rung in each]
     assert cost[0].sectors > 6 * cost[1].sectors
     assert cost[1].sectors > 15 * cost[2].sectors
     waves = [one.wavefronts for one in cost]
@@ -67,8 +68,11 @@ def test_each_idea_does_what_is_said_of_it() -> None:
     assert waves[5] > 1.2 * waves[4], "float4 brings conflicts"
     assert waves[6] <= waves[4] and waves[8] < 0.85 * waves[7]
     assert cost[5].instructions < 0.85 * cost[4].instructions
-    assert cost[10].instructions < cost[9].instructions / 10
-    assert waves[10] == waves[11] > 4 * waves[12]
+    assert waves[9] < 0.9 * waves[8] and cost[9].instructions < cost[8].instructions
+    assert cost[10].instructions < cost[9].instructions / 8
+    assert cost[11].instructions < cost[9].instructions / 10
+    assert waves[11] == waves[12] > 4 * waves[13]
+    assert waves[15] < 1.15 * waves[14] and cost[15].instructions < 1.1 * cost[14].instructions
     limits = ["read" if one.read > one.multiply else "multiply" for one in cost]
     assert limits[:4] == ["read"] * 4 and limits[5] == "read" and limits[9] == "multiply"
 
@@ -82,7 +86,7 @@ def test_blocks_are_smaller_where_1024_threads_are_too_many() -> None:
 @pytest.mark.slow
 def test_rungs_for_tensor_cores_say_what_an_architecture_lacks() -> None:
     with pytest.raises(UnavailableError, match=r"Turing \(7.5\) has none"):
-        performed(LESSON, {"rung": 11}, "sm_75")
+        performed(LESSON, {"rung": 12}, "sm_75")
 
 
 @pytest.mark.slow
@@ -91,7 +95,7 @@ def test_wgmma_is_compiled_for_where_it_is_and_refused_elsewhere() -> None:
     assert with_features("sm_90", "") == "sm_90"
     assert with_features("sm_100", "__CUDA_ARCH_FEAT_SM90_ALL") == "sm_100"
     with pytest.raises(UnavailableError, match="needs wgmma, which only 9.0 has"):
-        performed(LESSON, {"rung": 15}, "sm_100")
+        performed(LESSON, {"rung": 17}, "sm_100")
 
 
 def test_least_time_is_that_of_the_units_where_they_are_busiest() -> None:
@@ -146,9 +150,8 @@ def test_who_is_slower_than_the_rung_below_says_why() -> None:
     assert times is not None and "H200" in times.device
     for below, rung in pairwise(RUNGS):
         for size in SIZES:
-            found = [times.of(one.kernel, one.entry, size) for one in (below, rung)]
-            mine, theirs = (one.microseconds for one in found[::-1] if one)
-            if mine > 1.01 * theirs:
+            mine, theirs = (times.of(r.kernel, r.entry, size) for r in (rung, below))
+            if mine and theirs and mine.microseconds > 1.01 * theirs.microseconds:
                 assert idle(rung, size) or rung.cost, (rung.entry, size)
 
 
