@@ -58,8 +58,31 @@ def make_plan(module: Module, listing: Listing) -> Plan:
     new = replace(module, functions=tuple(functions))
     used = _twins(matches, listing) | {e.sass.address for _, e in idle}
     left = tuple(i for i in listing.memory if i.address not in used and not i.spill)
+    alone = [i for i in left if i.guard == "!PT"]
+    idle += _at_their_lines(new, alone)
+    left = tuple(i for i in left if i not in alone)
     plan = Plan(new, matches, origin, tuple(idle), _spills(new, listing), (), left)
     return replace(plan, differences=differences(plan))
+
+
+def _at_their_lines(module: Module, found: Sequence[SassInstruction]) -> Idle:
+    """Instructions whose guard never holds and that come with no access (`fence.proxy.async`): as
+    many in each copy of the PTX instruction whose line they have.
+    """
+    places: dict[int, list[tuple[int, int]]] = {}
+    for function in module.functions if found else ():
+        for span in spans(function) if function.defined else ():
+            for i in function.body[span.start : span.end]:
+                places.setdefault(i.ptx_line, []).append((i.pc, function.body[span.start].pc))
+    made: Idle = []
+    for line in dict.fromkeys(i.ptx_line for i in found):
+        own = [i for i in found if i.ptx_line == line]
+        copies = places.get(line, [])
+        each = len(own) // len(copies) if copies else 0
+        for number, (pc, owner) in enumerate(copies):
+            part = own[number * each : (number + 1) * each]
+            made += [(pc, Emit(i, 0, 4, owner)) for i in part]
+    return made
 
 
 def _spills(module: Module, listing: Listing) -> tuple[tuple[int, Emit], ...]:

@@ -3,9 +3,8 @@
 import pytest
 
 import gpuviz
-from gpuviz.sass import tool
 
-pytestmark = pytest.mark.skipif(tool.find() is None, reason="no nvdisasm")
+pytestmark = pytest.mark.machine_code
 STORE = (
     'asm volatile("{{.reg .pred p; setp.eq.u32 p, %2, 0; @p st.global.f32 [%0], %1;}}" '
     ':: "l"(out + blockIdx.x), "f"({value}), "r"(t) : "memory");'

@@ -16,6 +16,7 @@ from gpuviz.ptx.text.parser import parse
 from gpuviz.runners.emulated import run
 from gpuviz.runners.job import Job
 from gpuviz.sass.listing import Listing, SassInstruction
+from gpuviz.sass.match import make_plan
 from gpuviz.sass.tensor import TensorInstructions, per_warp
 
 DATA = Path(__file__).parents[1] / "data"
@@ -102,3 +103,32 @@ def test_machine_code_says_how_many_they_are() -> None:
 def test_what_is_not_known_is_said() -> None:
     module = parse(KERNEL.replace("m16n8k8", "m8n8k4"))
     assert "PTX lines 8 " in TensorInstructions(module, 80).note
+
+
+WARPGROUP = """.version 8.0
+.target sm_90a
+.address_size 64
+.visible .entry k() {
+.reg .b32 %r<4>; .reg .f32 %f<4>; .reg .pred %p; .reg .b64 %d<2>;
+LOOP:
+fence.proxy.async.shared::cta;
+wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f0,%f1,%f2,%f3}, %d0, %d1, 1, 1, 1, 0, 0;
+@%p bra LOOP;
+ret; }
+"""
+
+
+def test_products_of_warpgroups_are_one_for_each_warp_wherever_their_lines_are() -> None:
+    listing = _listing("HGMMA.64x8x16.F32", "HGMMA.64x8x16.F32")  # of line 8, which has another
+    found = TensorInstructions(parse(WARPGROUP.replace("LOOP:\n", "LOOP:\n\n")), 90, listing)
+    assert list(found._each.values()) == [1]
+
+
+def test_idle_loads_that_come_with_a_fence_are_issued_with_it() -> None:
+    module, idle = parse(WARPGROUP), "@!PT LDS RZ, [RZ]"
+    made = [
+        SassInstruction(16 * n, idle, "!PT", "LDS", "RZ, [RZ]", 0, 7, control=1) for n in range(4)
+    ]
+    plan = make_plan(module, Listing("k", tuple(made), {}))
+    fence = next(i for i in module.functions[0].body if i.opcode.name == "fence")
+    assert [(pc, emit.owner) for pc, emit in plan.idle] == [(fence.pc, fence.pc)] * 4
