@@ -8,7 +8,7 @@ from gpuviz.errors import LaunchError
 from gpuviz.ptx.decode.memory import polls
 from gpuviz.ptx.simt.code import FunctionCode
 from gpuviz.ptx.simt.program import Program, reachable
-from gpuviz.ptx.text.ir import Instruction
+from gpuviz.ptx.text.ir import Function, Instruction, Module
 
 BATCH_THREADS = 32768  # threads in step: enough to hide Python, few enough for the cache
 RIVAL_THREADS = 2048  # where one of all succeeds in each round of a loop (compare and swap)
@@ -65,9 +65,15 @@ def _waits_for_others(instruction: Instruction) -> bool:
 
 def transfers(program: Program) -> bool:
     """Whether a kernel moves or reads many bytes by single instructions, or waits for such."""
+    return hands_over(program.module, program.kernel, "mbarrier", "wgmma")
+
+
+def hands_over(module: Module, kernel: Function, *names: str) -> bool:
+    """Whether a kernel has bulk copies, or instructions of these names, "mbarrier" by default."""
+    wanted = names or ("mbarrier",)
     return any(
-        i.opcode.name in ("mbarrier", "wgmma") or "bulk" in i.opcode.mods
-        for f in reachable(program.module, program.kernel)
+        i.opcode.name in wanted or "bulk" in i.opcode.mods
+        for f in reachable(module, kernel)
         for i in f.body
     )
 

@@ -12,6 +12,7 @@ from gpuviz.machine.sample import each_alone, sample
 from gpuviz.machine.timeline import Timeline, timeline_of
 from gpuviz.memory.counts import Count
 from gpuviz.occupancy import occupancy
+from gpuviz.ptx.batches import hands_over
 from gpuviz.ptx.options import Options
 from gpuviz.ptx.text.parser import parse
 from gpuviz.runners import emulated
@@ -30,10 +31,16 @@ def launched(
 
     Raises
     ------
-    UnavailableError : there is no machine code of it that tells which PTX it was made from
+    UnavailableError : there is no machine code of it that tells which PTX it was made from, or it
+        waits at mbarriers or has bulk copies, whose time is not modelled
     and whatever `emulated.run` raises
     """
     module = parse(job.program.ptx)
+    if hands_over(module, module.by_name[job.entry]):
+        raise UnavailableError(
+            f"no time is predicted for {job.entry}: how long bulk copies take, and warps wait at "
+            "mbarriers, is not modelled"
+        )
     level = sass_level(job.program, module, job.entry, arch.sm)
     if level.listing is None or level.plan is None or job.resources is None:
         raise UnavailableError(f"no time is predicted for {job.entry}: {level.reason}")

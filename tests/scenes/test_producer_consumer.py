@@ -7,17 +7,20 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from gpuviz.arch import architecture
 from gpuviz.compile import nvrtc
 from gpuviz.draw.marks import Texts
 from gpuviz.draw.palette import DARK
 from gpuviz.draw.stage import Stage
-from gpuviz.errors import InputError
+from gpuviz.errors import InputError, UnavailableError
 from gpuviz.lectures.answer import answer
 from gpuviz.lectures.ask_anew import asked_anew
 from gpuviz.lectures.desk_question import desk_question
+from gpuviz.runners.explained import explain
 from gpuviz.scenes import lesson
 from gpuviz.scenes.base import Story
 from gpuviz.scenes.handover_events import COPY, ISSUE, READ, Ring, held, ring_of
+from gpuviz.scenes.perform import job_of
 from gpuviz.scenes.producer_consumer import LESSON
 from tests.scenes.performed import performed
 
@@ -124,3 +127,9 @@ def test_phases_are_asked_for_and_counted() -> None:
     assert anew.choices == (1, 12) and "How many phases of mbarriers?" in anew.ask
     with pytest.raises(InputError, match="no mbarriers"):
         answer(replace(asked, run=""), performed(lesson("pipeline"), {}).runs, {})
+
+
+def test_no_time_is_predicted_without_what_it_waits_for() -> None:
+    one, *_ = LESSON.plan(LESSON.defaults())
+    with pytest.raises(UnavailableError, match="no time is predicted for sum: .*mbarriers"):
+        explain(job_of(one, "sm_90"), architecture("sm_90"))
