@@ -18,7 +18,7 @@ from gpuviz.draw.palette import THEMES
 from gpuviz.language import grouped
 from gpuviz.qt.commands.palette_dialog import cut
 from gpuviz.qt.history.settings import Settings
-from gpuviz.qt.timing.timing_plot import COLORS, color_name
+from gpuviz.qt.timing.timing_plot import COLORS, color_name, spaced
 from gpuviz.qt.window.status import _watched, _work, work_words
 from gpuviz.qt.window.window import Window
 from gpuviz.scenes import SCENES, lesson
@@ -137,6 +137,10 @@ def test_words_in_the_bar_that_do_not_fit_end_in_an_ellipsis(window: Window) -> 
     shown = line.grab().toImage()
     line.setText(line.fontMetrics().elidedText(said, Qt.TextElideMode.ElideRight, 120))
     assert line.text().endswith("…") and line.grab().toImage() == shown
+
+
+def test_numbers_of_the_plot_of_times_are_written_as_all_others() -> None:
+    assert [spaced(tick) for tick in ("0.5", "200", "4000")] == ["0.5", "200", grouped(4000)]
 
 
 def test_runs_are_named_in_the_readers_language() -> None:

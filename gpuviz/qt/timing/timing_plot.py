@@ -12,7 +12,7 @@ import numpy as np
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
 
-from gpuviz.language import tr
+from gpuviz.language import grouped, tr
 from gpuviz.qt.look.style import qcolor
 from gpuviz.qt.look.theme import Theme
 from gpuviz.results.timings import Series
@@ -34,6 +34,11 @@ def span(series: Mapping[str, Series]) -> tuple[float, float]:
     low, high = np.percentile(joined, _SHARES)
     room = max((high - low) * 0.12, high * 0.01)
     return float(max(low - room, 0.0)), float(high + room)
+
+
+def spaced(tick: str) -> str:
+    """A number of the axis, as all numbers on screen are written."""
+    return grouped(int(tick)) if tick.isdecimal() else tick
 
 
 class TimingPlot(QWidget):
@@ -92,6 +97,9 @@ class TimingPlot(QWidget):
             plot.hideButtons()
             plot.hideAxis("bottom")
         self._bars.hideAxis("left")
+        axis = self._lines.getAxis("left")
+        plain = axis.tickStrings
+        axis.tickStrings = lambda *given: [spaced(text) for text in plain(*given)]
         self._bars.setYLink(self._lines)
         self._column.addWidget(self._view)
         self._restyle()
