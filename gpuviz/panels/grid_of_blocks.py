@@ -122,14 +122,26 @@ def _processors(
             break
     if not fitting:
         return ()
-    few = words if len(words) <= fitting else [*words[: fitting - 1], "…"]
+    home = next((i for i, sm in enumerate(sms) if shown in blocks[sm]), 0)
+    kept = _kept(len(sms), fitting, home)
+    few = [words[i] for i in kept] + ["…"] * (1 < fitting < len(words))
     rows = -(-len(few) // columns)
     rects = grid(Rect(area.x, area.y, area.width, rows * size * 1.7), rows, columns, 3.0)
     rects = rects[: len(few)]
-    mine = np.array([shown in blocks[sm] for sm in sms][: len(few)], bool)
+    mine = np.array([shown in blocks[sms[i]] for i in kept], bool)
     inner = rects[:, :2] + np.array([size * 0.4, float(rects[0, 3]) / 2], np.float32)
     return (
         Boxes(rects, stage.palette.panel, stroke=stage.palette.border, radius=3),
-        Boxes(rects[mine[: len(rects)]], stroke=stage.palette.accent, stroke_width=2, radius=3),
+        Boxes(rects[: len(kept)][mine], stroke=stage.palette.accent, stroke_width=2, radius=3),
         Texts(inner, tuple(few), stage.palette.ink, size),
     )
+
+
+def _kept(count: int, fitting: int, home: int) -> list[int]:
+    """Which of so many are shown where only some fit, an ellipsis among them: the first ones, and
+    always the one at `home`.
+    """
+    if count <= fitting:
+        return list(range(count))
+    first = list(range(max(fitting - 1, 1)))
+    return first if home in first else [*first[:-1], home]

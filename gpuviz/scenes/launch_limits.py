@@ -24,7 +24,7 @@ from gpuviz.scenes.launch_attempt import (
     plan,
 )
 from gpuviz.scenes.launch_pictures import COPIES, Acts, gpu, host, moving, shape
-from gpuviz.scenes.measured import time_of
+from gpuviz.scenes.measured import Timed, time_of
 from gpuviz.scenes.values import number
 
 _ASK, _ROW, _SENT, _COPIED, _CHECK, _HEARD, _END = 2.0, 0.45, 2.5, 3.0, 2.5, 4.0, 3.0  # seconds
@@ -171,7 +171,7 @@ def _costs(attempt: Attempt, runs: Mapping[str, Run]) -> Counted:
     made = [Figure(said, "accent", True)]
     for entry, run in zip((SET, FMA), runs.values(), strict=True):
         time = time_of(run)
-        made += [Figure(f"{entry} {time.attributed}", badge=time.badge)] if time else []
+        made += [_time(f"{entry} {time.attributed}", time)] if time else []
     if attempt.proven:
         said = tr("maximum difference {d}", d=f"{attempt.difference:.2g}")
         made.append(Figure(said, shorter=(tr("max. diff. {d}", d=f"{attempt.difference:.2g}"),)))
@@ -180,6 +180,12 @@ def _costs(attempt: Attempt, runs: Mapping[str, Run]) -> Counted:
         Figure(trn("{n} store request", "{n} store requests", stores, n=grouped(stores)), "muted")
     )
     return Counted(tuple(made))
+
+
+def _time(said: str, time: Timed) -> Figure:
+    """How long a kernel took; quiet, and with the reason, where that is mostly the launching."""
+    whole = ", ".join(filter(None, (said, time.overhead)))
+    return Figure(whole, "muted" if time.overhead else "ink", badge=time.badge, shorter=(said,))
 
 
 def _recorded(attempt: Attempt) -> Sourced:

@@ -6,6 +6,7 @@ import pytest
 from gpuviz.compile import nvrtc
 from gpuviz.draw.hit import tip_at
 from gpuviz.draw.marks import Boxes
+from gpuviz.panels.grid_of_blocks import _kept
 from gpuviz.runners.base import Run
 from gpuviz.runners.measurement import DeviceFacts, Measurement, Placement
 from gpuviz.scenes.hierarchy import LESSON, placement, threads_of
@@ -111,3 +112,12 @@ def test_bad_combinations_are_explained() -> None:
     assert "1024" in LESSON.problem({**values, "block_x": 256, "block_y": 8})
     assert "no block 9" in LESSON.problem({**values, "shown": 9})
     assert "64" in LESSON.problem({**values, "grid_x": 8, "grid_y": 4, "grid_z": 4})
+
+
+@pytest.mark.parametrize("fitting", range(1, 9))
+def test_the_multiprocessor_of_the_block_shown_is_always_told(fitting: int) -> None:
+    """It had been among those that an ellipsis stands for."""
+    for home in range(6):
+        kept = _kept(6, fitting, home)
+        assert home in kept and kept == sorted(set(kept))
+        assert len(kept) + (1 < fitting < 6) == min(fitting, 6)

@@ -14,6 +14,7 @@ from gpuviz.draw.marks import Boxes
 from gpuviz.errors import FormatError
 from gpuviz.runners import launch_calls
 from gpuviz.runners.launch_calls import CopyCall, LaunchCall, LaunchCalls
+from gpuviz.scenes import launch_limits
 from gpuviz.scenes.base import Value
 from gpuviz.scenes.launch_attempt import (
     CORRECTED,
@@ -28,6 +29,7 @@ from gpuviz.scenes.launch_attempt import (
     sequential,
 )
 from gpuviz.scenes.launch_limits import LESSON
+from gpuviz.scenes.measured import Timed
 from gpuviz.scenes.perform import Performance
 from tests.scenes import pictures
 from tests.scenes.performed import performed
@@ -248,3 +250,11 @@ def test_what_an_h200_returned_ships(monkeypatch: pytest.MonkeyPatch) -> None:
     results = {one.way: one.result for one in found.copies}
     assert results["default"] == "cudaSuccess" and results["directed"] == "cudaErrorInvalidValue"
     assert "cudaErrorInvalidValue" in {one.result for one in found.launches}
+
+
+def test_a_time_that_is_mostly_launching_is_quiet_and_says_so() -> None:
+    """3.41 µs for 1 000 elements stood there like a time that tells something."""
+    quick = Timed(3.41, "recorded", "a GPU", overhead="mostly launch overhead (2.4 µs)")
+    shown = launch_limits._time("set 3.41 µs", quick)
+    assert shown.ink == "muted" and shown.text.endswith(", mostly launch overhead (2.4 µs)")
+    assert launch_limits._time("set 23 µs", replace(quick, overhead="")).ink == "ink"
