@@ -1,6 +1,6 @@
 """What products of matrices took on a GPU beside cuBLAS, in one run, turn by turn: a file.
 
-It ships as soon as there is one. Times of kernels whose text has changed since are left out.
+benchmarks/ladder.py makes it. Times of kernels whose text has changed since are left out.
 """
 
 from __future__ import annotations
@@ -51,12 +51,15 @@ class LadderTime:
 
 @dataclass(frozen=True)
 class LadderTimes:
-    """All of one run; `sources` are the hashes of the kernels' files."""
+    """All of one run; `sources` are the hashes of the kernels' files, `mma` 10^12 operations a
+    second that mma.sync reached on halves in registers, 0 where nobody looked.
+    """
 
     device: str
     date: str
     sources: Mapping[str, str]
     times: tuple[LadderTime, ...]
+    mma: float = 0.0
 
     def of(self, kernel: str, entry: str, size: int) -> LadderTime | None:
         """That of a kernel at a size; None where it was not timed, or its text was another."""

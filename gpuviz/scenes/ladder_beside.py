@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import groupby
 
 from gpuviz.arch import architecture
@@ -37,44 +38,55 @@ def _at(times: LadderTimes, rung: Rung, size: int) -> LadderTime | None:
     return times.of(rung.kernel, rung.entry, size)
 
 
+@dataclass(frozen=True)
+class _Row:
+    """A name, and by size a speed and its share of that of cuBLAS; `rung` None: a bar for rungs."""
+
+    name: str
+    rung: Rung | None
+    found: Mapping[int, tuple[float, float] | None]
+
+
 def _table(times: LadderTimes, rungs: Sequence[Rung], now: Rung, size: int) -> Table:
-    """Rungs, and below those that multiply the same numbers cuBLAS."""
-    rows: list[tuple[str, Rung, bool]] = []  # what it is called, whose times, whether cuBLAS's
+    """Rungs, and below those that multiply the same numbers cuBLAS, and what mma.sync can reach."""
+    rows = list[_Row]()
     for numbers, some in groupby(rungs, lambda rung: rung.numbers):
-        mine = [(tr(rung.name), rung, False) for rung in some]
-        rows += [*mine, (f"cuBLAS, {numbers}", mine[-1][1], True)]
-    found = {n: [_at(times, rung, n) for _, rung, _ in rows] for n in SIZES}
-    library = [is_library for *_, is_library in rows]
+        found = [(rung, {n: _at(times, rung, n) for n in SIZES}) for rung in some]
+        for rung, at in found:
+            each = {n: (t.teraflops, t.share) if t else None for n, t in at.items()}
+            rows.append(_Row(tr(rung.name), rung, each))
+        best = {n: t.library for n, t in found[-1][1].items() if t}
+        rows.append(_Row(f"cuBLAS, {numbers}", None, {n: (x, 1.0) for n, x in best.items()}))
+        if times.mma and numbers == "fp16":
+            reached = {n: (times.mma, times.mma / x) for n, x in best.items()}
+            rows.append(_Row(tr("mma.sync, from registers"), None, reached))
     origin = tr("TFLOP/s, of cuBLAS: {device}, {date}", device=times.device, date=times.date)
     speeds = tuple(
         Column(
             (f"{n} × {n}", str(n)),
-            tuple(map(_cell, column, library)),
+            tuple(_cell(row.found.get(n)) for row in rows),
             badge=tr("recorded"),
             ink="good",
             optional=0 if n == size else 1 + SIZES.index(n),
             origin=origin,
         )
-        for n, column in found.items()
+        for n in SIZES
     )
     shares = tuple(
-        (Bar(0.0 if t is None else 1.0 if of_library else t.share,
-             ink="muted" if of_library else None),)
-        for t, of_library in zip(found[size], library, strict=True)
-    )  # fmt: skip
+        (Bar((row.found.get(size) or (0.0, 0.0))[1], ink=None if row.rung else "muted"),)
+        for row in rows
+    )
     title = tr("of cuBLAS at {size}", size=size)
     drawn = Column((title,), ("",) * len(rows), "left", optional=1, bars=shares)
-    names = Column(("",), tuple(name for name, *_ in rows), "left")
-    here = next(i for i, (_, rung, _) in enumerate(rows) if rung is now)
-    return Table((names, *speeds, drawn), here)
+    names = Column(("",), tuple(row.name for row in rows), "left")
+    return Table((names, *speeds, drawn), [row.rung for row in rows].index(now))
 
 
-def _cell(time: LadderTime | None, of_library: bool) -> str:
-    if time is None:
+def _cell(found: tuple[float, float] | None) -> str:
+    if found is None:
         return "–"
-    if of_library:
-        return f"{time.library:.3g}"
-    return f"{time.teraflops:.3g}, {100 * time.share:.0f} %"
+    speed, share = found
+    return f"{speed:.3g}" if share == 1 else f"{speed:.3g}, {100 * share:.0f} %"
 
 
 def beside(times: LadderTimes | None, rung: Rung, size: int, run: Run) -> Timed | None:

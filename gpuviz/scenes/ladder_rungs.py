@@ -186,6 +186,7 @@ RUNGS = (
         _WIDER,
         _THREADS,
         kernel=TENSOR,
+        cost=later("Lanes load a number or two, and wait for each tile: the next rungs mend that."),
     ),
     Rung(
         "matrices",

@@ -109,7 +109,7 @@ def test_times_beside_cublas_are_those_of_the_kernels_as_they_are(tmp_path: Path
     rung, file = RUNGS[6], tmp_path / "ladder.json"
     time = LadderTime(rung.kernel, rung.entry, 2048, 400.0, 350.0, 100)
     here = {rung.kernel: source_of(rung.kernel)}
-    write(file, LadderTimes("GPU", "2026-11-23", here, (time,)))
+    write(file, LadderTimes("GPU", "2026-11-23", here, (time,), 635.0))
     table = of_floats(beside_cublas(read(file), rung, 2048))
     assert table.columns[0].cells[-1] == "cuBLAS, fp32" and table.now == 6
     assert [column.cells[6] for column in table.columns[1:4]] == ["–", "42.9, 88 %", "–"]
