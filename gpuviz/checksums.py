@@ -6,7 +6,7 @@ too; a stranger's file never lies in such a folder.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -53,10 +53,18 @@ def check(file: Path) -> None:
 
 def shipped(name: str, read: Callable[[Path], Read]) -> Read | None:
     """What is read of a resource; None where it is not there, damaged, or refused by `read`."""
-    path = resources.path(name)
+    return _whole(resources.path(name), read)
+
+
+def every(pattern: str, read: Callable[[Path], Read]) -> Iterator[tuple[Path, Read | None]]:
+    """The resources whose name is like that, `recordings/*.gpurec`, each read as by `shipped`."""
+    return ((file, _whole(file, read)) for file in sorted(resources.path().glob(pattern)))
+
+
+def _whole(file: Path, read: Callable[[Path], Read]) -> Read | None:
     try:
-        check(path)
-        return read(path)
+        check(file)
+        return read(file)
     except Error:
         return None
 

@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 
-from gpuviz import checksums, resources
+from gpuviz import checksums
 from gpuviz.errors import Error
 from gpuviz.language import later
 from gpuviz.runners.measurement import Measurement
@@ -110,13 +110,6 @@ def load(paths: Iterable[Path]) -> Recordings:
 @cache
 def shipped() -> Recordings:
     """The recordings that came with gpuviz, those that are as they came; none is no error."""
-    found: list[Recording] = []
-    damaged = ""
-    folder = resources.path(FOLDER)
-    for file in sorted(folder.glob("*" + SUFFIX)) if folder.is_dir() else ():
-        try:
-            checksums.check(file)
-            found.append(read(file))
-        except Error:
-            damaged = file.name
-    return Recordings(found, damaged)
+    found = dict(checksums.every(f"{FOLDER}/*{SUFFIX}", read))
+    damaged = next((file.name for file, one in found.items() if one is None), "")
+    return Recordings((one for one in found.values() if one is not None), damaged)

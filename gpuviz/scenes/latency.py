@@ -170,7 +170,7 @@ def tell(values: Values, runs: Mapping[str, Run]) -> Story:
         title = _title(shown, chase, number >= len(more))
         return Picture(title, every[number], _timeline(shown, chase, now), others)
 
-    return Story.of(script, at, _expected(shown))
+    return Story.of(script, at, shown.one.arithmetic)
 
 
 def _chase(run: Run, warps: int, chains: int) -> Chase | None:
@@ -362,16 +362,6 @@ def _microseconds(one: Chase) -> float:
     """What the launch takes as modelled."""
     record = one.timeline
     return record.cycles * record.scale / record.device.clock_ghz / 1e3 + record.device.launch_us
-
-
-def _expected(shown: Shown) -> str:
-    one = shown.one
-    return tr(
-        "by arithmetic: {n} bytes under way / {latency} cycles = {rate} bytes a cycle",
-        n=grouped(round(one.under_way)),
-        latency=f"{one.latency:.0f}",
-        rate=f"{one.rate:.3g}",
-    )
 
 
 def _unmodelled(script: Script, every: Sequence[tuple[int, Run]]) -> Story:

@@ -53,6 +53,16 @@ class UnderWay:
         return self.latency * self.rate
 
     @property
+    def arithmetic(self) -> str:
+        """Little's law with its numbers."""
+        return tr(
+            "by arithmetic: {n} bytes under way / {latency} cycles = {rate} bytes a cycle",
+            n=grouped(round(self.under_way)),
+            latency=f"{self.latency:.0f}",
+            rate=f"{self.rate:.3g}",
+        )
+
+    @property
     def lines(self) -> str:
         """Lines under way, in words."""
         many = self.under_way / LINE

@@ -127,17 +127,7 @@ def tell(shown: Simulated, independent: int, role: str, lines: tuple[int, int]) 
         end, picture = pictures[number]
         return picture(min((t - begun[number]) / (end - begun[number]) * 1.15, 1.0))
 
-    return Story.of(script, at, _expected(shown))
-
-
-def _expected(shown: Simulated) -> str:
-    one = shown.one
-    return tr(
-        "by arithmetic: {n} bytes under way / {latency} cycles = {rate} bytes a cycle",
-        n=grouped(round(one.under_way)),
-        latency=f"{one.latency:.0f}",
-        rate=f"{one.rate:.3g}",
-    )
+    return Story.of(script, at, shown.one.arithmetic)
 
 
 # Over time

@@ -6,15 +6,14 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 
-from gpuviz import checksums, disk_cache, folders, resources
+from gpuviz import checksums, disk_cache, folders
 from gpuviz.errors import Error
 from gpuviz.sweeps.axis import Axis
 from gpuviz.sweeps.cell import Outcome
 from gpuviz.sweeps.record import Head, Key, read, read_head
 from gpuviz.sweeps.table import Table
 
-SHIPPED = "recordings"
-_PACKED = "*.jsonl.gz"
+SHIPPED = "recordings/*.jsonl.gz"
 
 
 def folder() -> Path:
@@ -71,13 +70,4 @@ def _suits(have: Head, wanted: Head) -> bool:
 @cache
 def shipped() -> tuple[tuple[Head, Mapping[Key, Outcome]], ...]:
     """Those that came with gpuviz, without any that is damaged."""
-    return tuple(_sound(sorted(resources.path(SHIPPED).glob(_PACKED))))
-
-
-def _sound(files: list[Path]) -> Iterator[tuple[Head, Mapping[Key, Outcome]]]:
-    for file in files:
-        try:
-            checksums.check(file)
-            yield read(file)
-        except Error:
-            continue
+    return tuple(found for _, found in checksums.every(SHIPPED, read) if found is not None)

@@ -16,6 +16,7 @@ def exact(q: np.ndarray, k: np.ndarray, v: np.ndarray) -> np.ndarray:
     return weights / weights.sum(-1, keepdims=True) @ v
 
 
+@pytest.mark.machine_code
 def test_attention_is_traced_end_to_end() -> None:
     heads, n = 2, 128
     made = np.random.default_rng(3).standard_normal((3, heads, n, 64)).astype("f2")

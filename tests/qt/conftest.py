@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from functools import partialmethod
 from pathlib import Path
 
 import pytest
@@ -14,11 +15,26 @@ from pytestqt.qtbot import QtBot
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
 from gpuviz.qt.look.fonts import load_fonts
+from gpuviz.qt.presenter.presentation import Presentation
 from gpuviz.qt.window.window import Window
 from gpuviz.runners.session import Session
 from gpuviz.scenes.sources import Sources
 from gpuviz.views import performed
 from tests.qt.fake_lesson import COURSE, LESSONS, FakePerform
+
+LONG_MS = 60_000
+
+
+class Patient(QtBot):
+    """Waits as long as a busy machine may take: what never comes fails all the same."""
+
+    waitUntil = partialmethod(QtBot.waitUntil, timeout=LONG_MS)
+    waitSignal = partialmethod(QtBot.waitSignal, timeout=LONG_MS)
+
+
+@pytest.fixture
+def qtbot(qapp: QApplication, request: pytest.FixtureRequest) -> QtBot:
+    return Patient(request)
 
 
 @pytest.fixture(autouse=True)
@@ -74,6 +90,26 @@ def make(qtbot: QtBot, tmp_path: Path, perform: FakePerform) -> Iterator[Callabl
 @pytest.fixture
 def window(make: Callable[[], Window]) -> Window:
     return make()
+
+
+@pytest.fixture
+def present() -> Iterator[Callable[..., Presentation]]:
+    """Begins presentations, each on a screen that is a window of this size."""
+    load_fonts()
+    begun: list[Presentation] = []
+
+    def present(shown: Presentation, width: int = 960, height: int = 540) -> Presentation:
+        begun.append(shown)
+        shown.start()
+        shown.screen.showNormal()
+        shown.screen.resize(width, height)
+        return shown
+
+    yield present
+    for shown in begun:
+        shown.close()
+        for one in (shown.screen, shown.speaker, shown):
+            one.deleteLater()
 
 
 @pytest.fixture

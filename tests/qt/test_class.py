@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +21,6 @@ from gpuviz.lectures.hands import Hands
 from gpuviz.lectures.keeping import in_file
 from gpuviz.lectures.picture import line_of
 from gpuviz.lectures.reading import read
-from gpuviz.qt.look.fonts import load_fonts
 from gpuviz.qt.presenter.presentation import Presentation
 from gpuviz.scenes.perform import perform
 from gpuviz.scenes.sources import Sources
@@ -46,30 +45,18 @@ Give = Callable[..., Presentation]
 
 
 @pytest.fixture
-def give(qtbot: QtBot, tmp_path: Path) -> Iterator[Give]:
-    load_fonts()
-    made: list[Presentation] = []
-
+def give(present: Give, qtbot: QtBot, tmp_path: Path) -> Give:
     def give(text: str, **how: object) -> Presentation:
         path = tmp_path / "a.gpuviz-lecture"
         path.write_text(text)
-        shown = Presentation(read(path), perform, Sources(), keep=in_file(path), **how)  # type: ignore[arg-type]
-        made.append(shown)
-        shown.start()
-        shown.screen.showNormal()
-        shown.screen.resize(960, 540)
-        qtbot.waitExposed(shown.screen)
+        shown = present(Presentation(read(path), perform, Sources(), keep=in_file(path), **how))  # type: ignore[arg-type]
         slide = shown.conductor.planned
         qtbot.waitUntil(
             lambda: slide.view is None or shown.conductor.shown.story is not None, timeout=60_000
         )
         return shown
 
-    yield give
-    for shown in made:
-        shown.close()
-        for one in (shown.screen, shown.speaker, shown):
-            one.deleteLater()
+    return give
 
 
 def test_who_says_8(give: Give) -> None:

@@ -539,7 +539,7 @@ def test_counts_as_data(suffix: str, window: Window, answer: Answer, qtbot: QtBo
     done(window, qtbot)
     assert answer.asked[0].suffixes == (".csv", ".json", ".md")
     said = (answer.folder / answer.name).read_text()
-    assert "modelled" in said and "4096" in said.replace("\N{THIN SPACE}", "")
+    assert "modelled" in said and "4096" in said.replace("\N{NARROW NO-BREAK SPACE}", "")
 
 
 def test_traces_of_all_runs(

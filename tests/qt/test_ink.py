@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,7 +15,6 @@ from pytestqt.qtbot import QtBot
 
 from gpuviz.lectures.keeping import in_file
 from gpuviz.lectures.reading import read
-from gpuviz.qt.look.fonts import load_fonts
 from gpuviz.qt.presenter.presentation import Presentation
 from gpuviz.scenes.perform import perform
 from gpuviz.scenes.sources import Sources
@@ -38,26 +37,14 @@ Give = Callable[..., Presentation]
 
 
 @pytest.fixture
-def give(qtbot: QtBot, tmp_path: Path) -> Iterator[Give]:
-    load_fonts()
+def give(present: Give, tmp_path: Path) -> Give:
     path = tmp_path / "a.gpuviz-lecture"
     path.write_text(TEXT)
-    made: list[Presentation] = []
 
-    def give(width: int = 960, height: int = 540) -> Presentation:
-        shown = Presentation(read(path), perform, Sources(), keep=in_file(path))
-        made.append(shown)
-        shown.start()
-        shown.screen.showNormal()
-        shown.screen.resize(width, height)
-        qtbot.waitExposed(shown.screen)
-        return shown
+    def give(*size: int) -> Presentation:
+        return present(Presentation(read(path), perform, Sources(), keep=in_file(path)), *size)
 
-    yield give
-    for shown in made:
-        shown.close()
-        for one in (shown.screen, shown.speaker, shown):
-            one.deleteLater()
+    return give
 
 
 def drag(widget: QWidget, *points: tuple[float, float]) -> None:

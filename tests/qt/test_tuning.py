@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,7 +12,6 @@ from pytestqt.qtbot import QtBot
 
 from gpuviz.draw.marks import Frame, Texts
 from gpuviz.lectures.reading import parse
-from gpuviz.qt.look.fonts import load_fonts
 from gpuviz.qt.presenter import presentation
 from gpuviz.qt.presenter.presentation import Presentation
 from gpuviz.scenes.perform import perform
@@ -41,26 +40,15 @@ Give = Callable[..., Presentation]
 
 
 @pytest.fixture
-def give(qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Give]:
-    load_fonts()
+def give(present: Give, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Give:
     monkeypatch.setattr(presentation, "DIGITS_MS", 30)
-    made: list[Presentation] = []
 
     def give(text: str = TEXT) -> Presentation:
-        shown = Presentation(parse(text, tmp_path), perform, Sources())
-        made.append(shown)
-        shown.start()
-        shown.screen.showNormal()
-        shown.screen.resize(960, 540)
-        qtbot.waitExposed(shown.screen)
+        shown = present(Presentation(parse(text, tmp_path), perform, Sources()))
         qtbot.waitUntil(lambda: shown.conductor.shown.story is not None, timeout=60_000)
         return shown
 
-    yield give
-    for shown in made:
-        shown.close()
-        for one in (shown.screen, shown.speaker, shown):
-            one.deleteLater()
+    return give
 
 
 def texts(frame: Frame | None) -> list[str]:
