@@ -11,7 +11,7 @@ from gpuviz.draw.layout import Rect, first_fitting
 from gpuviz.draw.marks import Boxes, Mark
 from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
-from gpuviz.language import tr, trn
+from gpuviz.language import grouped, tr, trn
 from gpuviz.panels.panel import Ink, Need, Panel, color
 
 _HEAD, _SLOT, _LINE = 1.4, 2.0, 1.55  # letters high
@@ -47,7 +47,7 @@ class Counter:
         if not self.missing:
             return came, brief
         rest = trn("{n} byte to come", "{n} bytes to come", self.missing)
-        return f"{came}, {rest}", rest, f"{brief}, {self.missing} B", brief
+        return f"{came}, {rest}", rest, f"{brief}, {grouped(self.missing)} B", brief
 
 
 @dataclass(frozen=True)
