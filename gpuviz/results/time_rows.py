@@ -54,6 +54,11 @@ def time_rows(found: Sequence[Explained | None]) -> list[Row]:
         values, strong = _of(key, predicted), key == "duration_ns"
         rows.append(Row(tr(_TIMES[key]), note, key, values, strong=strong, modelled=True))
     hint = tr("For each instruction issued. A click shows or hides these rows.")
+    if any(e.prediction.circumstances.dram_share for e in known):
+        hint += "\n" + tr(
+            "Predicted with the data in memory. Counters are read in runs after others, which find "
+            "what those left in L2, if it has room."
+        )
     rows.append(Row(tr("Waiting, cycles an instruction"), hint, "waits"))
     for key in WAITS:
         hint, values = f"{tr(_MEANWHILE[key])}.\n{_counters(key)}", _of(key, predicted)

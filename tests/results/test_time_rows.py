@@ -83,3 +83,4 @@ def test_a_group_is_folded_to_its_heading() -> None:
     ]
     assert len(opened) == len(rows) and len(closed) == len(rows) - len(WAITS)
     assert closed[-1].label == "▸ Waiting, cycles an instruction"
+    assert "find what those left in L2" in closed[-1].hint  # and the prediction is of a cold launch
