@@ -2,15 +2,19 @@ from dataclasses import replace
 
 import pytest
 
+from gpuviz.api.tables import Counts
 from gpuviz.machine.bounds import limits
 from gpuviz.machine.explained import Explained
 from gpuviz.results.count_columns import Column, Measured, Sheet, measured_of
+from gpuviz.results.count_tables import table
 from gpuviz.results.quantities import Row, folded
 from gpuviz.results.residuals import verdict
 from gpuviz.results.time_rows import WAITS, time_rows
 from gpuviz.runners.measurement import DeviceFacts, Measurement, Reading
 from gpuviz.runners.stall_reasons import KEYS, METRICS, PREFIX
+from gpuviz.scenes import lesson
 from tests.machine.launches import MEASURED, known, made
+from tests.scenes.performed import performed
 
 pytestmark = pytest.mark.machine_code
 
@@ -84,3 +88,24 @@ def test_a_group_is_folded_to_its_heading() -> None:
     assert len(opened) == len(rows) and len(closed) == len(rows) - len(WAITS)
     assert closed[-1].label == "▸ Waiting, cycles an instruction"
     assert "find what those left in L2" in closed[-1].hint  # and the prediction is of a cold launch
+
+
+def test_waits_are_counts_of_the_api_and_rows_of_what_is_exported() -> None:
+    told = MEASURED["copy1_2e18"]["stalls"]["cold"]
+    readings = {PREFIX + reason: Reading(n) for reason, n in told.items()}
+    facts = DeviceFacts(0, "NVIDIA H200", "9.0", "580", "13.0", 132, 1, 1)
+    measured = Measurement("live", "2026-11-23", facts, readings)
+    runs = performed(lesson("coalescing"), {"blocks": 64}).runs
+    run = replace(
+        next(iter(runs.values())), explained=explained("copy1_2e18"), measurement=measured
+    )
+    counts = Counts(run)
+    by_name = {row[0]: row[1:] for row in counts.rows}
+    predicted, read, apart = by_name["waits_memory"]
+    assert predicted == counts["waits_memory"] == pytest.approx(47.34, abs=0.01)
+    assert read == told["long_scoreboard"] and apart == pytest.approx(read - predicted)
+    assert by_name["waits_drain"] == (None, told["drain"], None)
+    rows = {(row[5], row[7]): row[6] for row in table({"a": run}).rows}
+    assert float(rows["waits_memory", "modelled"]) == pytest.approx(predicted, abs=0.01)
+    live = "live, NVIDIA H200, 2026-11-23"
+    assert float(rows["waits_memory", live]) == float(rows["stalled_long_scoreboard", live]) == read
