@@ -21,7 +21,7 @@ from gpuviz.export.page_data import Picture, Played, as_text, packed, played
 from gpuviz.export.svg_marks import number
 from gpuviz.language import grouped, tr
 from gpuviz.memory.counts import Count, by_name
-from gpuviz.results.count_tables import modelled, named
+from gpuviz.results.count_tables import modelled, named, read_from, run_named
 from gpuviz.results.table import Table
 from gpuviz.runners.base import Cancel, Progress, Run, go_on, quiet
 from gpuviz.views.lesson_view import View
@@ -112,10 +112,10 @@ def totals(runs: Mapping[str, Run]) -> Table:
     """A row a quantity that some run counts; of each run what is predicted, and what a GPU read."""
     columns: dict[str, Mapping[str, float]] = {}
     for role, run in runs.items():
-        name = f"{role}: " if len(runs) > 1 else ""
+        name = f"{run_named(role)}: " if len(runs) > 1 else ""
         columns[name + modelled(run)] = by_name(run.counts.totals)
         if (found := run.measurement) is not None:
-            columns[name + found.caption] = found.values()
+            columns[name + read_from(found)] = found.values()
     keys = [key for key in Count if any(run.counts.totals[key] for run in runs.values())]
     cells = (tuple(_cell(values.get(key)) for values in columns.values()) for key in keys)
     rows = tuple((named(key), *row) for key, row in zip(keys, cells, strict=True))

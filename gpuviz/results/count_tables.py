@@ -12,6 +12,7 @@ from gpuviz.results.table import Table
 from gpuviz.runners.base import Run, not_checked
 from gpuviz.runners.measurement import Measurement
 from gpuviz.runners.stall_reasons import KEYS, METRICS, PREFIX, waits
+from gpuviz.scenes.compare import SIDES
 
 HEAD = ("run", "size", "arch", "line", "instruction", "quantity", "value", "badge")
 _COUNTS = frozenset(Count)
@@ -94,14 +95,14 @@ def summary(runs: Mapping[str, Run]) -> Table:
     """
     columns: dict[str, Mapping[str, float]] = {}
     for role, run in runs.items():
-        name = f"{role}, {run.told_size}"
+        name = f"{run_named(role)}, {run.told_size}"
         exact = tr("sampled: no number is exact") if run.sampled else ""
         said = ", ".join(filter(None, (modelled(run), exact)))
         columns[f"{name} ({said})"] = {**by_name(run.counts.totals), **_of_time(run)}
         if run.measurement is not None:
             values = run.measurement.values()
             found = {**values, **waits(values), **times(run.measurement)}
-            columns[f"{name} ({_read(run.measurement)})"] = found
+            columns[f"{name} ({read_from(run.measurement)})"] = found
     keys = dict.fromkeys(k for values in columns.values() for k, v in values.items() if v)
     return Table(
         (tr("quantity"), *columns),
@@ -111,7 +112,14 @@ def summary(runs: Mapping[str, Run]) -> Table:
     )
 
 
-def _read(found: Measurement) -> str:
+def run_named(key: str) -> str:
+    """A run, its side and its role, in the language in use: `A naive`."""
+    sided = key[:2] in [f"{letter} " for letter in SIDES]
+    parts = (key[:2], key[2:]) if sided else ("", key)
+    return parts[0] + (tr(parts[1]) if parts[1] else "")
+
+
+def read_from(found: Measurement) -> str:
     """Where measured numbers come from, and when, in the language in use."""
     when = (found.date,) if found.source == "live" else ()  # a recording's caption has its date
     return ", ".join((caption(found), *when))

@@ -11,6 +11,7 @@ from urllib.parse import urlencode
 
 from gpuviz import files
 from gpuviz.draw.palette import LIGHT
+from gpuviz.draw.stage import Stage
 from gpuviz.export.page_data import as_text, packed
 from gpuviz.lectures.bundle import opened
 from gpuviz.lectures.lecture import Lecture, Slide
@@ -18,12 +19,16 @@ from gpuviz.lectures.pages import Page, pages
 from gpuviz.runners.session import Library, Session
 from gpuviz.scenes import COURSE
 from gpuviz.site.frame import page
+from gpuviz.site.lesson_page import GROUND
 from gpuviz.site.place import Place, spoken
+from gpuviz.site.story import TALL, WIDE
 from gpuviz.site.two_themes import picture
 from gpuviz.site.ui_words import words
+from gpuviz.views.lesson_view import View
 from gpuviz.views.provenance import Provenance
 
-_LOOKS = Provenance("", {}, "sm_90", theme="light", width=1200, height=700)
+Drawn = dict[str, tuple[str, str]]  # by the shape of the screen
+_LOOKS = Provenance("", {}, "sm_90", theme="light", width=WIDE.width, height=WIDE.height)
 
 
 def write(file: Path, root: Path) -> None:
@@ -36,7 +41,7 @@ def write(file: Path, root: Path) -> None:
     for place in spoken(root):
         session = Session()
         lecture = opened(file, session, language=place.language)
-        pictures: list[str] = []
+        pictures: list[Drawn] = []
         slides = "".join(_slides(lecture, session.library(file), pictures))
         parts = {
             "pictures": packed(as_text({"pictures": pictures})),
@@ -48,7 +53,7 @@ def write(file: Path, root: Path) -> None:
         files.write(place.folder / name, page("lecture.html", parts, place, name), parents=True)
 
 
-def _slides(lecture: Lecture, library: Library, pictures: list[str]) -> Iterator[str]:
+def _slides(lecture: Lecture, library: Library, pictures: list[Drawn]) -> Iterator[str]:
     """Slide after slide: only its first and its last picture are drawn, into `pictures`."""
     found = (one for one in pages(lecture, _LOOKS, library) if isinstance(one, Page))
     drawn = {number: list(every) for number, every in groupby(found, _number)}
@@ -75,7 +80,7 @@ def _number(found: Page) -> int:
     return int(found.name[:2])
 
 
-def _slide(number: int, slide: Slide, drawn: list[Page], pictures: list[str]) -> str:
+def _slide(number: int, slide: Slide, drawn: list[Page], pictures: list[Drawn]) -> str:
     """A slide: words as words; a question and its picture first, what comes of it on demand."""
     head = f'<section class=slide id="slide-{number}"><h2>{escape(slide.name)}</h2>'
     if not drawn:
@@ -91,19 +96,22 @@ def _slide(number: int, slide: Slide, drawn: list[Page], pictures: list[str]) ->
     return f"{head}{last}{_link(slide.view)}</section>\n"
 
 
-def _figure(found: Page, said: str, pictures: list[str]) -> str:
-    """The picture of a page, in both themes; the script of the page puts it in its place."""
+def _figure(found: Page, said: str, pictures: list[Drawn]) -> str:
+    """The picture of a page; the script of the page puts it in its place."""
     view = found.view
-    stage = replace(view.stage, palette=LIGHT)
-    drawn = picture(lambda one: view.story.frame(view.provenance.time, one), stage)
-    ground = '<rect class="ground" width="100%" height="100%"/>'
-    defs = f"<defs>{''.join(drawn.patterns.values())}</defs>"
-    pictures.append(f"{defs}{ground}{''.join(drawn.elements)}")
-    size = f'viewBox="0 0 {view.provenance.width} {view.provenance.height}"'
+    wide = replace(view.stage, palette=LIGHT)
+    pictures.append({"wide": _drawn(view, wide), "tall": _drawn(view, TALL.stage)})
     return (
-        f'<figure><svg {size} role="img" aria-label="{escape(said)}" '
+        f'<figure><svg role="img" aria-label="{escape(said)}" '
         f'data-picture="{len(pictures) - 1}"></svg></figure>'
     )
+
+
+def _drawn(view: View, stage: Stage) -> tuple[str, str]:
+    """A picture on a screen of one shape, in both themes: what of it is seen, and its elements."""
+    drawn = picture(lambda one: view.story.frame(view.provenance.time, one), stage)
+    defs = f"<defs>{''.join(drawn.patterns.values())}</defs>"
+    return f"0 0 {stage.width:g} {stage.height:g}", f"{defs}{GROUND}{''.join(drawn.elements)}"
 
 
 def _link(view: Provenance) -> str:

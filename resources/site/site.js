@@ -6,6 +6,8 @@ const gpuvizData = (name, packed) => gpuvizWaiting.get(name)?.(packed);
 let gpuvizGlossary = null;
 const gpuvizWords = (found) => { gpuvizGlossary = found; };
 
+const gpuvizNarrow = matchMedia("(max-width: 700px) and (orientation: portrait)");
+
 // Browsers before 2024 know no light-dark(): they are given the colours of the light theme.
 const gpuvizInked = CSS.supports("color", "light-dark(#fff,#000)")
   ? (text) => text : (text) => text.replace(/light-dark\((#\w+),#\w+\)/g, "$1");
@@ -95,7 +97,6 @@ const gpuvizLesson = () => {
   const find = (id) => document.getElementById(id);
   const lesson = JSON.parse(find("lesson").textContent), {parameters, points, words} = lesson;
   const stage = find("stage"), note = find("note");
-  const narrow = matchMedia("(max-width: 700px) and (orientation: portrait)");
   const unpacked = (packed) => JSON.parse(gpuvizInked(gpuvizInflate(packed)));
   const kept = new Map([["0.wide", Promise.resolve(unpacked(find("data").textContent))]]);
   let point = 0, shape = "wide", player = null, data = null, turn = 0;
@@ -176,7 +177,7 @@ const gpuvizLesson = () => {
   // Shows a point; the time stays where it was unless one is given.
   const show = async (number, time, said = "") => {
     const mine = ++turn;
-    const wanted = narrow.matches ? "tall" : "wide";
+    const wanted = gpuvizNarrow.matches ? "tall" : "wide";
     point = number;
     knobs.forEach((knob, i) => knob.show(points[number][i]));
     for (const item of presets)
@@ -268,7 +269,7 @@ const gpuvizLesson = () => {
   find("knobs").querySelector(".knobs").replaceChildren(...knobs);
   find("knobs").querySelector(".presets").replaceChildren(...presets);
   find("knobs").hidden = false;
-  narrow.addEventListener("change", () => show(point));
+  gpuvizNarrow.addEventListener("change", () => show(point));
   addEventListener("hashchange", follow);
   follow();
 };
@@ -277,8 +278,16 @@ const gpuvizLesson = () => {
 const gpuvizLecture = () => {
   const packed = document.getElementById("pictures").textContent;
   const {pictures} = JSON.parse(gpuvizInked(gpuvizInflate(packed)));
-  for (const place of document.querySelectorAll("[data-picture]"))
-    place.innerHTML = pictures[place.dataset.picture];
+  const show = () => {
+    for (const place of document.querySelectorAll("[data-picture]")) {
+      const drawn = pictures[place.dataset.picture];
+      const [seen, elements] = drawn[gpuvizNarrow.matches ? "tall" : "wide"];
+      place.setAttribute("viewBox", seen);
+      place.innerHTML = elements;
+    }
+  };
+  gpuvizNarrow.addEventListener("change", show);
+  show();
 };
 
 const gpuvizSite = () => {

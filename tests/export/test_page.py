@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gpuviz import language
 from gpuviz.draw.hit import tip_at
 from gpuviz.draw.marks import Curves, Frame
 from gpuviz.export import page, page_data, svg
@@ -149,6 +150,23 @@ def test_what_a_gpu_read_stands_beside_what_is_predicted() -> None:
     assert table.head == ("quantity", "modelled", "measured on NVIDIA H200, today")
     cells = {row[0]: row[2] for row in table.rows}
     assert [cells[f"Global memory: load {n}"] for n in ("sectors", "requests")] == ["5", "–"]
+
+
+def test_heads_of_the_counts_speak_the_readers_language() -> None:
+    device = DeviceFacts(0, "NVIDIA H200", "9.0", "580", "13.0", 132, 1, 1)
+    (run,) = performed(LESSONS[0]).runs.values()
+    found = Measurement("recorded", "2026-11-20", device, {"global_load_sectors": Reading(5.0)})
+    language.choose("es")
+    try:
+        head = page.totals({"A naive": replace(run, measurement=found), "B naive": run}).head
+    finally:
+        language.choose(language.ENGLISH)
+    assert head == (
+        "cantidad",
+        "A ingenuo: modelado",
+        "A ingenuo: grabado en NVIDIA H200, 2026-11-20",
+        "B ingenuo: modelado",
+    )
 
 
 def test_what_is_pointed_at_says_what_it_says_in_the_window() -> None:

@@ -19,6 +19,7 @@ from PySide6.QtWidgets import QApplication, QDialogButtonBox, QPushButton, QWidg
 from pytestqt.qtbot import QtBot
 
 from gpuviz import folders
+from gpuviz.lectures.ink import Ink, Stroke
 from gpuviz.lectures.reading import read
 from gpuviz.qt.lecture.document import Document
 from gpuviz.qt.lecture.save_commands import SaveCommands
@@ -388,6 +389,28 @@ def test_a_slide_of_words(opened: Window) -> None:
     QTest.keyClicks(form.words, "One line a warp.")
     QTest.keyClick(form.title, K.Key_Return)
     assert names(opened)[1] == "2  Remember"
+
+
+@pytest.mark.parametrize("number", [0, 1])
+def test_forms_set_minutes_and_lose_nothing_that_has_no_field(
+    opened: Window, file: Path, number: int
+) -> None:
+    if number:
+        press(opened, "+ words")
+        fill(opened.lecture.slides.dialog.title, "Remember")
+        QTest.keyClick(opened.lecture.slides.dialog.title, K.Key_Return)
+    document = opened.lecture.document
+    ink = Ink(800.0, 450.0, 1.0, (Stroke("pen", ((1.0, 2.0), (3.0, 4.0))),))
+    slides = list(document.lecture.slides)
+    slides[number] = replace(slides[number], taken=90.0, ink=ink, minutes=2.5)
+    document.change(lambda lecture: replace(lecture, slides=tuple(slides)), number)
+    press(opened, "edit …")
+    form = opened.lecture.slides.dialog
+    assert form.minutes.text() == "2.5"
+    fill(form.minutes, "4")
+    QTest.keyClick(form.title, K.Key_Return)
+    slide = opened.lecture.document.lecture.slides[number]
+    assert (slide.minutes, slide.taken, slide.ink) == (4.0, 90.0, ink)
 
 
 def test_a_slide_is_given_the_view_shown(opened: Window, qtbot: QtBot) -> None:

@@ -148,6 +148,13 @@ def test_a_lecture_asks_before_it_tells(site: Path, folder: str, title: str) -> 
         assert page.locator("section.slide").count() == len(slides)
         assert page.locator("details").count() == asked > 3
         assert page.eval_on_selector_all("svg", "all => all.every((one) => one.innerHTML)")
+        wide = page.get_attribute("svg >> nth=0", "viewBox")
+        page.set_viewport_size({"width": 390, "height": 844})
+        page.wait_for_function(f"document.querySelector('svg').getAttribute('viewBox') != '{wide}'")
+        across = "document.documentElement.scrollWidth"
+        figures = "all => Math.max(...all.map((one) => one.scrollWidth - one.clientWidth))"
+        assert page.evaluate(across) <= 390
+        assert page.eval_on_selector_all("figure", figures) <= 0
         assert not page.is_visible("details figure >> nth=0")
         page.focus("summary >> nth=0")
         page.keyboard.press("Enter")

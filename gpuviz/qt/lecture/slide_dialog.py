@@ -87,6 +87,7 @@ class SlideDialog(QDialog):
         self.per.setCurrentIndex(max(self.per.findData(asked.get("per", "request")), 0))
         self.run = _line(tr("Run"), asked.get("run", ""))
         self.row = _line(tr("Line"), str(asked.get("line", "")))
+        self.minutes = _line(tr("Minutes"), _joined([plain.get("minutes", "")]))
         self.problem = label("", "problem")
         self.problem.setWordWrap(True)
         self.answer = label("", "quiet")
@@ -121,6 +122,7 @@ class SlideDialog(QDialog):
             self.choices,
             self.run,
             self.row,
+            self.minutes,
         ):
             line.textChanged.connect(self._check)
         for box in (self.count, self.per):
@@ -130,7 +132,9 @@ class SlideDialog(QDialog):
         self._check()
 
     def slide(self) -> Slide:
-        """The slide as filled in; its notes, and its view but for what is beside it, as before."""
+        """The slide as filled in; as before what has no field (notes, ink, the time it took), and
+        its view but for what is beside it.
+        """
         made, _ = slide_of(self._plain(), self._reach)
         kept: Slide = self._slide
         return replace(
@@ -142,6 +146,8 @@ class SlideDialog(QDialog):
             notes=kept.notes,
             problems=(),
             raw=kept.raw,
+            ink=kept.ink,
+            taken=kept.taken,
         )
 
     def at_moment(self, moment: float) -> None:
@@ -172,20 +178,21 @@ class SlideDialog(QDialog):
         plain: dict[str, Any] = {
             **self._view,
             "title": self.title.text().strip(),
-            "stops": stops if stops == STEPS else list(map(_value, _parts(stops))),
+            "stops": stops if stops == STEPS else list(map(as_value, _parts(stops))),
             "numbers": _parts(self.numbers.text()),
             "beside": self.beside.plain,
+            "minutes": as_value(self.minutes.text().strip()),
         }
         if self.ask.text().strip():
             plain["question"] = {
                 "ask": self.ask.text().strip(),
-                "choices": [_value(part) for part in _parts(self.choices.text())],
+                "choices": [as_value(part) for part in _parts(self.choices.text())],
                 "count": self.count.currentData() or "",
                 "per": self.per.currentData(),
                 "run": self.run.text().strip(),
             }
             if row := self.row.text().strip():
-                plain["question"]["line"] = _value(row)
+                plain["question"]["line"] = as_value(row)
         return {key: value for key, value in plain.items() if value not in ("", [], {})}
 
     def _check(self, *_: object) -> None:
@@ -248,7 +255,9 @@ class SlideDialog(QDialog):
         self.choices.setPlaceholderText("4, 8, 16, 32")
         self.run.setPlaceholderText(tr("the first, or its name"))
         self.row.setPlaceholderText(tr("all of them, or a line of the source"))
+        self.minutes.setPlaceholderText(tr("its share of the lecture"))
         form.addRow(tr("stops"), stops)
+        form.addRow(tr("minutes"), self.minutes)
         self.beside.add_to(form)
         rows: tuple[tuple[str, QWidget], ...] = (
             (tr("counts shown"), self.numbers),
@@ -301,7 +310,7 @@ def _is_number(text: str) -> bool:
         return False
 
 
-def _value(text: str) -> int | float | str:
+def as_value(text: str) -> int | float | str:
     """A number where it is one."""
     if text.removeprefix("-").isdecimal():
         return int(text)

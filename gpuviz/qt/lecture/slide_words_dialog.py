@@ -30,6 +30,7 @@ from gpuviz.lectures.picture import Shown
 from gpuviz.lectures.slide_fields import slide_of
 from gpuviz.qt.controls.controls import Switch, answers, button, label
 from gpuviz.qt.controls.flow import FlowLayout
+from gpuviz.qt.lecture.slide_dialog import as_value
 from gpuviz.qt.lecture.slide_picture import SlidePicture
 from gpuviz.qt.look.theme import Theme
 from gpuviz.reach import Reach
@@ -77,6 +78,10 @@ class SlideWordsDialog(QDialog):
         self.title = QLineEdit(slide.title)
         self.title.setAccessibleName(tr("Title"))
         self.title.setPlaceholderText(tr("title"))
+        self.minutes = QLineEdit(f"{slide.minutes:g}" if slide.minutes else "")
+        self.minutes.setAccessibleName(tr("Minutes"))
+        self.minutes.setPlaceholderText(tr("minutes"))
+        self.minutes.setToolTip(tr("How long it is meant to take; empty: its share of the lecture"))
         self.words = QPlainTextEdit(slide.words)
         self.words.setAccessibleName(tr("Words"))
         self.words.setProperty("role", "field")
@@ -96,16 +101,20 @@ class SlideWordsDialog(QDialog):
         self.picture.setAutoDefault(False)
         self.picture.clicked.connect(self._insert_picture)
         self._lay_out(theme)
-        self.title.textChanged.connect(self._rest.start)
+        for line in (self.title, self.minutes):
+            line.textChanged.connect(self._rest.start)
         self.words.textChanged.connect(self._rest.start)
         self.markdown.toggled.connect(self.refresh)
         self.words.setFocus()
         self.refresh()
 
     def slide(self) -> Slide:
-        """The slide as filled in, its notes as before."""
+        """The slide as filled in; what has no field (notes, ink, the time it took) as before."""
         made, _ = slide_of(self._plain(), self._reach)
-        return replace(made, notes=self._slide.notes, problems=(), raw=self._slide.raw)
+        kept = self._slide
+        return replace(
+            made, notes=kept.notes, ink=kept.ink, taken=kept.taken, problems=(), raw=kept.raw
+        )
 
     def refresh(self, *_: object) -> None:
         """Draw the slide as it is written now, and say what of it cannot be shown."""
@@ -128,6 +137,7 @@ class SlideWordsDialog(QDialog):
             "title": self.title.text().strip(),
             "words": self.words.toPlainText().strip("\n"),
             "markdown": self.markdown.isChecked(),
+            "minutes": as_value(self.minutes.text().strip()),
         }
         return {key: value for key, value in plain.items() if value}
 
@@ -189,7 +199,11 @@ class SlideWordsDialog(QDialog):
         grid = QGridLayout()
         grid.setHorizontalSpacing(14)
         grid.setVerticalSpacing(8)
-        grid.addWidget(self.title, 0, 0)
+        head = QHBoxLayout()
+        head.addWidget(self.title, 1)
+        head.addWidget(self.minutes)
+        self.minutes.setFixedWidth(theme.look.px(90))
+        grid.addLayout(head, 0, 0)
         grid.addLayout(top, 1, 0)
         grid.addWidget(self.words, 2, 0)
         right = QVBoxLayout()
