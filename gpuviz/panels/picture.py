@@ -16,6 +16,8 @@ from gpuviz.draw.stage import Stage
 from gpuviz.panels.layout import Node, fits, place
 from gpuviz.panels.panel import Ink, Panel, Values, color
 
+_CLEAR = 150  # opacity, of 255, of what is on its way
+
 
 @dataclass(frozen=True, eq=False)
 class Moving:
@@ -89,7 +91,9 @@ def placed(picture: Picture, given: Stage) -> Placed:
 
 
 def _under_way(stage: Stage, one: Moving, shown: Sequence[tuple[Panel, Rect]]) -> list[Mark]:
-    """Boxes between two panels; none where one of them is not there."""
+    """Boxes between two panels, through which words below them are read; none where one of them is
+    not there.
+    """
     ends = []
     for name, which in ((one.source, one.start), (one.target, one.end)):
         found = (panel.spots(stage, piece, name) for panel, piece in shown)
@@ -98,7 +102,9 @@ def _under_way(stage: Stage, one: Moving, shown: Sequence[tuple[Panel, Rect]]) -
             return []
         ends.append(spots[which])
     boxes = (ends[0] + (ends[1] - ends[0]) * one.share).astype(np.float32)
-    return [Boxes(boxes, color(stage, one.ink), stroke=stage.palette.ground, radius=3)]
+    ink = color(stage, one.ink).copy()
+    ink[..., 3] = _CLEAR
+    return [Boxes(boxes, ink, stroke=stage.palette.ground, radius=3)]
 
 
 At = Callable[[float], Picture]  # the picture at a time, in seconds

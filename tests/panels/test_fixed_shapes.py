@@ -99,6 +99,7 @@ def test_things_move_from_panel_to_panel_while_both_are_there() -> None:
     (box,) = (mark for mark in marks if isinstance(mark, Boxes))
     names = [m.at[0, 0] for m in marks if isinstance(m, Texts) and m.strings[0] in ("a", "b")]
     assert names[0] < box.rect[0, 0] + box.rect[0, 2] / 2 < names[1]
+    assert box.fill is not None and (box.fill[..., 3] < 200).all()  # words below are read
 
 
 def test_the_longest_sentences_are_few() -> None:
