@@ -52,7 +52,6 @@ PRESETS = (
     Preset("Groups of 16", {"group": 16, "first": 12, "second": 12, "threads": 128, "warp": 0}),
     Preset("Groups of 1", {"group": 1, "first": 12, "second": 12, "threads": 128, "warp": 0}),
     Preset("Groups of 32", {"group": 32, "first": 12, "second": 12, "threads": 128, "warp": 0}),
-    Preset("Blocks of 256", {"group": 16, "first": 12, "second": 12, "threads": 256, "warp": 0}),
     Preset(
         "A short and a long path", {"group": 8, "first": 2, "second": 16, "threads": 128, "warp": 0}
     ),
