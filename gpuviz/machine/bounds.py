@@ -106,7 +106,9 @@ def mended(prediction: Prediction, resource: str) -> Prediction:
     given, kept = facts(device, prediction.circumstances), busy(device, work.code)
     until = latency(device, work.code)
     if resource == "wavefronts":
-        traffic = replace(work.traffic, turns=np.minimum(work.traffic.turns, 1))
+        shared = np.diff(work.traffic.first) == 0
+        turns = np.where(shared, np.minimum(work.traffic.turns, 1), work.traffic.turns)
+        traffic = replace(work.traffic, turns=turns.astype(np.int32))
         work = replace(work, traffic=traffic)
     elif resource == "lines":
         work = replace(work, traffic=_single_lines(work.traffic))
@@ -140,11 +142,14 @@ def _single_lines(traffic: Traffic) -> Traffic:
         line=traffic.line[index],
         mask=traffic.mask[index],
         partial=traffic.partial[index],
+        turns=np.where(many > 0, 1, traffic.turns).astype(np.int32),
     )
 
 
 _FREE: dict[str, dict[int, float]] = {
-    "l2": dict.fromkeys((sim.L2_READ, sim.L2_WRITE, sim.L2_PARTIAL), 0.0),
+    "l2": dict.fromkeys(
+        (sim.L2_READ, sim.L2_REQUEST, sim.L2_FILL, sim.L2_WRITE, sim.L2_PARTIAL), 0.0
+    ),
     "dram": dict.fromkeys((sim.DRAM_SHARE, sim.DRAM_WRITE), 0.0),
     "atomics": dict.fromkeys((sim.ATOMIC_SECTOR, sim.ATOMIC_PACKET), 0.0),
     "launch": dict.fromkeys((sim.INTERVAL, sim.AGAIN, sim.WARP_START), 0.0),
@@ -154,6 +159,7 @@ _FREE: dict[str, dict[int, float]] = {
             sim.L2_LATENCY,
             sim.L2_SPREAD,
             sim.DRAM_LATENCY,
+            sim.DRAM_SPREAD,
             sim.SHARED_LATENCY,
             sim.CONSTANT_LATENCY,
             sim.LINE_LATENCY,

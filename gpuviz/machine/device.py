@@ -25,18 +25,22 @@ class Device:
     warp_start : from the start of one warp of a block to the next
     skipped : places in the dealing order that a second, last round of blocks leaves out
     branch : what a jump costs its warp beyond what the assembler wrote
-    fetch, fetch_far : until instructions come from the multiprocessor's cache, and from beyond
-    l1_bytes, carve_outs : L1 and shared memory together; the sizes shared memory can be given
+    fetch, fetch_line, fetch_far : until a jump's target comes from the multiprocessor's instruction
+        cache; for each 8 instructions from beyond it; until the first of those come
+    l1_bytes, block_shared, carve_outs : L1 and shared memory together; what each block has of it at
+        the least; the sizes shared memory can be given
     l1_latency, shared_latency, constant_latency, queued_latency, special_latency : until a result
         is there (`queued`: shuffles, special registers; `special`: sines and the like)
     l2_latency, l2_spread : of the nearest part of L2, and how much farther the farthest is
-    dram_latency : beyond that of L2
+    dram_latency, dram_spread : beyond that of L2; by how much more some sectors take
     line_latency, dram_line_latency : what each further line of a request adds
-    line_return, fill, request, store_line : cycles of L1 for each line returned, sector that comes
-        in, request at the least, and line that is stored to
+    line_return, request, store_line : cycles of L1 for each wavefront returned, from one request to
+        the next at the least, and for each line that is stored to
     queue, writes : cycles of work that may wait before L1, and of writes before L2
     port : sectors a cycle between a multiprocessor and L2
-    l2_read, l2_write, l2_partial : sectors a cycle of all of L2: read, written whole, or in part
+    l2_read, l2_requests : sectors a cycle that all of L2 gives, and lines of which it gives some
+    l2_fill, l2_write, l2_partial : sectors a cycle that come from memory, are written whole, or in
+        part
     dram_read, dram_write, dirty_bytes : sectors a cycle of memory; what L2 keeps without writing
     dram_rest : sectors read from memory beside a kernel's data, less those of its code
     atomic_sectors, atomic_packets : sectors of atomics a cycle, and packets of them at two lines
@@ -56,8 +60,10 @@ class Device:
     skipped: frozenset[int]
     branch: float
     fetch: float
+    fetch_line: float
     fetch_far: float
     l1_bytes: int
+    block_shared: int
     carve_outs: tuple[int, ...]
     l1_latency: float
     shared_latency: float
@@ -67,16 +73,18 @@ class Device:
     l2_latency: float
     l2_spread: float
     dram_latency: float
+    dram_spread: float
     line_latency: float
     dram_line_latency: float
     line_return: float
-    fill: float
     request: float
     store_line: float
     queue: float
     writes: float
     port: float
     l2_read: float
+    l2_requests: float
+    l2_fill: float
     l2_write: float
     l2_partial: float
     dram_read: float
@@ -93,7 +101,7 @@ class Device:
     @property
     def far_latency(self) -> float:
         """Cycles until a sector is there that comes from memory, on average."""
-        return self.l2_latency + self.l2_spread / 2 + self.dram_latency
+        return self.l2_latency + self.dram_latency + (self.l2_spread + self.dram_spread) / 2
 
 
 H200 = Device(
@@ -106,28 +114,32 @@ H200 = Device(
     warp_start=4.0,
     skipped=frozenset({62, 63, 94, 95, 112, 113, 130, 131}),
     branch=7.2,
-    fetch=24.0,
+    fetch=10.0,
+    fetch_line=17.8,
     fetch_far=360.0,
     l1_bytes=256 * KIB,
+    block_shared=KIB,
     carve_outs=tuple(n * KIB for n in (8, 16, 32, 64, 100, 132, 164, 196, 228)),
     l1_latency=33.0,
     shared_latency=22.0,
     constant_latency=30.0,
     queued_latency=20.0,
     special_latency=18.0,
-    l2_latency=200.0,
-    l2_spread=190.0,
-    dram_latency=400.0,
+    l2_latency=217.0,
+    l2_spread=180.0,
+    dram_latency=280.0,
+    dram_spread=200.0,
     line_latency=2.0,
     dram_line_latency=10.0,
     line_return=1.0,
-    fill=0.252,
-    request=1.3,
+    request=1.185,
     store_line=1.4,
     queue=32.0,
     writes=333.0,
     port=2.0,
-    l2_read=75.0,
+    l2_read=155.0,
+    l2_requests=85.0,
+    l2_fill=145.0,
     l2_write=69.0,
     l2_partial=32.0,
     dram_read=70.0,
@@ -138,7 +150,7 @@ H200 = Device(
     atomic_packets=0.75,
     barrier_latency=20.0,
     warm_bytes=1 << 20,
-    error=(3.5, 13.4),
+    error=(3.4, 14.1),
     busy=MappingProxyType(
         {
             "none": 0.0,

@@ -48,7 +48,8 @@ def facts(device: Device, launch: Circumstances) -> F64:
         sim.WARP_START: device.warp_start,
         sim.BRANCH: device.branch,
         sim.FETCH: device.fetch,
-        sim.FETCH_FAR: device.fetch_far if cold else device.fetch,
+        sim.FETCH_LINE: device.fetch_line,
+        sim.FETCH_FAR: device.fetch_far if cold else device.fetch_line,
         sim.L1_LINES: l1_bytes(device, launch) // _LINE,
         sim.L1_LATENCY: device.l1_latency,
         sim.L2_LATENCY: device.l2_latency,
@@ -60,12 +61,14 @@ def facts(device: Device, launch: Circumstances) -> F64:
         sim.CONSTANT_LATENCY: device.constant_latency,
         sim.BARRIER_LATENCY: device.barrier_latency,
         sim.RETURN: device.line_return,
-        sim.FILL: device.fill,
         sim.REQUEST: device.request,
         sim.STORE_LINE: device.store_line,
         sim.QUEUE: device.queue,
         sim.WRITES: device.writes,
         sim.L2_READ: share(device.l2_read),
+        sim.L2_FILL: active / device.l2_fill,
+        sim.DRAM_SPREAD: device.dram_spread,
+        sim.L2_REQUEST: active / device.l2_requests,
         sim.L2_WRITE: share(device.l2_write),
         sim.L2_PARTIAL: share(device.l2_partial),
         sim.DRAM_SECTOR: active / device.dram_read,
@@ -82,7 +85,7 @@ def facts(device: Device, launch: Circumstances) -> F64:
 
 def l1_bytes(device: Device, launch: Circumstances) -> int:
     """What shared memory leaves to L1: it is given the least of its sizes that holds the blocks."""
-    wanted = launch.shared * launch.resident
+    wanted = max(launch.shared, device.block_shared) * launch.resident
     carved = [size for size in device.carve_outs if size >= wanted] or [device.carve_outs[-1]]
     return device.l1_bytes - carved[0]
 

@@ -16,7 +16,9 @@ from gpuviz.machine.traffic import Traffic
 
 @dataclass(frozen=True, eq=False)
 class Work:
-    """The blocks that one multiprocessor runs: their warps' streams and requests."""
+    """The blocks that one multiprocessor runs, rounds of `each` that were looked at: their warps'
+    streams and requests.
+    """
 
     code: Code
     is_memory: I32
@@ -24,6 +26,17 @@ class Work:
     traffic: Traffic
     blocks: tuple[int, ...]
     warps: int
+    each: int
+
+    @property
+    def rounds(self) -> int:
+        """How often the blocks that were looked at run: each time they touch other lines."""
+        return -(-len(self.blocks) // self.each)
+
+    @property
+    def lines(self) -> int:
+        """How many different lines they touch."""
+        return max(len(self.traffic.address), 1) * self.rounds
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +100,8 @@ def run(
             if stream >= 0:
                 first[n * warps + w], end[n * warps + w] = streams.start[stream : stream + 2]
                 made[n * warps + w] = traffic.start[block, w]
-    lines, places, size = max(len(traffic.address), 1), slots * warps, len(code.stall)
+    lines, places, size = work.lines, slots * warps, len(code.stall)
+    apart = np.arange(count) // work.each * (lines // work.rounds)
     sums = np.zeros(sim.SUMS)
     waited, issued, served = np.zeros(size), np.zeros(size), np.zeros(size)
     begun, ended, touched = np.zeros(count), np.zeros(count), np.full(lines, -1.0)
@@ -102,13 +116,14 @@ def run(
         *(code.stall, code.sets, code.reads, code.waits, code.kind, code.pipe, code.jumps),
         *(streams.code, first, end, made, traffic.made, work.is_memory),
         *(traffic.first, traffic.line, traffic.mask, traffic.partial, traffic.turns),
-        *(count, warps),
+        *(apart.astype(np.int32), count, warps),
         # warps, blocks, units, instruction caches, lines: as they are at the moment
         *(np.zeros(places, np.int64), _whole(places), np.zeros(places), np.zeros(places)),
         *(np.zeros(places, np.int64), np.zeros(places * sim.BOARDS)),
         np.zeros(sim.PARTS * sim.PIPES),
         *(_whole(slots), _whole(slots), _whole(slots), np.zeros(slots)),
         *(_whole(near_lines) - 1, np.zeros(near_lines), np.full(size // 8 + 3, -1.0)),
+        _whole(sim.CODE_LINES) - 1,
         *(
             _whole(lines),
             _whole(lines),

@@ -26,6 +26,7 @@ from gpuviz.sass.plan import Plan
 from gpuviz.traces import Trace
 
 _SECTOR = 32
+_ROUNDS = 3  # of resident blocks, to see at which pace a multiprocessor goes on
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,8 +94,8 @@ def predict_each(launched: Launched, device: Device, cold: bool = True) -> list[
     works, code = works_of(launched)
     first, simulate = works[0], native(sim.simulate)
     costs = busy(device, first.code), latency(device, first.code)
-    nowhere = np.zeros(len(first.traffic.address) + 1)
-    blocks = launched.sample.blocks
+    nowhere = np.zeros(first.lines)
+    blocks, most = launched.sample.blocks, launched.sample.most
     around = Circumstances(
         blocks,
         launched.resident,
@@ -111,13 +112,17 @@ def predict_each(launched: Launched, device: Device, cold: bool = True) -> list[
     if cold:
         active = min(device.multiprocessors, blocks)
         near = nearness([o.touched for o in alone], device.far_latency, active)
+    works[0] = _going_on(first, most, launched.resident)
+    # What a later round touches first, others have asked for in the rounds before, or nobody.
+    near[0] = np.concatenate([near[0], np.full(works[0].lines - first.lines, 1.0 - share)])
     around = replace(around, dram_share=share if cold else 0.0)
     ends = [
         run(work, facts(device, around), *costs, n, simulate)
         for work, n in zip(works, near, strict=True)
     ]
-    scales = [launched.sample.most / len(first.blocks)] + [1.0] * (len(works) - 1)
-    sums = np.sum([o.sums for o in ends], axis=0) * blocks / looked_at
+    scales = [_longer(ends[0], launched.resident, most)] + [1.0] * (len(works) - 1)
+    simulated = sum(len(work.blocks) for work in works)
+    sums = np.sum([o.sums for o in ends], axis=0) * blocks / simulated
     rest = device.dram_rest + len(code) * 16 / _SECTOR
     return [
         Prediction(
@@ -138,6 +143,29 @@ def predict_each(launched: Launched, device: Device, cold: bool = True) -> list[
     ]
 
 
+def _going_on(work: Work, most: int, resident: int) -> Work:
+    """The multiprocessor with as many more blocks as show at which pace it goes on."""
+    blocks = work.blocks
+    if len(blocks) < min(most, _ROUNDS * resident):
+        wanted = min(most, max(_ROUNDS * resident, len(blocks)))
+        blocks = (blocks * -(-wanted // len(blocks)))[:wanted]
+    return replace(work, blocks=blocks)
+
+
+def _longer(outcome: Outcome, resident: int, most: int) -> float:
+    """Cycles of all blocks of a multiprocessor to those of the blocks simulated: the rest goes on
+    at the pace of those before the last round, which ends with places empty.
+    """
+    count = len(outcome.ended)
+    if count == most:
+        return 1.0
+    ended = np.sort(outcome.ended)
+    if count < 2 * resident:
+        return most / count
+    pace = (ended[count - resident - 1] - ended[resident - 1]) / (count - 2 * resident)
+    return float((outcome.cycles + (most - count) * pace) / outcome.cycles)
+
+
 def works_of(launched: Launched) -> tuple[list[Work], tuple[SassInstruction, ...]]:
     """What each multiprocessor of the sample does, and the code of all."""
     trace = launched.trace
@@ -150,8 +178,8 @@ def works_of(launched: Launched) -> tuple[list[Work], tuple[SassInstruction, ...
     asks = np.array([i.memory is not None for i in code], np.int32)
     warps = trace.launch.warps_per_block
     return [
-        Work(columns, asks, streams, traffic, _round(share, launched), warps)
-        for share in launched.sample.shares
+        Work(columns, asks, streams, traffic, blocks, warps, len(blocks))
+        for blocks in (_round(share, launched) for share in launched.sample.shares)
     ], code
 
 

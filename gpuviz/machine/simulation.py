@@ -21,7 +21,8 @@ FMA, HEAVY, SPECIAL, MIO = 2, 3, 5, 6
 PIPES = 8
 PARTS = 4
 BOARDS = 6
-NEAR_LINES = 16  # of 8 instructions, in the instruction cache of a scheduler
+NEAR_LINES = 40  # of 8 instructions, in the instruction cache of a scheduler
+CODE_LINES = 256  # in that of the multiprocessor
 
 # What `facts` holds, by place.
 (
@@ -38,11 +39,14 @@ NEAR_LINES = 16  # of 8 instructions, in the instruction cache of a scheduler
     CONSTANT_LATENCY,
     L1_LINES,  # capacity
     L2_READ,  # cycles a sector, at this multiprocessor's share of what all can have
+    L2_REQUEST,  # cycles of a line at the least, of which sectors are read
+    L2_FILL,  # cycles of L2 for each sector that comes from memory
+    DRAM_SPREAD,  # cycles by which a sector from memory may be late
     L2_WRITE,
     L2_PARTIAL,  # of a sector that is written in part
     DRAM_SECTOR,  # cycles a sector
     DRAM_SHARE,  # sectors memory is read for, of those this multiprocessor touches first
-    REQUEST,  # cycles of L1 that a load takes at the least
+    REQUEST,  # cycles from one load, or access of shared memory, to the next at the least
     STORE_LINE,  # cycles of the first stage of L1 for each line that is stored to
     QUEUE,  # cycles of work that may wait before L1
     WRITES,  # cycles of writes that may wait before L2
@@ -53,13 +57,13 @@ NEAR_LINES = 16  # of 8 instructions, in the instruction cache of a scheduler
     DRAM_LINE_LATENCY,  # cycles that each further line from memory takes longer
     RETURN,  # cycles that a line takes on its way from L1 to the registers
     WARP_START,  # cycles from the start of one warp of a block to that of the next
-    FILL,  # cycles of L1 that a sector takes which comes in
     DRAM_WRITE,  # cycles of memory for each sector written, where L2 cannot keep it
-    FETCH,  # cycles until instructions come from the multiprocessor's cache
-    FETCH_FAR,  # cycles until they come from beyond, the first time
+    FETCH,  # cycles until a jump's target comes from the multiprocessor's instruction cache
+    FETCH_LINE,  # cycles for each line of instructions that comes from beyond it
+    FETCH_FAR,  # cycles until the first of them comes, the first time
     FROM,  # cycle from which instructions are recorded
     FACTS,
-) = range(34)
+) = range(37)
 
 # What `sums` counts.
 (
@@ -139,6 +143,7 @@ def simulate(
     mask: I32,
     partial: I32,
     turns: I32,
+    apart: I32,
     blocks: int,
     warps: int,
     now_at: I64,
@@ -155,6 +160,7 @@ def simulate(
     near_line: I32,
     near_time: F64,
     far_time: F64,
+    code_line: I32,
     valid: I32,
     seen: I32,
     arrive: F64,
@@ -185,6 +191,8 @@ def simulate(
     next_launch = facts[FIRST]
     lines_held = 0
     lsu = 0.0
+    gate = 0.0
+    fetched = 0.0
     l2 = 0.0
     writes = 0.0
     dram = 0.0
@@ -248,7 +256,7 @@ def simulate(
                     i = code[now_at[place]]
                     free = unit[part * PIPES + pipe[i]]
                     if pipe[i] == MIO and (is_memory[i] == 1):
-                        free = max(free, lsu - facts[QUEUE])
+                        free = max(free, max(lsu, gate) - facts[QUEUE])
                         if kind[i] == STORE or kind[i] == ATOMIC or kind[i] == LOCAL_STORE:
                             free = max(free, max(writes, atomics) - facts[WRITES])
                     if free > at:
@@ -321,7 +329,8 @@ def simulate(
             elif k == CONSTANT:
                 result = time + facts[CONSTANT_LATENCY]
             elif k == SHARED:
-                begin = max(time + 1.0, lsu)
+                gate = max(time + 1.0, gate) + facts[REQUEST]
+                begin = max(gate - facts[REQUEST], lsu)
                 cost = 1.0
                 if q >= 0:
                     cost = float(turns[q])
@@ -336,16 +345,18 @@ def simulate(
                 begin = max(time + 1.0, lsu)
                 if is_load:
                     sums[LINES] += float(count)
-                    cost = max(float(count), facts[REQUEST])
-                    lsu = begin + cost
-                    sums[LSU_CYCLES] += cost
-                    served[i] += cost
+                    gate = max(time + 1.0, gate) + facts[REQUEST]
+                    begin = max(gate - facts[REQUEST], lsu)
+                    work = float(turns[q])
+                    lsu = begin + work
+                    sums[LSU_CYCLES] += work
+                    served[i] += work
                     result = lsu + facts[L1_LATENCY]
                     missed = 0
                     far = 0
                     for n in range(first[q], first[q + 1]):
-                        begin += 1.0
-                        d = line[n]
+                        begin += work / float(count)
+                        d = line[n] + apart[block_of[place] // warps]
                         m = mask[n]
                         miss = m & ~valid[d]
                         hit = m & valid[d]
@@ -369,10 +380,9 @@ def simulate(
                             bits = (miss & 1) + (miss >> 1 & 1) + (miss >> 2 & 1) + (miss >> 3 & 1)
                             sums[MISSES] += float(bits)
                             missed += 1
-                            l2 = max(l2, begin) + float(bits) * facts[L2_READ]
-                            sums[L2_CYCLES] += float(bits) * facts[L2_READ]
-                            lsu += float(bits) * facts[FILL]
-                            sums[LSU_CYCLES] += float(bits) * facts[FILL]
+                            cost = max(float(bits) * facts[L2_READ], facts[L2_REQUEST])
+                            l2 = max(l2, begin) + cost
+                            sums[L2_CYCLES] += cost
                             away = float((d * 40503 >> 4) & 255) / 255.0
                             away = facts[L2_LATENCY] + away * facts[L2_SPREAD]
                             back = l2 + away + float(missed) * facts[LINE_LATENCY]
@@ -393,18 +403,30 @@ def simulate(
                                     dram = max(dram, begin) + pairs_due * facts[DRAM_SECTOR]
                                     sums[DRAM_READS] += pairs_due
                                     sums[DRAM_CYCLES] += pairs_due * facts[DRAM_SECTOR]
+                                    l2 += pairs_due * facts[L2_FILL]
+                                    sums[L2_CYCLES] += pairs_due * facts[L2_FILL]
                                     if pairs > 0:
                                         drawn += 1.0 - near[d]
                                     if pairs > 0 and drawn >= 1.0:
                                         drawn -= 1.0
                                         far += 1
                                         late = float(far) * facts[DRAM_LINE_LATENCY]
+                                        late += (
+                                            float((d * 25717 >> 3) & 255)
+                                            / 255.0
+                                            * facts[DRAM_SPREAD]
+                                        )
                                         back = max(back, dram + away + facts[DRAM_LATENCY] + late)
                             valid[d] |= miss
                             arrive[d] = back
                             result = max(result, back)
+                    # It asks L2 for one line a cycle.
+                    if float(missed) > work:
+                        lsu += float(missed) - work
+                        sums[LSU_CYCLES] += float(missed) - work
+                        served[i] += float(missed) - work
                     # What L1 returns, it returns in order.
-                    returned = max(returned + float(count) * facts[RETURN], lsu)
+                    returned = max(returned + work * facts[RETURN], lsu)
                     result = max(result, returned)
                     read = lsu
                 elif is_store:
@@ -473,12 +495,20 @@ def simulate(
                     cell = part * NEAR_LINES + where % NEAR_LINES
                     if near_line[cell] != where:
                         near_line[cell] = where
-                        near_time[cell] = time + facts[FETCH]
-                        if far_time[where] < 0.0:
-                            far_time[where] = time + facts[FETCH_FAR]
+                        near_time[cell] = time
+                        if where != (i >> 3) + 1:  # what comes next has been fetched ahead
+                            near_time[cell] += facts[FETCH]
+                        if code_line[where % CODE_LINES] != where:
+                            code_line[where % CODE_LINES] = where
+                            if far_time[where] < 0.0:
+                                far_time[where] = time + facts[FETCH_FAR]
+                            else:
+                                fetched = max(fetched, time) + facts[FETCH_LINE]
+                                far_time[where] = fetched
                         near_time[cell] = max(near_time[cell], far_time[where])
                         if far_time[where + 1] < 0.0:
-                            far_time[where + 1] = far_time[where] + facts[FETCH]
+                            far_time[where + 1] = far_time[where] + facts[FETCH_LINE]
+                            code_line[(where + 1) % CODE_LINES] = where + 1
                     ready = max(ready, near_time[cell])
             if RECORDING == 1 and noted >= 0:
                 cycles_noted[noted * CYCLES_NOTED + FETCHED] = ready

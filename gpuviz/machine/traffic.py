@@ -20,6 +20,7 @@ from gpuviz.sass.plan import Plan
 from gpuviz.traces import Op, Trace, lane_mask
 
 LINE, SECTOR = 128, 32
+TAGS = 4  # lines that L1 looks up at once
 _NOWHERE = np.uint64(2**64 - 1)
 _LOCAL = np.uint64(1 << 62)  # local memory is placed above all buffers
 
@@ -29,10 +30,10 @@ class Traffic:
     """Requests (Q,) of the recorded warps.
 
     Request q touches lines `line[first[q]:first[q + 1]]`, of each the sectors in `mask` (bit i: the
-    i-th of four) of which `whole` are written as a whole; `turns` are its wavefronts in shared
-    memory, or the packets of an atomic. `address` (lines) are addresses of lines / 128. The warp w
-    of block b makes requests `made[start[b, w]:]`, one for each memory instruction of its stream,
-    -1 where no lane takes part.
+    i-th of four) of which `partial` are written in part; `turns` are its wavefronts in shared
+    memory or L1, or the packets of an atomic. `address` (lines) are addresses of lines / 128. The
+    warp w of block b makes requests `made[start[b, w]:]`, one for each memory instruction of its
+    stream, -1 where no lane takes part.
     """
 
     first: I64
@@ -80,6 +81,8 @@ def traffic_of(
             if at.space == "local":
                 address = _interleaved(address, rows, trace)
             pairs.append(_sectors(of, address, active, width))
+            if memory.op == "load":
+                turns[of] = _turns(arch, address, active, width)
             if memory.op in ("atomic", "reduction"):
                 turns[of] = _packets(address, active)
     return _traffic(count, turns, pairs, made, start)
@@ -178,6 +181,19 @@ def _sectors(of: I64, address: U64, active: Bool, width: int) -> tuple[I64, U64,
     heads = np.flatnonzero(new)
     many = np.diff(np.append(heads, len(rows)))
     return rows[heads], flat[heads], many * width
+
+
+def _turns(arch: Architecture, address: U64, active: Bool, width: int) -> I32:
+    """Cycles that L1 serves loads for: banks of 4 bytes as in shared memory, four lines a cycle, 32
+    words on the way back.
+    """
+    served = wavefronts(arch, address & ~np.uint64(width - 1), active, width, "load").count
+    lines = np.sort(np.where(active, address // np.uint64(LINE), _NOWHERE), axis=1)
+    new = np.ones(lines.shape, bool)
+    new[:, 1:] = lines[:, 1:] != lines[:, :-1]
+    looked_up = -(-np.count_nonzero(new & (lines != _NOWHERE), axis=1) // TAGS)
+    least = np.full(len(served), max(width // 4, 1))
+    return np.asarray(np.maximum.reduce([served, looked_up, least]), np.int32)
 
 
 def _packets(address: U64, active: Bool) -> I64:

@@ -105,7 +105,7 @@ def test_it_is_found_out_beside_the_window_and_can_be_stopped(
     explain.go.set()
     view.again.click()
     qtbot.waitUntil(lambda: view.pane.isVisible())
-    assert view.said.said.startswith("Limited by latency") and "errs by 3.5 %" in view.said.said
+    assert view.said.said.startswith("Limited by latency") and "errs by 3.4 %" in view.said.said
     assert view.launch_size.text() == "1,024 blocks" and view.badge.text() == "model"
     view.show_run(SHOWING, "copy")  # type: ignore[arg-type]
     assert explain.began == 2 and view.pane.isVisible()  # known by now

@@ -1,0 +1,84 @@
+"""What L1 serves in a cycle, where code comes from, how a launch goes on beyond the sample."""
+
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pytest
+
+from gpuviz.arch import architecture
+from gpuviz.arrays import U64
+from gpuviz.machine import simulation as sim
+from gpuviz.machine.device import H200, KIB
+from gpuviz.machine.explained import explained
+from gpuviz.machine.facts import Circumstances, l1_bytes
+from gpuviz.machine.multiprocessor import Outcome
+from gpuviz.machine.prediction import Launched, _longer, predict
+from gpuviz.machine.traffic import _turns
+from gpuviz.machine.warp_states import State
+from gpuviz.ptx.options import Options
+from gpuviz.runners.predicted import launched
+from gpuviz.scenes.base import Plan
+from gpuviz.scenes.block_shape import plan as block_shape
+from gpuviz.scenes.perform import job_of
+
+_HOPPER = architecture("sm_90")
+_LANES = np.arange(32, dtype=np.uint64)
+
+
+@cache
+def _known(plan: Plan) -> Launched:
+    return launched(job_of(plan, "sm_90"), _HOPPER, H200, Options(blocks="classes"))
+
+
+def _product(n: int) -> Plan:
+    buffers = tuple(f"f32[{n * n}]={how}" for how in ("rand", "rand", "zeros"))
+    grid = n // 16, n // 16, 1
+    return Plan("tiled", "caches.cu", "tiled", grid, (16, 16, 1), (*buffers, f"i32={n}"))
+
+
+@pytest.mark.parametrize(
+    ("address", "width", "cycles"),
+    [  # as measured on an H200, where they took 1.01, 1.14, 2.01, 4.01, 31.9, 2.02 and 4.03
+        (4 * _LANES, 4, 1),
+        (4 * _LANES + np.uint64(64), 4, 1),
+        (128 * (_LANES // np.uint64(16)), 4, 2),
+        (4096 * (_LANES // np.uint64(8)) + 4 * (_LANES % np.uint64(8)), 4, 4),
+        (4096 * _LANES, 4, 32),
+        (0 * _LANES, 8, 2),
+        (16 * _LANES, 16, 4),
+    ],
+)
+def test_l1_serves_banks_and_lines_at_once(address: U64, width: int, cycles: int) -> None:
+    every = np.ones((1, 32), bool)
+    assert _turns(_HOPPER, address[None, :], every, width).tolist() == [cycles]
+
+
+def test_each_block_takes_some_of_l1() -> None:
+    around = Circumstances(4096, 32, 0, 0, 0, 1.0)  # counted: 32 KB with 32 blocks, 8 with 2
+    assert l1_bytes(H200, around) == 224 * KIB
+    assert l1_bytes(H200, replace(around, resident=2)) == 248 * KIB
+
+
+def test_a_launch_goes_on_at_the_pace_before_places_are_empty() -> None:
+    nothing = np.zeros(0)
+    sums = np.zeros(sim.SUMS)
+    ended = np.array([10.0, 20, 30, 40, 50, 100])  # the last is alone for long
+    outcome = Outcome(100.0, sums, *(nothing,) * 4, ended, nothing)
+    assert _longer(outcome, 2, 6) == 1.0
+    assert _longer(outcome, 2, 26) == pytest.approx((100 + 20 * 10) / 100)
+
+
+@pytest.mark.machine_code
+def test_straight_code_is_fetched_ahead() -> None:
+    found = predict(_known(_product(128)), H200, cold=False)
+    waits = explained(found).waits
+    assert len(found.code) > 8 * 16 and waits.get(State.FETCH, 0.0) < 0.1
+
+
+@pytest.mark.slow
+def test_block_shapes_take_what_an_h200_took() -> None:
+    recorded = {(16, 2): 401.15, (32, 2): 313.7, (31, 3): 407.7, (8, 8): 671.04}
+    for (x, y), us in recorded.items():
+        made = predict(_known(block_shape({"x": x, "y": y, "n": 1024})[0]), H200)
+        assert made.microseconds == pytest.approx(us, rel=0.1), (x, y)
