@@ -163,7 +163,7 @@ class Requests:
         return np.asarray(lane_mask(self.active[row : row + 1])[0])
 
 
-HandoverKind = Literal["init", "arrive", "over", "wait", "load", "store", "reduce", "product"]
+HandoverKind = Literal["init", "arrive", "over", "wait", "load", "store", "reduce"]
 HANDOVERS: tuple[HandoverKind, ...] = get_args(HandoverKind)
 
 
@@ -171,8 +171,8 @@ HANDOVERS: tuple[HandoverKind, ...] = get_args(HandoverKind)
 class Handovers:
     """What warps and copies did at mbarriers, and without them, in the shared memory of a block.
 
-    One row a warp and event of `observe.PhaseEvent` (a phase that is over: one), or a piece of
-    `observe.Transfer`, in the order in which they happened in the emulator.
+    One row a warp and event of `observe.PhaseEvent` (a phase that is over: one), or a piece that a
+    bulk copy moves (see `observe.Transfer`), in the order in which they happened in the emulator.
 
     Attributes
     ----------

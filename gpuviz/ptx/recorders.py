@@ -123,7 +123,9 @@ class RequestRecorder(OfBlocks):
         self._hand_over(event.at, event.kind, *which.T, threads, nothing + 1, nothing, nothing)
 
     def transfer(self, transfer: Transfer) -> None:
-        """Keep what is moved in the shared memory of these blocks."""
+        """Keep what is moved in the shared memory of these blocks; what wgmma reads is too much."""
+        if transfer.kind == "product":
+            return
         some = np.isin(transfer.block, self._here)
         columns = (
             transfer.block,
