@@ -226,13 +226,29 @@ TransferKind = Literal["load", "store", "reduce", "product"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Runs:
+    """Bytes side by side in global memory that pieces of a transfer are made of: lines of a box.
+
+    (R,) each: which piece it is of, its address and bytes, and where it begins in its piece, which
+    lies in shared memory line by line.
+    """
+
+    piece: I64
+    address: I64
+    size: I64
+    into: I64
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Transfer:
     """What is done to shared memory without a thread's own loads and stores.
 
     Bulk copies into shared memory (load), out of it (store, reduce), and matrices that wgmma reads
     (product). Pieces (K,): the thread that began it (see `PhaseEvent`), the linear id of the block
     whose shared memory it is, offset and bytes there, the mbarrier in the same memory that counts
-    its bytes (-1: none), and the global address of its first byte (-1: none or several).
+    its bytes (-1: none), and the global address of its first byte (-1: none or several); `runs`
+    are those of boxes. What goes to several blocks of a cluster is `multicast`: one event for each
+    block, of which the pieces that were told `before` came with the same instruction.
     """
 
     at: Place
@@ -244,6 +260,9 @@ class Transfer:
     size: I64
     mbarrier: I64
     source: I64
+    runs: Runs | None = None
+    multicast: bool = False
+    before: Bool | None = None
 
 
 class Lanes(Protocol):

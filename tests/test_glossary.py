@@ -29,6 +29,8 @@ MACHINERY = {
     "Meeting",  # who waits for whom at a barrier
     "PhaseEvent",  # who arrives at an mbarrier, and who waits there
     "Transfer",  # what is moved, or read, asynchronously
+    "Runs",  # which bytes side by side a box is made of
+    "BulkCopies",  # sums of them
     "WarpSync",
     "Sums",
     "Rows",

@@ -113,6 +113,14 @@ COPIES_ISSUED = Hardware(
 REPLAYS = Hardware("sm__idc_divergent_instruction_replays")  # passes beyond the first
 COPY_WAVEFRONTS = replace(WAVEFRONTS, noisy="", lost_past_l1=True)
 
+# Bulk copies, between L1 and L2; instructions are patched. They take no pass more than the others.
+BULK_REQUESTS = Hardware("smsp__sass_inst_executed_op_tma_{op}", panel=True)
+BULK_READ = Hardware("l1tex__m_xbar2l1tex_read_sectors_mem_global_op_tma_{op}", panel=True)
+BULK_WRITTEN = Hardware("l1tex__m_l1tex2xbar_write_sectors_mem_global_op_tma_{op}", panel=True)
+# What wgmma reads of shared memory.
+MATRIX_REQUESTS = Hardware("smsp__sass_inst_executed_op_shared_gmma")
+MATRIX_WAVEFRONTS = Hardware("sm__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_gmma")
+
 # Constants are put into registers by HFMA2.MMA, which runs on the same pipe and multiplies nothing.
 TENSOR = Hardware(
     "smsp__inst_executed_pipe_tensor",

@@ -13,6 +13,7 @@ SPACES = {
     "shared": later("Shared memory"),
     "local": later("Local memory"),
     "constant": later("Constant memory"),
+    "bulk": later("Bulk copies (TMA)"),
     "tensor": later("Tensor cores"),
 }
 OPS = {

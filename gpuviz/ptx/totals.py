@@ -101,12 +101,9 @@ class TransferTotals(Sums):
         if into or out:
             yield tr(
                 "bulk copies moved {into} bytes into shared memory and {out} out of it: their "
-                "sectors and wavefronts are not modelled",
+                "wavefronts in shared memory are not modelled",
                 into=f"{into:,}",
                 out=f"{out:,}",
             )
         if read:
-            yield tr(
-                "wgmma read {n} bytes of shared memory: its wavefronts are not modelled",
-                n=f"{read:,}",
-            )
+            yield tr("wgmma read {n} bytes of shared memory", n=f"{read:,}")

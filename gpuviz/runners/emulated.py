@@ -9,6 +9,8 @@ from gpuviz.arch import Architecture
 from gpuviz.arguments import UNSET, check_room, passed, variables
 from gpuviz.kernels.images import not_modelled
 from gpuviz.kernels.names import source_parameters
+from gpuviz.language import tr
+from gpuviz.memory.bulk import BulkCopies
 from gpuviz.memory.counting import Counter, Counts
 from gpuviz.memory.counts import Count
 from gpuviz.observe import Sums
@@ -42,6 +44,7 @@ def run(
     sink = Replay(sass.plan, counter) if sass.plan else counter
     executed = sass.plan.module if sass.plan else module
     tensor = TensorInstructions(executed, _number(arch), sass.listing if sass.plan else None)
+    copies = BulkCopies()
     check_room(job.arguments)
     arguments = passed(job.arguments)
     names = job.names or source_parameters(job.program.source, job.entry, len(arguments))
@@ -52,7 +55,7 @@ def run(
         job.block,
         arguments,
         dynamic_shared=job.dynamic_shared,
-        sinks=(sink, tensor) if tensor else (sink,),
+        sinks=(sink, copies, tensor) if tensor else (sink, copies),
         options=options,
         names=names,
         arch=arch.sm,
@@ -61,8 +64,16 @@ def run(
         variables=variables(job.arguments),
     )
     counts, reason = _level_counts(sass, sink, counter, result.executed)
-    counts = replace(counts, others=tensor.counts)
-    notes = filter(None, [not_modelled(module, job.entry), tensor.note])
+    counts = replace(counts, others=tensor.counts | copies.counts)
+    uncounted = result.coverage.how == "sample" and "cp.async.bulk" in job.program.ptx
+    notes = filter(
+        None,
+        [
+            not_modelled(module, job.entry),
+            tensor.note,
+            tr("bulk copies are not counted in a sample of the blocks") if uncounted else "",
+        ],
+    )
     trace = replace(result.trace, notes=(*result.trace.notes, *notes))
     return Run(
         _trace(job, sass, trace),

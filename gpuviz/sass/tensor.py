@@ -88,18 +88,20 @@ def _times(shape: tuple[int, ...], kind: str, mods: Sequence[str], sm: int) -> i
 
 
 class TensorInstructions(Sums):
-    """Sums up the machine instructions of tensor cores of a launch: `total`.
+    """Sums up the machine instructions of tensor cores of a launch: `total`; those of warpgroups,
+    `grouped`, read shared memory.
 
     `unknown` are the PTX lines of which nobody knows how many they are; they count nothing.
     """
 
     def __init__(self, module: Module, sm: int, listing: Listing | None = None) -> None:
         found = [i for f in module.functions for i in f.body if multiplies(i)]
-        self.total = 0
+        self.total = self.grouped = 0
+        self._grouped = {i.pc for i in found if i.opcode.name == "wgmma"}
         each = _as_machine_code(found, sm, listing)
         self.unknown = sorted(i.ptx_line for i in found if each[i.pc] is None)
         self._each = {pc: n for pc, n in each.items() if n}
-        self._weights: dict[Stretch, int] = {}
+        self._weights: dict[Stretch, tuple[int, int]] = {}
 
     def __bool__(self) -> bool:
         """Whether there is anything to count."""
@@ -108,7 +110,10 @@ class TensorInstructions(Sums):
     @property
     def counts(self) -> dict[Count, int]:
         """What has been counted, where there is anything."""
-        return {Count.TENSOR_MATRIX_INSTRUCTIONS: self.total} if self else {}
+        if not self:
+            return {}
+        told = {Count.TENSOR_MATRIX_INSTRUCTIONS: self.total}
+        return told | {Count.SHARED_MATRIX_REQUESTS: self.grouped} if self._grouped else told
 
     @property
     def note(self) -> str:
@@ -120,19 +125,23 @@ class TensorInstructions(Sums):
 
     def launch_begin(self, launch: Launch, report: Report) -> None:
         """Of one launch."""
-        self.total = 0
+        self.start_over()
 
     def start_over(self) -> None:
         """Nothing has been heard."""
-        self.total = 0
+        self.total = self.grouped = 0
 
     def instructions(self, stretch: Stretch, lanes: Lanes) -> None:
         """Add those of a stretch."""
         if stretch not in self._weights:
             pcs = range(stretch.pc, stretch.pc + stretch.count)
-            self._weights[stretch] = sum(self._each.get(pc, 0) for pc in pcs)
-        if weight := self._weights[stretch]:
-            self.total += weight * lanes.warps
+            own = {pc: self._each[pc] for pc in pcs if pc in self._each}
+            grouped = sum(n for pc, n in own.items() if pc in self._grouped)
+            self._weights[stretch] = sum(own.values()), grouped
+        every, grouped = self._weights[stretch]
+        if every:
+            self.total += every * lanes.warps
+            self.grouped += grouped * lanes.warps
 
 
 def _as_machine_code(

@@ -111,9 +111,8 @@ def test_a_product_fetched_in_boxes() -> None:
     moved, tiles, blocks = 2 * 64 * 64 * 2, 5, 4
     assert run.trace.notes[:2] == (
         f"bulk copies moved {moved * tiles * blocks:,} bytes into shared memory and 0 out of it: "
-        "their sectors and wavefronts are not modelled",
-        f"wgmma read {moved * tiles * blocks:,} bytes of shared memory: its wavefronts are not "
-        "modelled",
+        "their wavefronts in shared memory are not modelled",
+        f"wgmma read {moved * tiles * blocks:,} bytes of shared memory",
     )
     additions = 128 * 32  # of the loop that writes the result, nothing else
     assert 0 <= run.trace.flops - 2 * 128 * 128 * 320 < 100 * additions

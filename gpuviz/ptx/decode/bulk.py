@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -98,8 +99,9 @@ def tell(
     size: I64,
     mbarrier: I64 | None = None,
     source: I64 | None = None,
+    **more: Any,
 ) -> None:
-    """Tell sinks what lanes have moved."""
+    """Tell sinks what lanes have moved; `more` is of boxes and of several blocks."""
     if g.machine.told.transfer and len(where.lane):
         none = np.full(len(where.lane), -1)
         first = g.layout.first_block
@@ -113,6 +115,7 @@ def tell(
             size,
             none if mbarrier is None else mbarrier,
             none if source is None else source,
+            **more,
         )
         for hear in g.machine.told.transfer:
             hear(moved)
@@ -161,6 +164,7 @@ def plain(site: Site) -> Step:
                 for a, n, k in zip(start, bytes_, lane, strict=True)
             ]
             memory = g.machine.execution.program.memory.cells.bytes
+            before = np.zeros(0, np.int64)
             for some, address, barrier in copies(g, lane, writes(g), mbarrier(g)):
                 chosen = np.isin(lane, some)
                 where = places(g, address, bytes_[chosen], ALIGNMENT, at, some)
@@ -169,7 +173,10 @@ def plain(site: Site) -> Step:
                 for begin, part in zip(where.byte(g), picked, strict=True):
                     shared[begin : begin + part.stop - part.start] = memory[part]
                 counted = places(g, barrier, 8, 8, at, some)
-                tell(g, at, "load", where, bytes_[chosen], counted.offset, start[chosen])
+                several = several_blocks(site, some, before)
+                first = start[chosen]
+                tell(g, at, "load", where, bytes_[chosen], counted.offset, first, **several)
+                before = np.append(before, some)
                 complete(g, counted, bytes_[chosen], at)
             g.machine.polling.idle = 0
 
@@ -236,6 +243,15 @@ def _named_by(mask: Operand | None, site: Site) -> Everywhere:
         return found
 
     return several
+
+
+def several_blocks(site: Site, lanes: I64, before: I64) -> dict[str, Any]:
+    """What is told of copies of some lanes into one block of several; other blocks were told of the
+    lanes `before`.
+    """
+    if "multicast::cluster" not in site.mods:
+        return {}
+    return {"multicast": True, "before": np.isin(lanes, before)}
 
 
 def everywhere(site: Site, rest: Sequence[Operand]) -> Everywhere:

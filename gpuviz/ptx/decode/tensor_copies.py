@@ -15,6 +15,7 @@ import numpy as np
 from gpuviz.arguments import TensorMap, no_number
 from gpuviz.arrays import I64, Array
 from gpuviz.errors import KernelFault
+from gpuviz.observe import Runs
 from gpuviz.ptx.decode import bulk
 from gpuviz.ptx.decode.mbarrier import address_of
 from gpuviz.ptx.decode.operands import Reader, Site
@@ -53,6 +54,23 @@ class Box:
             there &= (place >= 0) & (place < size)
             where += place * stride
         return there, where[there]
+
+    def lines(self, corner: list[int]) -> tuple[I64, I64, I64]:
+        """Addresses, bytes, and places in the box, of what the tensor has of each line of it."""
+        tensor, count = self.tensor, self.tensor.moved[0]
+        strides = (tensor.unit, *tensor.strides)
+        first, last = max(0, -corner[0]), min(count, tensor.sizes[0] - corner[0])
+        rows = [along[::count] for along in self._along[1:]]
+        there = np.full(len(self._linear) // count, last > first)
+        where = np.full(len(there), tensor.address + (corner[0] + first) * tensor.unit, np.int64)
+        for along, at, size, stride in zip(
+            rows, corner[1:], tensor.sizes[1:], strides[1:], strict=True
+        ):
+            place = along + at
+            there &= (place >= 0) & (place < size)
+            where += place * stride
+        into = self._linear[::count] + first * tensor.unit
+        return where[there], np.full(there.sum(), (last - first) * tensor.unit), into[there]
 
     def shared(self, start: int) -> I64:
         """Offsets in shared memory of the elements of a box that begins at an offset."""
@@ -133,6 +151,14 @@ class _Named:
         return found
 
 
+def _runs(boxes: list[tuple[Box, list[int]]]) -> Runs:
+    """The lines of boxes."""
+    found = [box.lines(corner) for box, corner in boxes]
+    piece = np.arange(len(found)).repeat([len(one[0]) for one in found])
+    address, size, into = (np.concatenate(column) for column in zip(*found, strict=True))
+    return Runs(piece, address, size, into)
+
+
 def copy(site: Site) -> Step | None:
     """Boxes into shared memory, out of it, or only into L2."""
     mods = site.mods
@@ -156,7 +182,7 @@ def _load(site: Site) -> Step:
             _read(g, box, corner, at, int(one))
             for (box, corner), one in zip(boxes, lane, strict=True)
         ]
-        shared = g.machine.memory.shared
+        shared, before = g.machine.memory.shared, np.zeros(0, np.int64)
         for some, address, barrier in copies(g, lane, writes(g), mbarrier(g)):
             chosen = np.flatnonzero(np.isin(lane, some))
             where = places(g, address, size[chosen], _ALIGNMENT, at, some)
@@ -164,7 +190,10 @@ def _load(site: Site) -> Step:
                 unit, offset = boxes[n][0].tensor.unit, boxes[n][0].shared(int(start))
                 shared.cells.of(unit)[(int(row) * shared.stride + offset) // unit] = values[n]
             counted = places(g, barrier, 8, 8, at, some)
-            bulk.tell(g, at, "load", where, size[chosen], counted.offset)
+            several = bulk.several_blocks(site, some, before)
+            runs = _runs([boxes[n] for n in chosen])
+            bulk.tell(g, at, "load", where, size[chosen], counted.offset, runs=runs, **several)
+            before = np.append(before, some)
             bulk.complete(g, counted, size[chosen], at)
         g.machine.polling.idle = 0
 
@@ -205,7 +234,7 @@ def _store(site: Site) -> Step:
                 atomic.apply(reduction, _type(box.tensor.dtype), cells, index, moved)
             else:
                 cells[index] = moved
-        bulk.tell(g, at, "reduce" if reduction else "store", where, size)
+        bulk.tell(g, at, "reduce" if reduction else "store", where, size, runs=_runs(boxes))
         g.machine.polling.idle = 0
 
     return store
