@@ -68,7 +68,7 @@ class Explained:
         last.
         """
         spans, made = self.timeline.spans, self.timeline
-        rows = np.flatnonzero(spans.state == state)
+        rows = np.flatnonzero(np.isin(spans.state, FAR if state in FAR else (state,)))
         about = np.where(spans.cause[rows] >= 0, spans.cause[rows], spans.event[rows])
         lines = np.array([one.line for one in made.code])[made.events.instruction[about]]
         return int(np.bincount(lines, spans.end[rows] - spans.start[rows]).argmax())

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from gpuviz.language import brief, grouped, later, percent, tr, typeset
 from gpuviz.machine.device import Device
 from gpuviz.machine.explained import Explained, WhatIf
+from gpuviz.machine.warp_states import FAR
 from gpuviz.panels.resource_names import RESOURCES
 from gpuviz.panels.state_inks import NAMES
 
@@ -41,7 +42,7 @@ def limit_sentence(e: Explained, source: Sequence[str] = ()) -> str:
             "Limited by {what}: nothing is at work in more than {share} of {n} cycles; warps wait "
             "most for {reason}",
             **known,
-            reason=tr(NAMES[e.reason]),
+            reason=tr("global memory") if e.reason in FAR else tr(NAMES[e.reason]),
         )
     line = e.line
     if not line:

@@ -45,7 +45,7 @@ def test_the_sentence_names_what_limits_and_its_line() -> None:
     source = ["m[i] = 1;"]
     assert "wavefronts: at work in 100 %" in limit_sentence(shared, source)
     assert limit_sentence(shared, source).endswith("most of it for line 1: m[i] = 1;")
-    assert "warps wait most for memory" in limit_sentence(copied)
+    assert "warps wait most for global memory" in limit_sentence(copied)
     assert "3.4 % in the median" in model_note(H200)
 
 
@@ -75,8 +75,9 @@ def test_the_line_is_that_of_the_wait_that_is_named() -> None:
     said = "warps wait most for dependence, most of it for line 2"
     assert limit_sentence(dependent).endswith(said)
     assert dependent.line == 2
-    far = waiting((State.FETCH, 30, 2, -1), (State.MEMORY, 20, 3, 1), (State.L2, 15, 3, 1))
-    assert limit_sentence(far).endswith("warps wait most for memory, most of it for line 1")
+    fetch, read = (State.FETCH, 30, 2, -1), (State.MEMORY, 20, 3, 1)
+    far = waiting(fetch, read, (State.L2, 15, 3, 4), (State.L1, 10, 3, 4))
+    assert limit_sentence(far).endswith("warps wait most for global memory, most of it for line 4")
 
 
 @pytest.mark.machine_code
