@@ -28,11 +28,11 @@ ret; }
 """
 
 
-def run(text: str, engine: str) -> Result:
+def run(text: str, engine: str, dynamic: int = 100) -> Result:
     made = np.zeros(256, np.uint32)
     options = Options(engine=engine, checks=("init",))  # type: ignore[arg-type]
     shape = (1, 1, 1), (64, 1, 1)
-    return emulate(parse(text), "k", *shape, [made], dynamic_shared=100, options=options)
+    return emulate(parse(text), "k", *shape, [made], dynamic_shared=dynamic, options=options)
 
 
 @pytest.mark.parametrize("engine", ["numpy", "compiled"])
@@ -40,7 +40,18 @@ def test_it_lies_behind_the_blocks_own_and_can_be_used(engine: str) -> None:
     found = run(KERNEL, engine).outputs["arg0"].reshape(4, 64)
     assert found[0].tolist() == [n ^ 31 for n in range(64)]
     scratch, begin, end = found[1:, 0].tolist()
-    assert 16 + 100 <= begin <= scratch and scratch + 288 <= end == begin + 1024
+    assert 16 + 100 <= begin <= scratch and scratch + 288 == end
+
+
+def test_sizes_are_as_an_h200_told_them() -> None:
+    """With 16 bytes of a variable: [total, aggregate] by dynamic bytes."""
+    text = KERNEL.replace("offset_begin", "offset_0").replace("own[3]", "own[4]")
+    text = re.sub(r"mov.u32 %r4, [^;]*", "mov.u32 %r4, %total_smem_size", text)
+    text = re.sub(r"mov.u32 %r5, [^;]*", "mov.u32 %r5, %aggr_smem_size", text)
+    wanted = {0: [128, 1040], 16: [128, 1056], 4096: [4224, 5136], 100000: [100096, 101040]}
+    for dynamic, sizes in wanted.items():
+        found = run(text, "numpy", dynamic).outputs["arg0"].reshape(4, 64)
+        assert found[2:, 0].tolist() == sizes
 
 
 def test_nobody_has_it_who_does_not_ask() -> None:

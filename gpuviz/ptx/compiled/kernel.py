@@ -166,7 +166,7 @@ def _key(program: Program, pointers: dict[int, str], apart: frozenset[int], turn
     ]
     inner = ("shared", "const")
     placed = [(n, program.addresses.get(n) if s in inner else s) for n, s in program.spaces.items()]
-    sizes = program.shared_size, program.dynamic_shared, program.reserved
+    sizes = program.own_shared, program.dynamic_shared, program.reserved
     fixed = (program.block, *sizes, program.workspace)
     found = pickle.dumps((code, placed, fixed, program.parameter_offset, pointers, turns))
     return hashlib.sha256(found + repr(sorted(apart)).encode()).hexdigest()

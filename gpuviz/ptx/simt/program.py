@@ -20,7 +20,7 @@ from gpuviz.ptx.text.ir import Addr, Function, Instruction, Module, Sym, Variabl
 Geometry = tuple[int, int, int]
 _WORKSPACE = 256  # bytes
 RESERVED = 1024  # bytes of shared memory that the system has of each block (CC 8.0 and later)
-_LINE = 128  # bytes: where a variable begins in memory says which banks it uses
+SHARED_UNIT = 128  # bytes in which shared memory is given; the system's begins at a multiple
 _CONSTANTS = 64 << 10  # bytes of a module's constant variables, at most
 _PARAMETERS = 32764  # bytes of a kernel's parameters, at most (CC 7.0 and later, CUDA 12.1)
 
@@ -44,6 +44,7 @@ class Program:
     images: dict[int, ImageSpec] = field(default_factory=dict)  # by handle, where their texels are
     workspace: int = 0  # of barriers of the whole grid, as the driver gives to cooperative launches
     reserved: int = 0  # where the system's part of shared memory begins, where the code asks for it
+    own_shared: int = 0  # bytes of shared memory without it
 
     @property
     def cluster(self) -> Cluster:
@@ -129,7 +130,7 @@ def place(
     size = start + dynamic_shared if dynamic_shared or dynamic else static
     named: set[str] = set().union(*(_named(f, None) for f in reachable(module, kernel)))
     system = any(name.startswith("%reserved_smem_offset") for name in named)
-    reserved = max(1, -(-size // _LINE)) * _LINE if system else 0
+    reserved = max(1, -(-size // SHARED_UNIT)) * SHARED_UNIT if system else 0
     for variable in (*_all(module, kernel), *shared):
         space = spaces.setdefault(variable.name, variable.space)
         if space != variable.space:
@@ -163,6 +164,7 @@ def place(
         spaces,
         workspace=workspace,
         reserved=reserved,
+        own_shared=size,
     )
 
 

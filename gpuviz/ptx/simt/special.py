@@ -9,13 +9,14 @@ import numpy as np
 
 from gpuviz.arrays import Array
 from gpuviz.ptx.simt.group import Group
-from gpuviz.ptx.simt.program import RESERVED, Program
+from gpuviz.ptx.simt.program import RESERVED, SHARED_UNIT, Program
 from gpuviz.ptx.simt.values import constant, container
 
 Reader = Callable[[Group, str], Array]
 
 
 _AXES = {"x": 0, "y": 1, "z": 2}
+_GROUPS = 288  # bytes that cooperative groups have of the system's part of shared memory
 
 
 def special_register(program: Program, name: str) -> Reader | None:
@@ -142,11 +143,12 @@ _SCALAR: dict[str, Callable[..., Array]] = {
     "%globaltimer_lo": _clock,
     "%globaltimer_hi": _fixed(lambda p: 0),
     "%dynamic_smem_size": _fixed(lambda p: p.dynamic_shared),
-    "%total_smem_size": _fixed(lambda p: p.reserved or p.shared_size),
-    "%aggr_smem_size": _fixed(lambda p: p.shared_size),
+    # As on an H200, but that the system's part is the first there, and the last here.
+    "%total_smem_size": _fixed(lambda p: -(-p.own_shared // SHARED_UNIT) * SHARED_UNIT),
+    "%aggr_smem_size": _fixed(lambda p: p.own_shared + RESERVED),
     "%reserved_smem_offset_begin": _fixed(lambda p: p.reserved),
-    "%reserved_smem_offset_end": _fixed(lambda p: p.reserved + RESERVED),
-    "%reserved_smem_offset_cap": _fixed(lambda p: RESERVED),
+    "%reserved_smem_offset_end": _fixed(lambda p: p.reserved + _GROUPS),
+    "%reserved_smem_offset_cap": _fixed(lambda p: p.reserved + RESERVED),
     "%reserved_smem_offset_0": _fixed(lambda p: p.reserved),
-    "%reserved_smem_offset_1": _fixed(lambda p: p.reserved + RESERVED // 2),
+    "%reserved_smem_offset_1": _fixed(lambda p: p.reserved),
 }
