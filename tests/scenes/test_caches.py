@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -11,10 +13,11 @@ from gpuviz.draw.palette import DARK
 from gpuviz.draw.stage import Stage
 from gpuviz.machine.caches import LINE, served
 from gpuviz.panels.color_key import ColorKey, Key
+from gpuviz.runners.measurement import DeviceFacts, Measurement, Reading
 from gpuviz.scenes import lesson
 from gpuviz.scenes.base import Value
 from gpuviz.scenes.cache_window import Window, window
-from gpuviz.scenes.caches import Reads, plan, reads_of
+from gpuviz.scenes.caches import FROM_L2, Reads, apart, plan, reads_of
 from tests.scenes import pictures
 from tests.scenes.performed import performed
 
@@ -83,3 +86,17 @@ def test_a_wide_stage_has_the_key_beside_larger_cells() -> None:
     shown = story.frame(2.0, Stage(1300, 600, DARK))
     right = max(m.rect[:, 0].max() for m in shown.marks if isinstance(m, Boxes) and m.tip)
     assert right > 0.7 * 1300
+
+
+@pytest.mark.parametrize(("times", "told"), [(1.1, 1.0), (9.0, 9.0), (0.5, 0.5)])
+def test_a_count_that_the_model_misses_is_told_instead(times: float, told: float) -> None:
+    """Lanes down a column: an H200 counted 9 times what the model lets L2 send."""
+    reads = naive()
+    sent = reads.whole(reads.missed) * times
+    device = DeviceFacts(0, "NVIDIA H200", "9.0", "", "", 132, 0, 0)
+    found = Measurement("recorded", "2026-11-22", device, {FROM_L2: Reading(sent)})
+    counted = replace(reads, run=replace(reads.run, measurement=found))
+    assert apart(counted) == pytest.approx(told, rel=1e-3)
+    assert apart(reads) == 1.0
+    older = replace(found, device=replace(device, capability="8.0"))
+    assert apart(replace(reads, run=replace(reads.run, measurement=older))) == 1.0
