@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gpuviz import folders
+from gpuviz import folders, language
 from gpuviz.checks import ALL
 from gpuviz.lectures.exercises import (
     Exercise,
@@ -80,3 +80,14 @@ def test_the_users_copy_stays() -> None:
     assert launch_of(one).path.read_text() == "// mine"
     assert exercise_of(str(record_of(launch_of(one))["file"])) is one
     assert exercise_of("/somewhere/else/column.cu") is None
+
+
+def test_what_a_check_found_is_said_in_the_readers_language() -> None:
+    language.choose("es")
+    try:
+        (found, *_) = run(EVERY["reverse"]).trace.findings
+    finally:
+        language.choose(language.ENGLISH)
+    assert found.message.startswith("lectura tras escritura: memoria compartida en 0x3fc")
+    assert "(línea 5)" in found.message and "__syncthreads()" in found.remedy
+    assert found.remedy.startswith("ponga") and found.kind == "race, read after write"

@@ -8,6 +8,8 @@ from typing import Literal
 import numpy as np
 
 from gpuviz.arrays import I64
+from gpuviz.language import later, tr
+from gpuviz.ptx.checks.report import line_of
 from gpuviz.traces import Finding, Launch, MemoryInstruction, Space
 
 Kind = Literal["read after write", "write after read", "write after write"]
@@ -99,61 +101,81 @@ class Hazards:
         return found
 
 
-_VERBS = {
-    "read after write": ("written", "read"),
-    "write after read": ("read", "written"),
-    "write after write": ("written", "written"),
+_KINDS = {
+    "read after write": later("read after write"),
+    "write after read": later("write after read"),
+    "write after write": later("write after write"),
 }
+_FIRST = {"write": later("is written"), "read": later("is read")}
+_SECOND = {"write": later("and written"), "read": later("and read")}
 _REMEDIES = {
-    "copy": "wait for the copy (cp.async.wait_group, __pipeline_wait_prior) before the barrier",
-    "counted": "let every reader wait for the phase of the mbarrier that counts its bytes",
-    "again": "wait for the first copy (cp.async.wait_group) before the next into the same bytes",
-    "stage": "let the copy wait for an mbarrier at which all who read the stage arrive",
-    "lane": "put __syncwarp() between them, with a mask that has both lanes",
-    "instruction": "give each lane its own element, or use an atomic",
-    "warp": "put __syncthreads() between them",
-    "warp, global": "put __syncthreads() between them, or use an atomic",
-    "block": "let blocks write apart, use an atomic, or publish with __threadfence() and an "
-    "atomic flag",
+    "copy": later(
+        "wait for the copy (cp.async.wait_group, __pipeline_wait_prior) before the barrier"
+    ),
+    "counted": later("let every reader wait for the phase of the mbarrier that counts its bytes"),
+    "again": later(
+        "wait for the first copy (cp.async.wait_group) before the next into the same bytes"
+    ),
+    "stage": later("let the copy wait for an mbarrier at which all who read the stage arrive"),
+    "lane": later("put __syncwarp() between them, with a mask that has both lanes"),
+    "instruction": later("give each lane its own element, or use an atomic"),
+    "warp": later("put __syncthreads() between them"),
+    "warp, global": later("put __syncthreads() between them, or use an atomic"),
+    "block": later(
+        "let blocks write apart, use an atomic, or publish with __threadfence() and an atomic flag"
+    ),
+}
+_SPACES = {"shared": later("shared memory"), "global": later("global memory")}
+_SENTENCES = {
+    "copy": later(
+        "an asynchronous copy by thread {one} into shared memory at {where} ({first}) {does} by "
+        "thread {two} ({second}) before anybody waited for it"
+    ),
+    "again": later(
+        "shared memory at {where} is filled by an asynchronous copy of thread {one} ({first}), and "
+        "again by thread {two} ({second}) before anybody waited for the first"
+    ),
+    "instruction": later(
+        "{space} at {where} is written by threads {one} and {two} of one warp in the same "
+        "instruction ({second}), with different values"
+    ),
+    "lane": later(
+        "{space} at {where} {did} by thread {one} ({first}) {does} by thread {two} of its "
+        "warp ({second}) in no order"
+    ),
+    "warp": later(
+        "{space} at {where} {did} by thread {one} ({first}) {does} by thread {two} of "
+        "another warp ({second}) in no order"
+    ),
+    "block": later(
+        "{space} at {where} {did} by thread {one} of block {other} ({first}) {does} by "
+        "thread {two} of block {block} ({second}) in no order"
+    ),
 }
 
 
 def finding(launch: Launch, hazard: Hazard, space: Space) -> Finding:
     """A hazard in a sentence."""
-    did, does = _VERBS[hazard.kind]
     who, remedy = _apart(hazard, space)
     one, two = (launch.thread_index(thread) for thread in hazard.threads)
-    also = f" of block {launch.block_index(hazard.blocks[0])}" if who == "block" else ""
-    away = {"lane": "of its warp", "instruction": "of its warp", "warp": "of another warp"}.get(
-        who, f"of block {launch.block_index(hazard.block)}"
-    )
-    if who == "copy":
-        message = (
-            f"an asynchronous copy by thread {one} into shared memory at {hazard.address:#x} "
-            f"({_line(hazard.first)}) is {does} by thread {two} ({_line(hazard.second)}) before "
-            "anybody waited for it"
-        )
-    elif who == "again":
-        message = (
-            f"shared memory at {hazard.address:#x} is filled by an asynchronous copy of thread "
-            f"{one} ({_line(hazard.first)}), and again by thread {two} ({_line(hazard.second)}) "
-            "before anybody waited for the first"
-        )
-    elif who == "instruction":
-        message = (
-            f"{space} memory at {hazard.address:#x} is written by threads {one} and {two} of one "
-            f"warp in the same instruction ({_line(hazard.second)}), with different values"
-        )
-    else:
-        message = (
-            f"{space} memory at {hazard.address:#x} is {did} by thread {one}{also} "
-            f"({_line(hazard.first)}) and {does} by thread {two} {away} ({_line(hazard.second)}) "
-            "in no order"
-        )
+    second, _, first = hazard.kind.split()  # "read after write"
+    there = {
+        "one": one,
+        "two": two,
+        "first": line_of(hazard.first),
+        "second": line_of(hazard.second),
+        "where": f"{hazard.address:#x}",
+        "space": tr(_SPACES[space]) if space in _SPACES else f"{space} memory",
+        "did": tr(_FIRST[first]),
+        "does": tr((_FIRST if who == "copy" else _SECOND)[second]),
+        "block": launch.block_index(hazard.block),
+        "other": launch.block_index(hazard.blocks[0]),
+    }
+    message = tr(_SENTENCES[who], **there)
     return Finding(
         "error",
         f"race, {hazard.kind}",
-        f"{hazard.kind}: {message}",
+        f"{tr(_KINDS[hazard.kind])}: {message}",
         hazard.second.line,
         hazard.second.ptx_line,
         launch.block_index(hazard.block),
@@ -161,7 +183,7 @@ def finding(launch: Launch, hazard: Hazard, space: Space) -> Finding:
         hazard.address,
         hazard.count,
         check="race",
-        remedy=remedy,
+        remedy=tr(_REMEDIES[remedy]),
         phase=hazard.phase,
         other_line=hazard.first.line,
         other_block=launch.block_index(hazard.blocks[0]),
@@ -170,25 +192,21 @@ def finding(launch: Launch, hazard: Hazard, space: Space) -> Finding:
 
 
 def _apart(hazard: Hazard, space: Space) -> tuple[str, str]:
-    """How far the two threads are from each other, and the remedy."""
+    """How far the two threads are from each other, and the key of the remedy."""
     one, two = hazard.threads
     bulk = "bulk" in hazard.second.text.split(".")
     if hazard.asynchronous:
         who = "copy"
     elif hazard.kind == "write after write" and hazard.first.op == hazard.second.op == "copy":
-        return "again", _REMEDIES["stage" if bulk else "again"]
+        return "again", "stage" if bulk else "again"
     elif hazard.blocks[0] != hazard.blocks[1]:
         who = "block"
     elif one // 32 != two // 32:
         if bulk:
-            return "warp", _REMEDIES["stage"]
-        return "warp", _REMEDIES["warp, global" if space == "global" else "warp"]
+            return "warp", "stage"
+        return "warp", "warp, global" if space == "global" else "warp"
     else:
         who = "instruction" if hazard.together else "lane"
     if "bulk" in (hazard.first if who == "copy" else hazard.second).text.split("."):
-        return who, _REMEDIES["counted" if who == "copy" else "stage"]
-    return who, _REMEDIES[who]
-
-
-def _line(at: MemoryInstruction) -> str:
-    return f"line {at.line}" if at.line else f"PTX line {at.ptx_line}"
+        return who, "counted" if who == "copy" else "stage"
+    return who, who

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from gpuviz.language import tr
 from gpuviz.observe import At
 from gpuviz.traces import LANES, Finding, Launch
 
@@ -12,7 +13,7 @@ Severity = Literal["error", "warning"]
 
 def line_of(at: At) -> str:
     """`line 12`, or that of the PTX where the CUDA line is not known."""
-    return f"line {at.line}" if at.line else f"PTX line {at.ptx_line}"
+    return tr("line {n}", n=at.line) if at.line else tr("PTX line {n}", n=at.ptx_line)
 
 
 def finding(
@@ -30,7 +31,10 @@ def finding(
     """Something that a thread did; threads are numbered over the launch, warps padded."""
     number, own = divmod(thread, launch.warps_per_block * LANES)
     block, index = launch.block_index(number), launch.thread_index(own)
-    message = f"{what} ({line_of(at)}, block {block}, thread {index})"
+    where = tr(
+        "{line}, block {block}, thread {thread}", line=line_of(at), block=block, thread=index
+    )
+    message = f"{what} ({where})"
     return Finding(
         severity, kind, message, at.line, at.ptx_line, block, index, address, count, check, remedy
     )
