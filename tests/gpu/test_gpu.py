@@ -22,6 +22,7 @@ from gpuviz.runners.gpu.client import Gpu, GpuLaunch, launch_of
 from gpuviz.runners.job import Job
 from gpuviz.runners.live import MeasureOptions
 from gpuviz.runners.recording import Entry, LaunchKey, Recording, read, write
+from gpuviz.runners.stall_reasons import ALL, waits
 
 pytestmark = pytest.mark.gpu
 
@@ -193,6 +194,7 @@ def test_live_counters_agree_with_all_counters(gpu: Gpu) -> None:
     assert gpu.count(launch, "live") == {k: quick[k] for k in LIVE_FORMS}
     assert quick["shared_load_wavefronts"].value == 32 * 64 * 32
     assert quick["global_store_requests"].value == 64 * 32
+    assert waits({k: r.value for k, r in everything.items() if r.value is not None})[ALL] > 1
 
 
 @pytest.mark.parametrize("message", FAULTS)
