@@ -2,7 +2,9 @@
 
 A box lies in shared memory line by line, its first direction along memory, swizzled by address.
 What is beyond the edges of the tensor is read as zeros (or NaN) and written nowhere; an mbarrier
-counts it all the same. Not done: im2col, gathered and scattered rows, interleaved layouts.
+counts it all the same. A box begins at a multiple of 16 bytes of its line: an H200 refused the five
+that did not which it was given, as illegal instructions. Not done: im2col, gathered and scattered
+rows, interleaved layouts.
 Source: PTX ISA, "Tensors", "cp.async.bulk.tensor".
 """
 
@@ -147,8 +149,23 @@ class _Named:
                     f"{self._at.opcode.text} ({self._at.where}) gives {len(at)} coordinates of a "
                     f"tensor of {len(box.tensor.sizes)} sizes, {g.who(int(one))}"
                 )
-            found.append((box, [int(x) for x in at]))
+            begin = [int(x) for x in at]
+            _check_begin(g, begin[0] * box.tensor.unit, self._at, int(one))
+            found.append((box, begin))
         return found
+
+
+def _check_begin(g: Group, begin: int, at: Instruction, lane: int) -> None:
+    """Refuse a box that begins between multiples of 16 bytes of a line, as an H200 does."""
+    if begin % bulk.ALIGNMENT:
+        message = (
+            f"illegal instruction at {at.where} ({at.opcode.text}): the box begins {begin} bytes "
+            f"into its line, which is no multiple of {bulk.ALIGNMENT}, {g.who(lane)}"
+        )
+        remedy = "begin boxes at elements that lie on 16 bytes, with some of them to spare"
+        raise KernelFault(
+            message, g.finding("memory", "illegal instruction", message, at, lane, remedy)
+        )
 
 
 def _runs(boxes: list[tuple[Box, list[int]]]) -> Runs:
