@@ -1,0 +1,72 @@
+"""Model the times of block shapes anew, which the lesson `block-shape` shows beside measured ones.
+
+python benchmarks/shape_times.py [MORE]: all shapes that have a modelled time in the map that ships,
+and so many MORE in the order of the map. Some seconds a shape; what is done is kept when stopped.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from gpuviz import checksums, resources
+from gpuviz.arch import architecture
+from gpuviz.machine.device import H200
+from gpuviz.machine.prediction import predict
+from gpuviz.ptx.options import Options
+from gpuviz.runners.predicted import launched
+from gpuviz.scenes.block_shape import plan
+from gpuviz.scenes.perform import job_of
+
+Shape = tuple[int, int]
+FILE = resources.path("recordings") / "block-shape-sm_90.jsonl.gz"
+_SIZE, _SM = 1024, "sm_90"
+
+
+def modelled(shape: Shape) -> float:
+    """Microseconds of the launch, its data in memory."""
+    job = job_of(plan({"x": shape[0], "y": shape[1], "n": _SIZE})[0], _SM)
+    known = launched(job, architecture(_SM), H200, Options(blocks="classes"))
+    return round(predict(known, H200).microseconds, 3)
+
+
+def shipped(file: Path = FILE) -> Iterator[tuple[Shape, dict[str, Any]]]:
+    """The shapes of the map, and what was found of each."""
+    for row in map(json.loads, gzip.decompress(file.read_bytes()).decode().splitlines()):
+        if "cell" in row:
+            yield (int(row["cell"]["x"]), int(row["cell"]["y"])), row["found"][0]
+
+
+def write(times: Mapping[Shape, float], file: Path = FILE) -> None:
+    """Put times into the map; others that were modelled before go."""
+    rows = [json.loads(line) for line in gzip.decompress(file.read_bytes()).decode().splitlines()]
+    for row in rows:
+        if "cell" in row:
+            found = row["found"][0]
+            found.pop("modelled", None)
+            shape = int(row["cell"]["x"]), int(row["cell"]["y"])
+            if shape in times:
+                found["modelled"] = times[shape]
+    text = "".join(json.dumps(row) + "\n" for row in rows)
+    file.write_bytes(gzip.compress(text.encode(), 9, mtime=0))
+    checksums.seal(file.parent)
+
+
+def main(more: int) -> None:
+    """Model and write, 16 shapes at a time."""
+    every = dict(shipped())
+    times = {shape: found["modelled"] for shape, found in every.items() if "modelled" in found}
+    wanted = [*times, *[shape for shape in every if shape not in times][:more]]
+    for number, shape in enumerate(wanted, 1):
+        times[shape] = modelled(shape)
+        print(f"{number} of {len(wanted)}: {shape[0]} x {shape[1]}: {times[shape]:,.0f} us")
+        if number % 16 == 0 or number == len(wanted):
+            write(times)
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 0)
