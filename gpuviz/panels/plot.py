@@ -96,7 +96,7 @@ class Note:
 
 @dataclass(frozen=True)
 class Named:
-    """A name to the right of a point; those above each other are moved apart."""
+    """A name beside a point; those above each other are moved apart."""
 
     x: float
     y: float
@@ -243,14 +243,17 @@ def _ends(axis: Axis) -> Axis:
 
 
 def _beside(stage: Stage, laid: plot.Plot, names: list[Named]) -> Iterator[Mark]:
-    """Names beside points, those at one x moved apart."""
+    """Names beside points, to their right where there is room; those at one x moved apart."""
     size, low = stage.text(14), laid.area.bottom - 8 * stage.scale
+    edge = stage.width - stage.margin * 0.3
     for x in dict.fromkeys(one.x for one in names):
         column = [one for one in names if one.x == x]
         at = laid.at(x, [one.y for one in column])
         heights = plot.spread(at[:, 1].tolist(), size * 1.2, laid.area.y, low)
         for one, height in zip(column, heights, strict=True):
-            left = float(at[0, 0]) + size * 0.8
+            left, wide = float(at[0, 0]) + size * 0.8, text_width(one.text, size, one.bold)
+            if left + wide > edge:  # no room to its right
+                left = float(at[0, 0]) - size * 0.8 - wide
             yield label(left, height, one.text, color(stage, one.ink), size, one.bold)
 
 

@@ -20,6 +20,7 @@ from gpuviz.draw.stage import Stage
 from gpuviz.qt.look.fonts import load_fonts
 from gpuviz.scenes import SCENES, lesson
 from gpuviz.scenes.base import Lesson, Story
+from gpuviz.scenes.compare import beside, name_of
 from tests.scenes.performed import performed
 from tests.scenes.pictures import check_purity, check_steps, misplaced, words
 
@@ -238,3 +239,17 @@ def _placed(frame: Frame) -> dict[str, set[tuple[int, int]]]:
                 if text:
                     found.setdefault(text, set()).add((round(x), round(y)))
     return found
+
+
+HALVES = Stage(898, 352, DARK)  # what is left for A | B in a window of 1280 x 720
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("one", SCENES, ids=lambda one: one.id)
+def test_words_of_two_presets_side_by_side_stay_apart(one: Lesson, qapp: QApplication) -> None:
+    load_fonts()
+    sides = [{**one.defaults(), **preset.values} for preset in one.presets[:2]]
+    told = [performed(one, values).story for values in sides]
+    names = [name_of(one, a, b) for a, b in zip(sides, reversed(sides), strict=True)]
+    pair = beside(*told, *names)
+    assert [p for _, frame in _frames(pair, HALVES) for p in misplaced(frame)] == []
