@@ -7,7 +7,7 @@ of a cluster arrives in each of them, in pairs of sectors. A wgmma reads 128 byt
 however its matrices lie.
 
 Read from an H200 (9.0), and equal: 33 launches of plain copies, reductions, boxes of one to three
-directions and multicasts (tests/data/h200_bulk_copies.json), 274 of wgmma. Boxes that reach beyond
+directions and multicasts (tests/data/bulk_copies_h200.json), 274 of wgmma. Boxes that reach beyond
 their tensor, prefetches, and copies between blocks, in which L2 has no part, were not compared.
 """
 

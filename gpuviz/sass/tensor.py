@@ -5,7 +5,7 @@ lacks them: bytes are halves on 9.0, 4-bit integers there are made of wider ones
 machine code its instructions are counted by the PTX lines they come from (those of wgmma have lines
 near by, and are one for each warp); else the table says what ptxas (13.0) makes of each form for
 sm_75 to sm_120. Those whose guard does not hold are issued, and count. An NVIDIA H200 (9.0) counted
-the very same for 243 forms (tests/data/h200_tensor_instructions.json); no other architecture was
+the very same for 243 forms (tests/data/tensor_instructions_h200.json); no other architecture was
 measured.
 """
 

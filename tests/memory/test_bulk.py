@@ -1,6 +1,6 @@
 """Bulk copies, and what wgmma reads of shared memory, counted as an H200 counts them.
 
-tests/data/h200_bulk_copies.json: the PTX of each form, and of each launch what it was given and
+tests/data/bulk_copies_h200.json: the PTX of each form, and of each launch what it was given and
 what the counters of `gpuviz.memory.hardware` read; what there was none of is left out. `at` and
 `offset` are where the tensor, or the bytes, begin in a buffer that is aligned. Of wgmma the
 wavefronts of each form.
@@ -25,7 +25,7 @@ from gpuviz.ptx.text.ir import Module
 from gpuviz.ptx.text.parser import parse
 
 DATA = Path(__file__).parents[1] / "data"
-RECORDED: dict[str, Any] = json.loads((DATA / "h200_bulk_copies.json").read_text())
+RECORDED: dict[str, Any] = json.loads((DATA / "bulk_copies_h200.json").read_text())
 FORMS: dict[str, Module] = {}
 
 

@@ -20,7 +20,7 @@ from gpuviz.sass.match import make_plan
 from gpuviz.sass.tensor import TensorInstructions, per_warp
 
 DATA = Path(__file__).parents[1] / "data"
-H200: dict[str, int] = json.loads((DATA / "h200_tensor_instructions.json").read_text())["forms"]
+H200: dict[str, int] = json.loads((DATA / "tensor_instructions_h200.json").read_text())["forms"]
 MMA = "mma.sync.aligned."
 # Of ptxas 13.0: how many machine instructions a form is for sm_75, 80, 86, 89, 90, 100 and 120;
 # None where it does not assemble.
