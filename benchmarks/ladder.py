@@ -1,6 +1,6 @@
 """What the rungs of the ladder take beside cuBLAS on this GPU, turn by turn.
 
-    python benchmarks/ladder.py ladder.json        (CuPy; some two minutes on an H200)
+    python benchmarks/ladder.py ladder.json        (needs CuPy and an H100 or H200)
 
 Medians at 1024, 2048 and 4096; each rung's result is compared with float64 before. What is written
 is what the lesson shows, resources/recordings/ladder.json; `checksums.seal_again` seals it.

@@ -128,8 +128,8 @@ def _ladder() -> Iterator[str]:
     heading, *found = [*ladder()] or [()]
     if found:
         yield from ("", "## The ladder beside cuBLAS", "")
-        yield f"{source()}: medians of one run, turn by turn; its speed, that of cuBLAS for the"
-        yield "same numbers (fp16: halves in, floats out), and the share."
+        yield f"{source()}: medians of launches turn by turn; the speed of a rung, that of cuBLAS"
+        yield "for the same numbers in the same run (fp16: halves in, floats out), and the share."
         yield from ("", _line(heading), _line(("---",) * len(heading)), *map(_line, found))
 
 

@@ -1,6 +1,6 @@
-"""What products of matrices took on a GPU beside cuBLAS, in one run, turn by turn: a file.
+"""What products of matrices took on a GPU, turn by turn with cuBLAS in the same run: a file.
 
-benchmarks/ladder.py makes it. Times of kernels whose text has changed since are left out.
+benchmarks/ladder.py takes them anew. Times of kernels whose text has changed since are left out.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ _FORMAT, _VERSION = "gpuviz-ladder", 1
 @dataclass(frozen=True)
 class LadderTime:
     """A kernel of a file, multiplying matrices of `size` rows and columns: the median of
-    `repeats` launches, and that of cuBLAS for the same types, in microseconds.
+    `repeats` launches, and that of cuBLAS for the same types, in microseconds. Those of one `run`
+    were launched turn by turn; cuBLAS may be another in another one.
     """
 
     kernel: str
@@ -32,6 +33,7 @@ class LadderTime:
     microseconds: float
     cublas: float
     repeats: int
+    run: int = 1
 
     @property
     def share(self) -> float:
@@ -51,8 +53,8 @@ class LadderTime:
 
 @dataclass(frozen=True)
 class LadderTimes:
-    """All of one run; `sources` are the hashes of the kernels' files, `mma` 10^12 operations a
-    second that mma.sync reached on halves in registers, 0 where nobody looked.
+    """All of one GPU and day; `sources` are the hashes of the kernels' files, `mma` the 10^12
+    operations a second that mma.sync reached on halves in registers, 0 where nobody looked.
     """
 
     device: str

@@ -1,8 +1,8 @@
-"""All rungs beside cuBLAS, as a GPU took them in one run: times, speeds, what each idea gained."""
+"""All rungs beside cuBLAS, as a GPU took them: times, speeds, what each idea gained."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -40,11 +40,12 @@ def _at(times: LadderTimes, rung: Rung, size: int) -> LadderTime | None:
 
 @dataclass(frozen=True)
 class _Row:
-    """A name, and by size a speed and its share of that of cuBLAS; `rung` None: a bar for rungs."""
+    """A name, a cell for each size, and a bar; `rung` None: what rungs are held to."""
 
     name: str
     rung: Rung | None
-    found: Mapping[int, tuple[float, float] | None]
+    cells: tuple[str, ...]
+    bar: float
 
 
 def _table(times: LadderTimes, rungs: Sequence[Rung], now: Rung, size: int) -> Table:
@@ -53,40 +54,43 @@ def _table(times: LadderTimes, rungs: Sequence[Rung], now: Rung, size: int) -> T
     for numbers, some in groupby(rungs, lambda rung: rung.numbers):
         found = [(rung, {n: _at(times, rung, n) for n in SIZES}) for rung in some]
         for rung, at in found:
-            each = {n: (t.teraflops, t.share) if t else None for n, t in at.items()}
-            rows.append(_Row(tr(rung.name), rung, each))
-        best = {n: t.library for n, t in found[-1][1].items() if t}
-        rows.append(_Row(f"cuBLAS, {numbers}", None, {n: (x, 1.0) for n, x in best.items()}))
+            cells = tuple(_cell(at[n]) for n in SIZES)
+            rows.append(_Row(tr(rung.name), rung, cells, t.share if (t := at[size]) else 0.0))
+        library = tuple(_library([at[n] for _, at in found]) for n in SIZES)
+        rows.append(_Row(f"cuBLAS, {numbers}", None, library, 1.0))
         if times.mma and numbers == "fp16":
-            reached = {n: (times.mma, times.mma / x) for n, x in best.items()}
-            rows.append(_Row(tr("mma.sync, from registers"), None, reached))
+            reached = (f"{times.mma:.3g}",) * len(SIZES)
+            rows.append(_Row(tr("mma.sync, from registers"), None, reached, 0.0))
     origin = tr("TFLOP/s, of cuBLAS: {device}, {date}", device=times.device, date=times.date)
     speeds = tuple(
         Column(
             (f"{n} × {n}", str(n)),
-            tuple(_cell(row.found.get(n)) for row in rows),
+            tuple(row.cells[i] for row in rows),
             badge=tr("recorded"),
             ink="good",
-            optional=0 if n == size else 1 + SIZES.index(n),
+            optional=0 if n == size else 1 + i,
             origin=origin,
         )
-        for n in SIZES
+        for i, n in enumerate(SIZES)
     )
-    shares = tuple(
-        (Bar((row.found.get(size) or (0.0, 0.0))[1], ink=None if row.rung else "muted"),)
-        for row in rows
-    )
+    shares = tuple((Bar(row.bar, ink=None if row.rung else "muted"),) for row in rows)
     title = tr("of cuBLAS at {size}", size=size)
     drawn = Column((title,), ("",) * len(rows), "left", optional=1, bars=shares)
     names = Column(("",), tuple(row.name for row in rows), "left")
     return Table((names, *speeds, drawn), [row.rung for row in rows].index(now))
 
 
-def _cell(found: tuple[float, float] | None) -> str:
-    if found is None:
+def _cell(time: LadderTime | None) -> str:
+    return "–" if time is None else f"{time.teraflops:.3g}, {100 * time.share:.0f} %"
+
+
+def _library(times: Sequence[LadderTime | None]) -> str:
+    """The speed of cuBLAS beside some rungs; from to, where it differed between runs."""
+    found = sorted(time.library for time in times if time)
+    if not found:
         return "–"
-    speed, share = found
-    return f"{speed:.3g}" if share == 1 else f"{speed:.3g}, {100 * share:.0f} %"
+    low, high = found[0], found[-1]
+    return f"{high:.3g}" if high <= low * (1 + _SAME) else f"{low:.3g} – {high:.3g}"
 
 
 def beside(times: LadderTimes | None, rung: Rung, size: int, run: Run) -> Timed | None:
@@ -125,7 +129,8 @@ def gained(times: LadderTimes | None, below: Sequence[Rung], now: Rung, size: in
     said = tr("Slower than the rung below at {size} × {size}: {share} % of its speed.",
               share=f"{100 * ratio:.0f}", **at)  # fmt: skip
     why = tr(now.cost) if now.cost else tr(now.why)
-    return f"{said} {idle(now, size) or why}"
+    fewer = now.tile[0] * now.tile[1] > below[0].tile[0] * below[0].tile[1]
+    return f"{said} {(fewer and idle(now, size)) or why}"
 
 
 def idle(rung: Rung, size: int) -> str:

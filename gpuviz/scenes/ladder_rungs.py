@@ -175,7 +175,7 @@ RUNGS = (
         later("Tensor cores make eight times as many products a cycle, of coarser numbers."),
         _WIDER,
         _THREADS,
-        2 * _ROUNDED,
+        3 * _ROUNDED,
         TF32,
     ),
     Rung(

@@ -274,23 +274,32 @@ extern "C" __global__ void __launch_bounds__(256, 2) warp_tiles(In M, In N, floa
 // 10: a thread has 16 x 8 cells, a warp 64 x 64; a ring of STAGES tiles.
 extern "C" __global__ void __launch_bounds__(64, 4) wide(In M, In N, float* P, int n)
 {
-    constexpr int PITCH = 64 + 4, STAGE = 8 * PITCH + 8 * 128;
+    constexpr int PITCH = 64 + 4, STAGE = 8 * (PITCH + 128);
     extern __shared__ __align__(16) float tiles[];
-    int t = threadIdx.x, x = t / 32 * 64 + t / 2 % 8 * 4, y = (t / 16 % 2 * 2 + t % 2) * 4;
+    int t = threadIdx.x, warp = t / 32, down = t % 2 + t / 16 % 2 * 2, right = t / 2 % 8;
+    int y = warp / 2 * 64 + down * 4, x = warp % 2 * 64 + right * 4;
     M += (blockIdx.y * 64 + t / 8) * n + t % 8;
     N += t / 32 * n + blockIdx.x * 128 + t % 32 * 4;
-    float sum[16][8] = {}, a[16], b[8];
+    float sum[16][8] = {}, a[2][16], b[2][8];
     auto load = [&](int first, float* stage) {
         if (first < n) {
             float *Ms = stage + t % 8 * PITCH + t / 8, *Ns = stage + 8 * PITCH + t * 4;
 #pragma unroll
-            for (int i = 0; i < 8; ++i)
-                copy<4>(Ms[i * 8], M[i * 8 * n + first]);
+            for (int i = 0; i < 64; i += 8)
+                copy<4>(Ms[i], M[i * n + first]);
 #pragma unroll
             for (int i = 0; i < 8; i += 2)
                 copy<16>(Ns[i * 128], N[(first + i) * n]);
         }
         commit();
+    };
+    auto read = [&](const float* stage, int k, int to) {
+#pragma unroll
+        for (int i = 0; i < 4; ++i)
+            four(a[to][i * 4]) = four(stage[k * PITCH + y + i * 16]);
+#pragma unroll
+        for (int i = 0; i < 2; ++i)
+            four(b[to][i * 4]) = four(stage[8 * PITCH + k * 128 + x + i * 32]);
     };
 #pragma unroll
     for (int i = 0; i < STAGES - 1; ++i)
@@ -300,22 +309,23 @@ extern "C" __global__ void __launch_bounds__(64, 4) wide(In M, In N, float* P, i
         wait<STAGES - 2>();
         __syncthreads();
         load(first + (STAGES - 1) * 8, next);
-        const float *Ms = now + y, *Ns = now + 8 * PITCH + x;
+        next = now;
 #pragma unroll
         for (int k = 0; k < 8; ++k) {
+            if (k == 7)
+                now = now + STAGE == end ? tiles : now + STAGE;
+            read(k == 7 ? next : now, k, k % 2);
 #pragma unroll
-            for (int i = 0; i < 4; ++i)
-                four(a[i * 4]) = four(Ms[k * PITCH + i * 16]);
-            four(b[0]) = four(Ns[k * 128]), four(b[4]) = four(Ns[k * 128 + 32]);
+            for (int i = 0; i < 16; ++i)
 #pragma unroll
-            for (int i = 0; i < 128; ++i)
-                sum[i / 8][i % 8] += a[i / 8] * b[i % 8];
+                for (int j = 0; j < 8; ++j)
+                    sum[i][j] += a[k % 2][i] * b[k % 2][j];
         }
-        next = now;
-        now = now + STAGE == end ? tiles : now + STAGE;
     }
     P += (blockIdx.y * 64 + y) * n + blockIdx.x * 128 + x;
 #pragma unroll
-    for (int i = 0; i < 32; ++i)
-        four(P[(i / 8 * 16 + i / 2 % 4) * n + i % 2 * 32]) = four(sum[i / 2][i % 2 * 4]);
+    for (int i = 0; i < 16; ++i)
+#pragma unroll
+        for (int j = 0; j < 2; ++j)
+            four(P[(i / 4 * 16 + i % 4) * n + j * 32]) = four(sum[i][j * 4]);
 }

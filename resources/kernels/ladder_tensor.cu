@@ -244,8 +244,9 @@ extern "C" __global__ void __launch_bounds__(256, 1) ahead(In M, In N, float* P,
     extern __shared__ __align__(128) half tiles[];
     int t = threadIdx.x, lane = t % 32, x = t / 32 % 4 * 64, y = t / 128 * 64;
     int row = lane % 16, part = lane / 16 * 8, turn = row * PARTS / 8 % PARTS * 8;
-    M += (blockIdx.y * 128 + t / PARTS) * n + t % PARTS * 8;
-    N += t / 32 * n + blockIdx.x * 256 + t % 32 * 8;
+    int2 at = make_int2(blockIdx.x * 256, blockIdx.y * 128);
+    M += (at.y + t / PARTS) * n + t % PARTS * 8;
+    N += t / 32 * n + at.x + t % 32 * 8;
     float sum[4][8][4] = {};
     unsigned a[2][4][4], b[2][8][2];
     auto fill = [&](int first, half* stage) {
@@ -290,8 +291,14 @@ extern "C" __global__ void __launch_bounds__(256, 1) ahead(In M, In N, float* P,
             read(now, (k + 16) % TK, (k / 16 + 1) % 2);
 #pragma unroll
             for (int i = 0; i < 32; ++i)
-                mma(sum[i / 8][i % 8], a[k / 16 % 2][i / 8], b[k / 16 % 2][i % 8]);
+                mma(sum[i / 8][i / 8 % 2 ? 7 - i % 8 : i % 8], a[k / 16 % 2][i / 8],
+                    b[k / 16 % 2][i / 8 % 2 ? 7 - i % 8 : i % 8]);
         }
     }
-    store(P + (blockIdx.y * 128 + y) * n + blockIdx.x * 256 + x, sum, n);
+    P += (at.y + y + lane / 4) * n + at.x + x + lane % 4 * 2;
+#pragma unroll
+    for (int i = 0; i < 64; ++i) {
+        const float* c = &sum[i / 16][i / 2 % 8][i % 2 * 2];
+        *(float2*)&P[(i / 16 * 16 + i % 2 * 8) * n + i / 2 % 8 * 8] = make_float2(c[0], c[1]);
+    }
 }

@@ -1,7 +1,7 @@
 // P = M N on tensor cores, floats that are rounded to tf32; all n x n and stored row by row; n is a
 // multiple of 256. A block has 128 x 256 cells, a warp 64 x 64.
 #ifndef STAGES
-#define STAGES 2
+#define STAGES 3
 #endif
 
 typedef const float* __restrict__ In;
@@ -57,17 +57,17 @@ __device__ void mma(float (&c)[4], const unsigned (&a)[4], const unsigned (&b)[2
 extern "C" __global__ void __launch_bounds__(256, 1) tf32(In M, In N, float* P, int n)
 {
     extern __shared__ __align__(16) float tiles[];
-    int t = threadIdx.x, lane = t % 32, x = t / 32 % 4 * 64, y = t / 128 * 64;
+    int t = threadIdx.x, lane = t % 32, x = t / 32 % 4 * 64 + lane / 4, y = t / 128 * 64 + lane / 4;
     M += (blockIdx.y * 128 + t / 4) * n + t % 4 * 4;
     N += t / 64 * n + blockIdx.x * 256 + t % 64 * 4;
     float sum[4][8][4] = {};
     unsigned a[4][4], b[8][2];
     auto fill = [&](int first, float* stage) {
         if (first < n) {
-            float* Ns = stage + 128 * PITCH + t / 64 * WIDE + t % 64 * 4;
+            float *Ms = stage + t / 4 * PITCH + t % 4 * 4, *Ns = stage + 128 * PITCH + t / 64 * WIDE + t % 64 * 4;
 #pragma unroll
-            for (int i = 0; i < 2; ++i)
-                copy(stage[(t / 4 + i * 64) * PITCH + t % 4 * 4], M[i * 64 * n + first]);
+            for (int i = 0; i < 128; i += 256 / 4)
+                copy(Ms[i * PITCH], M[i * n + first]);
 #pragma unroll
             for (int i = 0; i < 16; i += 4)
                 copy(Ns[i * WIDE], N[(first + i) * n]);
@@ -82,8 +82,7 @@ extern "C" __global__ void __launch_bounds__(256, 1) tf32(In M, In N, float* P, 
         wait<STAGES - 2>();
         __syncthreads();
         fill(first + (STAGES - 1) * 16, next);
-        const float* Ms = now + (y + lane / 4) * PITCH + lane % 4;
-        const float* Ns = now + 128 * PITCH + lane % 4 * WIDE + x + lane / 4;
+        const float *Ms = now + y * PITCH + lane % 4, *Ns = now + 128 * PITCH + lane % 4 * WIDE + x;
 #pragma unroll
         for (int k = 0; k < 16; k += 8) {
 #pragma unroll
@@ -98,7 +97,7 @@ extern "C" __global__ void __launch_bounds__(256, 1) tf32(In M, In N, float* P, 
         next = now;
         now = now + STAGE == end ? tiles : now + STAGE;
     }
-    P += (blockIdx.y * 128 + y + lane / 4) * n + blockIdx.x * 256 + x + lane % 4 * 2;
+    P += (blockIdx.y * 128 + y) * n + blockIdx.x * 256 + t / 32 % 4 * 64 + lane % 4 * 2;
 #pragma unroll
     for (int i = 0; i < 64; ++i) {
         const float* c = &sum[i / 16][i / 2 % 8][i % 2 * 2];
