@@ -38,7 +38,7 @@ run: $(APP)
 install: $(APP)
 
 test: $(DEV)
-	$(BIN)/python -m pytest $(if $(ARGS),$(ARGS),-n auto)
+	$(BIN)/python -m pytest $(if $(ARGS),$(ARGS),-n auto --dist worksteal)
 
 lint: $(DEV)
 	$(BIN)/ruff check .

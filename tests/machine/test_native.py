@@ -113,6 +113,7 @@ def test_without_llvm_the_function_itself_runs(monkeypatch: pytest.MonkeyPatch) 
     native.cache_clear()
 
 
+@pytest.mark.machine_code
 def test_the_simulation_is_the_same_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
     compiled = prediction.predict(known("copy1_2e18"), H200)
     monkeypatch.setattr(prediction, "native", lambda function: function)
