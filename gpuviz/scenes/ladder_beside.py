@@ -60,7 +60,8 @@ def _table(times: LadderTimes, rungs: Sequence[Rung], now: Rung, size: int) -> T
         rows.append(_Row(f"cuBLAS, {numbers}", None, library, 1.0))
         if times.mma and numbers == "fp16":
             reached = (f"{times.mma:.3g}",) * len(SIZES)
-            rows.append(_Row(tr("mma.sync, from registers"), None, reached, 0.0))
+            most = max((t.library for _, at in found if (t := at[size])), default=times.mma)
+            rows.append(_Row(tr("mma.sync, from registers"), None, reached, times.mma / most))
     origin = tr("TFLOP/s, of cuBLAS: {device}, {date}", device=times.device, date=times.date)
     speeds = tuple(
         Column(

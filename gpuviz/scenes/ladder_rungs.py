@@ -221,7 +221,7 @@ RUNGS = (
         "ahead",
         later("fragments ahead"),
         later("Fragments of the next 16 k are loaded while those of these are multiplied"),
-        later("As many instructions, but nobody waits for ldmatrix, nor right behind a barrier."),
+        later("As many instructions, but what ldmatrix loads has a step's time to arrive."),
         _WIDER,
         _THREADS,
         4 * _THIN,
