@@ -33,8 +33,9 @@ FEW = 300_000  # threads of all launches: what quick tests run
 STAGE = Stage(1600, 1000, DARK)
 _TIME = re.compile(r"(?<![\d.])(\d[\d.]*)\s?(µs|ms)\b")
 
-# What is recorded in them comes from files of their own: calls of the runtime, and a sweep.
-OWN_RECORDS = {"launch-limits", "block-shape"}
+# What is recorded in them comes from files of their own: calls of the runtime, a sweep, and times
+# of kernels beside those of cuBLAS.
+OWN_RECORDS = {"launch-limits", "block-shape", "ladder"}
 
 
 def cases() -> Iterator[object]:
