@@ -39,22 +39,24 @@ class Explained:
     limits : the cycles that each resource works; all its cycles are of `timeline`
     what_ifs : simulated anew, the one that gains most first
     timeline : of the multiprocessor that takes longest
+    start : the timeline from its beginning, where `timeline` shows a later stretch: waits are its
     """
 
     prediction: Prediction
     limits: Limits
     what_ifs: tuple[WhatIf, ...]
     timeline: Timeline
+    start: Timeline | None = None
 
     @property
     def waits(self) -> dict[State, float]:
         """The part of its time that a resident warp spends in each state, 0 to 1, largest first."""
-        return _waits(self.timeline)
+        return _waits(self._start)
 
     @property
     def reason(self) -> State | None:
         """What warps wait for most, where no resource works most of the time."""
-        return _reason(self.limits, self.timeline)
+        return _reason(self.limits, self._start)
 
     @property
     def line(self) -> int:
@@ -67,7 +69,8 @@ class Explained:
         """The line most of a wait is for: of what is waited for, else of what is held back, or came
         last.
         """
-        spans, made = self.timeline.spans, self.timeline
+        made = self._start
+        spans = made.spans
         rows = np.flatnonzero(np.isin(spans.state, FAR if state in FAR else (state,)))
         about = np.where(spans.cause[rows] >= 0, spans.cause[rows], spans.event[rows])
         lines = np.array([one.line for one in made.code])[made.events.instruction[about]]
@@ -87,7 +90,11 @@ class Explained:
         """The same with the timeline from a cycle on; InputError when all is over before."""
         if cycle == self.timeline.since:
             return self
-        return replace(self, timeline=timeline_of(self.prediction, cycle))
+        return replace(self, timeline=timeline_of(self.prediction, cycle), start=self._start)
+
+    @property
+    def _start(self) -> Timeline:
+        return self.start or self.timeline
 
     @property
     def tail(self) -> float:
@@ -146,7 +153,9 @@ def _reason(found: Limits, timeline: Timeline) -> State | None:
         return None
     shares = _waits(timeline)
     far = [state for state in shares if state in FAR]
-    most = next(state for state in shares if state in WAITS)
+    most = next((state for state in shares if state in WAITS), None)
+    if most is None:
+        return None
     return most if shares[most] > sum(shares[state] for state in far) else far[0]
 
 

@@ -140,9 +140,15 @@ class Shown:
         return self.more[0]
 
     def full(self, chase: Chase) -> bool:
-        """Whether what it gets is less than what it asks for would bring."""
+        """Whether it gets less than it asks for would bring, as its answers take longer."""
         alone = self.one.rate / self.one.warps / self.one.chains
-        return chase.rate < _FULL * alone * chase.warps * chase.chains
+        less = chase.rate < _FULL * alone * chase.warps * chase.chains
+        return less and chase.latency * _FULL > self.one.latency
+
+    @property
+    def filled(self) -> bool:
+        """Whether any of them gets less than it asks for would bring."""
+        return any(self.full(one) for one in (*self.more, *self.deeper))
 
 
 def tell(values: Values, runs: Mapping[str, Run]) -> Story:
@@ -280,14 +286,24 @@ def _law(shown: Shown, grown: float) -> Picture:
     )
     roof = roof_of(every)
     enough = roof * shown.one.latency
-    said = tr(
-        "{rate} bytes a cycle, {latency} cycles each: {n} bytes under way, as {lines} lines are, "
-        "fill what L2 gives a multiprocessor.",
-        rate=f"{roof:.3g}",
-        latency=f"{shown.one.latency:.0f}",
-        n=grouped(round(enough)),
-        lines=f"{enough / LINE:.0f}",
-    )
+    known = {
+        "rate": f"{roof:.3g}",
+        "latency": f"{shown.one.latency:.0f}",
+        "n": grouped(round(enough)),
+        "lines": f"{enough / LINE:.0f}",
+    }
+    if shown.filled:
+        said = tr(
+            "{rate} bytes a cycle, {latency} cycles each: {n} bytes under way, as {lines} lines "
+            "are, fill what L2 gives a multiprocessor.",
+            **known,
+        )
+    else:
+        said = tr(
+            "{rate} bytes a cycle, {latency} cycles each: {n} bytes are under way, as {lines} "
+            "lines are, and more would bring more.",
+            **known,
+        )
     title = tr("Little's law: bytes under way = latency × bytes a cycle")
     return Picture(title, said, rows(share(1, body), spare(_source(shown.one, False))))
 
@@ -311,6 +327,7 @@ def _plot(shown: Shown, grown: float) -> Plot:
         _tip,
         grown,
         tr("discs: more warps · rings: more chains"),
+        shown.filled,
     )
 
 

@@ -107,8 +107,11 @@ def law(
     tip: Callable[[UnderWay], str],
     grown: float,
     caption: str,
+    roofed: bool = True,
 ) -> Plot:
-    """Bytes a cycle over bytes under way: the slope of the latency of `one`, and the roof."""
+    """Bytes a cycle over bytes under way: the slope of the latency of `one`, and the roof, where
+    one was reached.
+    """
     every = [each for group in groups for each in group.every]
     roof, most = roof_of(every), max(each.under_way for each in every)
     knee = roof * one.latency
@@ -119,7 +122,7 @@ def law(
     slope = Curve((_FIRST, knee), (_FIRST / one.latency, roof), "muted", 2, dash=True)
     flat = Curve((knee, x.high), (roof, roof), "muted", 2, dash=True)
     points = (_points(group, tip, grown) for group in groups)
-    return Plot(x, y, (slope, flat, *points, *named), captions=(caption,))
+    return Plot(x, y, (slope, *[flat] * roofed, *points, *named), captions=(caption,))
 
 
 def _points(group: Group, tip: Callable[[UnderWay], str], grown: float) -> Points:

@@ -40,7 +40,7 @@ def test_attention_is_traced_end_to_end() -> None:
 
 @pytest.mark.slow
 def test_its_counts_are_those_that_an_h200_read() -> None:
-    read = json.loads((ROOT / "tests/data/h200_attention.json").read_text())
+    read = json.loads((ROOT / "tests/data/attention_h200.json").read_text())
     for launch in read["launches"]:
         n, heads = launch["n"], launch["heads"]
         whole = f"f16[{heads * n * 64}]"

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable
-from functools import cache
+from dataclasses import replace
+from functools import cache, partial
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -246,3 +247,39 @@ def test_waits_are_folded_by_a_click_on_their_heading(window: Window, qtbot: QtB
         assert f"{sign} Waiting, cycles an instruction" in counts.text()
         assert counts.model.rowCount() == rows - fewer
         assert (counts.table.height() < tall) == bool(fewer)
+
+
+def test_a_long_launch_is_walked_through_stretch_by_stretch(
+    view: TimeView, explain: Explain, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from gpuviz.machine import explained as module
+    from gpuviz.machine import timeline
+    from gpuviz.machine.timeline import timeline_of
+
+    whole = subject()
+    few = len(whole.explained.timeline.events) // 3
+    cut = partial(timeline_of, most=few)
+    monkeypatch.setattr(module, "timeline_of", cut)
+    monkeypatch.setattr(timeline, "_LEAD", 0.0)  # of a million instructions it takes few
+    short = replace(whole.explained, timeline=cut(whole.explained.prediction))
+    monkeypatch.setitem(globals(), "subject", lambda: replace(whole, explained=short))
+    explain.go.set()
+    view.show_run(SHOWING, "copy")  # type: ignore[arg-type]
+    qtbot.waitUntil(lambda: view.stretches.isVisible())
+    assert not view.stretches.earlier.isEnabled() and view.stretches.later.isEnabled()
+    end = short.timeline.recorded
+    view.stretches.later.click()
+    assert "simulating once more" in view.said.said and view.pane.isVisible()
+    qtbot.waitUntil(lambda: view.pane.subject.explained.timeline.since == end)  # type: ignore[union-attr]
+    shown = view.pane.canvas.panel
+    assert shown is not None and shown.begin == end and len(shown.record.events) == few
+    assert view.said.said.startswith("Limited by latency"), "what limits is of all of it"
+    while view.stretches.earlier.isEnabled():
+        before = view.pane.subject
+        view.stretches.earlier.click()
+        qtbot.waitUntil(lambda shown=before: view.pane.subject is not shown)  # type: ignore[misc]
+    assert view.pane.subject.explained.timeline.since == 0  # type: ignore[union-attr]
+
+
+def test_a_launch_shown_whole_has_no_other_stretches(told: TimeView) -> None:
+    assert not told.stretches.isVisible()

@@ -23,6 +23,7 @@ from gpuviz.language import percent, tr
 from gpuviz.qt.controls.controls import Elided, button, keep_space, label
 from gpuviz.qt.running.in_thread import InThread
 from gpuviz.qt.timing.limits_canvas import LimitsCanvas
+from gpuviz.qt.timing.stretches import Stretches
 from gpuviz.qt.timing.time_work import TimeWork, name_of
 from gpuviz.qt.timing.timeline_canvas import TimelineCanvas
 from gpuviz.views.subject import wish_of
@@ -124,6 +125,7 @@ class TimeView(QWidget):
             tr("As a picture, or as a trace for ui.perfetto.dev (.trace.json)"),
         )
         self.large = button(tr("large"), tr("Timeline in a window of its own"), "chip")
+        self.stretches = Stretches()
         self.pane = TimePane(theme)
         self.window_: QDialog | None = None
         for chip in (self.stop, self.again, self.save, self.large):
@@ -136,6 +138,8 @@ class TimeView(QWidget):
         self.work.progressed.connect(self._progress)
         self.work.came.connect(self._come)
         self.pane.pointed.connect(self._point)
+        self.stretches.came.connect(self._keep)
+        self.stretches.said.connect(self.said.say)
         self.clear()
 
     @property
@@ -177,8 +181,10 @@ class TimeView(QWidget):
 
     def hush(self, asks: bool) -> None:
         """Keep back what answers a question."""
-        self.pane.setVisible(not asks and self.pane.subject is not None)
-        self.said.setVisible(not asks and self.pane.subject is not None)
+        shown = None if asks else self.pane.subject
+        self.stretches.show_subject(shown)
+        self.pane.setVisible(shown is not None)
+        self.said.setVisible(shown is not None)
 
     def enlarge(self) -> None:
         """The same in a window of its own, which stays while others are looked at here."""
@@ -212,6 +218,7 @@ class TimeView(QWidget):
             (self.launch_size, 0),
             (self.stop, 0),
             (self.again, 0),
+            (self.stretches, 0),
             (self.save, 0),
             (self.large, 0),
         ):
@@ -242,12 +249,18 @@ class TimeView(QWidget):
             said = str(outcome) if isinstance(outcome, Error) else repr(outcome)
             self._tell(said, again=not isinstance(outcome, UnavailableError))
         else:
-            while len(self._known) >= _KEPT:
-                self._known.pop(next(iter(self._known)))
             subject: Subject = outcome  # type: ignore[assignment]
-            self._known[name_of(wish)] = subject
-            self._show(subject)
+            self._keep(subject)
             self.told.emit(key, subject)
+
+    def _keep(self, subject: Subject) -> None:
+        """Show it, and once more when the same launch is looked at again."""
+        assert self._wish is not None
+        name = name_of(self._wish)
+        while name not in self._known and len(self._known) >= _KEPT:
+            self._known.pop(next(iter(self._known)))
+        self._known[name] = subject
+        self._show(subject)
 
     def _show(self, subject: Subject) -> None:
         from gpuviz.panels.limit_words import limit_sentence
@@ -256,6 +269,7 @@ class TimeView(QWidget):
         self._tell("")
         e = subject.explained
         self.pane.show_subject(subject)
+        self.stretches.show_subject(subject)
         self.said.say(f"{limit_sentence(e, subject.source.splitlines())} · {notes(e)}")
         for widget in (self.pane, self.said, self.badge, self.launch_size, self.save, self.large):
             widget.show()
@@ -264,6 +278,7 @@ class TimeView(QWidget):
     def _tell(self, why: str, busy: bool = False, again: bool = False) -> None:
         """Why nothing is shown, and what can be done about it."""
         self.pane.show_subject(None)
+        self.stretches.show_subject(None)
         for widget in (self.pane, self.said, self.badge, self.launch_size, self.save, self.large):
             widget.hide()
         self.reason.setText(why)
