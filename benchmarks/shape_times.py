@@ -1,14 +1,13 @@
 """Model the times of block shapes anew, which the lesson `block-shape` shows beside measured ones.
 
-python benchmarks/shape_times.py [MORE]: all shapes that have a modelled time in the map that ships,
-and so many MORE in the order of the map. Some seconds a shape; what is done is kept when stopped.
+python benchmarks/shape_times.py: those of all shapes of the map that ships. Some seconds a shape;
+what is done is kept when stopped.
 """
 
 from __future__ import annotations
 
 import gzip
 import json
-import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -56,17 +55,16 @@ def write(times: Mapping[Shape, float], file: Path = FILE) -> None:
     checksums.seal(file.parent)
 
 
-def main(more: int) -> None:
+def main() -> None:
     """Model and write, 16 shapes at a time."""
     every = dict(shipped())
     times = {shape: found["modelled"] for shape, found in every.items() if "modelled" in found}
-    wanted = [*times, *[shape for shape in every if shape not in times][:more]]
-    for number, shape in enumerate(wanted, 1):
+    for number, shape in enumerate(every, 1):
         times[shape] = modelled(shape)
-        print(f"{number} of {len(wanted)}: {shape[0]} x {shape[1]}: {times[shape]:,.0f} us")
-        if number % 16 == 0 or number == len(wanted):
+        print(f"{number} of {len(every)}: {shape[0]} x {shape[1]}: {times[shape]:,.0f} us")
+        if number % 16 == 0 or number == len(every):
             write(times)
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 0)
+    main()
