@@ -461,7 +461,8 @@ def test_settings_are_restored(make: Callable[[], Window], qtbot: QtBot) -> None
     second = make()
     # The offscreen display is only 800 pixels wide: just the height can be restored there.
     assert second.height() == 700
-    assert second.panes.middle.sizes() == sizes
+    # Words below the picture may have come to a line more or less by then.
+    assert second.panes.middle.sizes() == pytest.approx(sizes, abs=20)
     assert second.player.lesson.id == "strides"
     assert second.player.values["stride"] == 11
     assert second.theme.mode == "light"
