@@ -9,7 +9,7 @@ import numpy as np
 
 from gpuviz.arch import Architecture, architecture
 from gpuviz.errors import InputError
-from gpuviz.language import english, grouped, tr, trn
+from gpuviz.language import grouped, tr, trn
 from gpuviz.panels.figures import Counted, Figure, Said
 from gpuviz.panels.layout import rows, spare
 from gpuviz.panels.lines import Line, Lines
@@ -18,27 +18,26 @@ from gpuviz.panels.picture import Picture, longest
 from gpuviz.panels.script import Script
 from gpuviz.panels.swimlanes import Bar, Swimlanes
 from gpuviz.runners.base import Run
-from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Preset, Story, Values, offered
+from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Preset, Story, Values
+from gpuviz.scenes.stage_launches import (
+    BLOCKS,
+    COUNTS,
+    DRAWN,
+    STAGES,
+    TILES,
+    WORKERS,
+    launches,
+    role,
+)
 from gpuviz.scenes.stage_table import stage_table
 from gpuviz.scenes.values import number
 from gpuviz.traces import LANES, Finding
 
-_KERNEL = "pipeline.cu"
-_COUNTS = (1, 2, 3, 4)
-_BLOCKS, _THREADS, _TILES = 132, 256, 128  # of the launch that is timed: a block a multiprocessor
-_WARPS = 2  # of the block that is drawn
 _ASYNC = (8, 0)  # the first capability with cp.async
 _WAIT, _SECONDS, _END = 0.5, 14.0, 4.5  # slots of a barrier; seconds
 
 PARAMETERS = (
-    Parameter(
-        "stages",
-        "stages",
-        3,
-        choices=offered(*_COUNTS),
-        compiled=True,
-        hint="parts of shared memory that tiles go through in turn",
-    ),
+    STAGES,
     Parameter(
         "fault",
         "order",
@@ -51,7 +50,7 @@ PARAMETERS = (
         compiled=True,
         hint="what each turn of the loop does first",
     ),
-    Parameter("tiles", "tiles", 8, 4, 12, hint="how many the block that is drawn adds up"),
+    TILES,
 )
 
 PRESETS = (
@@ -61,7 +60,6 @@ PRESETS = (
     Preset("Overwritten too early", {"stages": 3, "fault": "overwritten"}),
     Preset("Read too early", {"stages": 3, "fault": "unawaited"}),
 )
-_FAULTS = {"none": 0, "overwritten": 1, "unawaited": 2}
 
 
 def problem(values: Values) -> str:
@@ -71,41 +69,9 @@ def problem(values: Values) -> str:
     return ""
 
 
-def _role(stages: int) -> str:
-    return english("{n} stage", "{n} stages", stages)
-
-
 def plan(values: Values) -> tuple[Plan, ...]:
     """The sum with each number of stages, small and at real size; the chosen one in its order."""
-    tiles, fault = number(values, "tiles"), _FAULTS[str(values["fault"])]
-    plans: list[Plan] = []
-    for stages in _COUNTS:
-        chosen = stages == number(values, "stages")
-        made = _launch(stages, fault * chosen, 1, _WARPS * LANES, tiles)
-        plans.append(made)
-        if not (chosen and fault):
-            large = _launch(stages, 0, _BLOCKS, _THREADS, _TILES)
-            more = {"block": large.block, "dynamic_shared": large.dynamic_shared}
-            plans.append(made.companion(large.size, large.grid, large.arguments, **more))
-    return tuple(plans)
-
-
-def _launch(stages: int, fault: int, blocks: int, threads: int, tiles: int) -> Plan:
-    count = 4 * blocks * threads
-    each = trn("{n} tile", "{n} tiles", tiles)
-    size = trn("{n} block of {each}", "{n} blocks of {each}", blocks, n=grouped(blocks), each=each)
-    return Plan(
-        _role(stages),
-        _KERNEL,
-        "sum",
-        (blocks, 1, 1),
-        (threads, 1, 1),
-        (f"f32[{count * tiles}]=rand", f"f32[{count}]=zeros", f"i32={tiles}"),
-        (("FAULT", str(fault)), ("STAGES", str(stages))),
-        stages * threads * 16,
-        size=size,
-        checks=("race",),
-    )
+    return launches(values, "pipeline.cu")
 
 
 @dataclass(frozen=True)
@@ -165,12 +131,12 @@ def ring_of(run: Run, stages: int) -> Ring:
 def tell(values: Values, runs: Mapping[str, Run]) -> Story:
     """The ring turns, tile by tile; then what each number of stages gives, or the race."""
     stages, fault = number(values, "stages"), str(values["fault"])
-    run = runs[_role(stages)]
+    run = runs[role(stages)]
     ring, arch = ring_of(run, stages), architecture(run.arch)
     races = [one for one in run.trace.findings if one.check == "race"]
     lanes = _lanes(ring, stages, fault, bool(races))
-    small = tuple(_small(ring_of(runs[_role(n)], n), n) for n in _COUNTS)
-    script, edges = Script(_role(stages)), _edges(ring)
+    small = tuple(_small(ring_of(runs[role(n)], n), n) for n in COUNTS)
+    script, edges = Script(role(stages)), _edges(ring)
     for number_, (begin, end) in enumerate(edges):
         seconds = (end - begin) / ring.end * _SECONDS
         now = [one for one in ring.events if begin <= one.slot < end]
@@ -243,7 +209,7 @@ def _lanes(ring: Ring, stages: int, fault: str, race: bool) -> Swimlanes:
             tr("Stages: a tile on its way, then there until it is read. Warps: what each issues."),
             tr("Stages and warps"),
         ),
-        (*names, *(tr("warp {n}", n=n) for n in range(_WARPS))),
+        (*names, *(tr("warp {n}", n=n) for n in range(DRAWN))),
         tuple(bar for bar, _ in bars),
         0.0,
         lambda n: tips[n],
@@ -299,7 +265,7 @@ def _warp_bars(ring: Ring, first: int) -> list[tuple[Bar, str]]:
     made: list[tuple[Bar, str]] = []
     tip = tr("the copies that are needed are awaited, then all warps meet")
     for slot in ring.barriers:
-        every = (Bar(first + warp, slot, slot + _WAIT, (), "barrier") for warp in range(_WARPS))
+        every = (Bar(first + warp, slot, slot + _WAIT, (), "barrier") for warp in range(DRAWN))
         made += [(bar, tip) for bar in every]
     for e in ring.events:
         if e.op == "copy":
@@ -366,11 +332,11 @@ def _table(
     runs: Mapping[str, Run], stages: int, arch: Architecture, rings: tuple[Swimlanes, ...]
 ) -> Picture:
     """What each number of stages keeps under way, needs, and takes."""
-    every = [runs[_role(n)] for n in _COUNTS]
-    ahead = [max(n - 1, 1) for n in _COUNTS]
-    table = stage_table(every, _COUNTS, ahead, _THREADS * 16, stages)
+    every = [runs[role(n)] for n in COUNTS]
+    ahead = [max(n - 1, 1) for n in COUNTS]
+    table = stage_table(every, COUNTS, ahead, WORKERS * LANES * 16, stages)
     note = tr("{n} blocks of {threads} threads: one on each multiprocessor of an H200, so that "
-              "nobody else hides the wait.", n=_BLOCKS, threads=_THREADS)  # fmt: skip
+              "nobody else hides the wait.", n=BLOCKS, threads=WORKERS * LANES)  # fmt: skip
     body = rows(
         table,
         Lines((Line((note,), "muted"),)),

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from gpuviz.arch import Architecture, architecture
-from gpuviz.language import english, grouped, tr, trn
+from gpuviz.language import grouped, tr, trn
 from gpuviz.panels.figures import Counted, Figure, Paragraph, Said
 from gpuviz.panels.layout import Part, rows, spare
 from gpuviz.panels.lines import Line, Lines
@@ -18,30 +18,20 @@ from gpuviz.panels.script import Script
 from gpuviz.panels.stage_ring import Counter, Slot, StageRing
 from gpuviz.panels.swimlanes import Bar, Swimlanes
 from gpuviz.runners.base import Run
-from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Preset, Story, Values, offered
+from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Preset, Story, Values
 from gpuviz.scenes.handover_events import SIDES, Event, Held, Mbarrier, Ring, held, ring_of, spans
+from gpuviz.scenes.stage_launches import BLOCKS, COUNTS, STAGES, TILES, WORKERS, launches, role
 from gpuviz.scenes.stage_table import stage_table
 from gpuviz.scenes.values import number
 from gpuviz.traces import LANES, Finding
 
-_KERNEL = "producer_consumer.cu"
-_COUNTS = (1, 2, 3, 4)
-_BLOCKS, _CONSUMERS, _TILES = 132, 8, 128  # of the launch that is timed: a block a multiprocessor
-_DRAWN = 2  # consumers of the block that is drawn
 _MBARRIER = (8, 0)  # the first capability that has them
 _BULK = (9, 0)  # and the first that copies in bulk
 _SECONDS, _END = 16.0, 4.5
 _EACH = 2  # warps that are drawn of each number of stages
 
 PARAMETERS = (
-    Parameter(
-        "stages",
-        "stages",
-        3,
-        choices=offered(*_COUNTS),
-        compiled=True,
-        hint="parts of shared memory that tiles go through in turn",
-    ),
+    STAGES,
     Parameter(
         "fault",
         "consumers",
@@ -54,7 +44,7 @@ PARAMETERS = (
         compiled=True,
         hint="in which order consumers wait for a stage, read it, and give it back",
     ),
-    Parameter("tiles", "tiles", 8, 4, 12, hint="how many the block that is drawn adds up"),
+    TILES,
 )
 
 PRESETS = (
@@ -65,56 +55,24 @@ PRESETS = (
     Preset("Given back too early", {"stages": 3, "fault": "overwritten"}),
     Preset("Read too early", {"stages": 3, "fault": "unawaited"}),
 )
-_FAULTS = {"none": 0, "overwritten": 1, "unawaited": 2}
-
-
-def _role(stages: int) -> str:
-    return english("{n} stage", "{n} stages", stages)
 
 
 def plan(values: Values) -> tuple[Plan, ...]:
     """The sum with each number of stages, small and at real size; the chosen one in its order."""
-    fault, plans = _FAULTS[str(values["fault"])], list[Plan]()
-    for stages in _COUNTS:
-        wrong = fault * (stages == number(values, "stages"))
-        small = _launch(stages, wrong, 1, _DRAWN, number(values, "tiles"))
-        plans.append(small)
-        if not wrong:
-            large = _launch(stages, 0, _BLOCKS, _CONSUMERS, _TILES)
-            more = {"block": large.block, "dynamic_shared": large.dynamic_shared}
-            plans.append(small.companion(large.size, large.grid, large.arguments, **more))
-    return tuple(plans)
-
-
-def _launch(stages: int, fault: int, blocks: int, consumers: int, tiles: int) -> Plan:
-    count = 4 * blocks * consumers * LANES
-    each = trn("{n} tile", "{n} tiles", tiles)
-    size = trn("{n} block of {each}", "{n} blocks of {each}", blocks, n=grouped(blocks), each=each)
-    return Plan(
-        _role(stages),
-        _KERNEL,
-        "sum",
-        (blocks, 1, 1),
-        ((consumers + 1) * LANES, 1, 1),
-        (f"f32[{count * tiles}]=rand", f"f32[{count}]=zeros", f"i32={tiles}"),
-        (("FAULT", str(fault)), ("STAGES", str(stages))),
-        stages * consumers * LANES * 16,
-        size=size,
-        checks=("race",),
-    )
+    return launches(values, "producer_consumer.cu", 1)
 
 
 def tell(values: Values, runs: Mapping[str, Run]) -> Story:
     """Stages go to and fro, tile by tile; then what each number of stages gives, or the race."""
     stages, fault = number(values, "stages"), str(values["fault"])
-    run = runs[_role(stages)]
+    run = runs[role(stages)]
     arch = architecture(run.arch)
     if arch.cc < _MBARRIER:
         return _without(arch)
     ring = ring_of(run.trace)
     races = [one for one in run.trace.findings if one.check == "race"]
     lanes = _lanes(ring, stages)
-    beside = _beside(tuple(ring_of(runs[_role(n)].trace) for n in _COUNTS))
+    beside = _beside(tuple(ring_of(runs[role(n)].trace) for n in COUNTS))
     script, edges = _script(ring, stages)
     turning = script.end
     script.act(_END, "result", tr("result"), tr("what stages give"))
@@ -149,7 +107,7 @@ def _script(ring: Ring, stages: int) -> tuple[Script, list[tuple[float, float]]]
     begun = min(one.start for one in ring.of("read"))
     points = [0.0] * (begun > 0) + [begun, *(ends[tile] for tile in sorted(ends))]
     edges = list(zip(points, points[1:], strict=False))
-    script = Script(_role(stages))
+    script = Script(role(stages))
     for number_, (start, end) in enumerate(edges):
         seconds = (end - start) / ring.end * _SECONDS
         line = next((e.fact.line for e in reversed(ring.events) if start <= e.start < end), 0)
@@ -250,7 +208,7 @@ def _beside(rings: tuple[Ring, ...]) -> Swimlanes:
         for bar in (replace(bar, row=bar.row + number_ * (_EACH + 1)),)
     ]
     bars = sorted(every, key=lambda one: one[0].end)
-    names = [(trn("{n} stage", "{n} stages", n), *[""] * _EACH) for n in _COUNTS]
+    names = [(trn("{n} stage", "{n} stages", n), *[""] * _EACH) for n in COUNTS]
     return Swimlanes(
         (
             tr("With each number of stages: the producer, a consumer below it; grey is waiting."),
@@ -371,10 +329,10 @@ def _report(races: list[Finding]) -> tuple[Part | Answer, ...]:
 
 def _result(runs: Mapping[str, Run], stages: int, beside: Swimlanes) -> Picture:
     """What each number of stages keeps under way, needs, and takes."""
-    every = [runs[_role(n)] for n in _COUNTS]
-    table = stage_table(every, _COUNTS, _COUNTS, _CONSUMERS * LANES * 16, stages)
+    every = [runs[role(n)] for n in COUNTS]
+    table = stage_table(every, COUNTS, COUNTS, WORKERS * LANES * 16, stages)
     note = tr("{n} blocks of {consumers} consumers and a producer: one on each multiprocessor of "
-              "an H200.", n=_BLOCKS, consumers=_CONSUMERS)  # fmt: skip
+              "an H200.", n=BLOCKS, consumers=WORKERS)  # fmt: skip
     body = rows(table, Lines((Line((note,), "muted"),)), spare(beside), gap=0.8)
     title = tr("What stages give: a producer that is ahead, and consumers that need not wait")
     return Picture(title, _sentences(stages, "none")[2], body)
