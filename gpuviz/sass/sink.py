@@ -11,11 +11,12 @@ and emulating it gives the requests of the code that runs.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from gpuviz.ptx.text.flow import branch_targets, ends_block
-from gpuviz.ptx.text.ir import Addr, Function, Instruction, Not, Operand, Pair, Reg, Vec
+from gpuviz.ptx.text.ir import Function, Instruction
+from gpuviz.ptx.text.registers import registers_in
 from gpuviz.sass.flow import SassBlock
 
 
@@ -47,11 +48,11 @@ def _moved(
     function: Function, load: Instruction, places: Mapping[int, frozenset[int]]
 ) -> Function | None:
     """The load before the first of its users, if these share a guard that it can have, too."""
-    start, values = function.body.index(load), set(_registers(load.operands[:1]))
+    start, values = function.body.index(load), set(registers_in(load.operands[:1]))
     users = [
         n
         for n, i in enumerate(function.body)
-        if n != start and not values.isdisjoint(_registers(i.operands))
+        if n != start and not values.isdisjoint(registers_in(i.operands))
     ]
     if not users or not start < users[0] <= users[-1] < _straight(function, start):
         return None
@@ -80,19 +81,3 @@ def _rewritten(function: Function, start: int, to: int, load: Instruction) -> Fu
     return replace(
         function, body=(*body[:start], *body[start + 1 : to], load, *body[to:]), labels=labels
     )
-
-
-def _registers(operands: Sequence[Operand]) -> Iterator[int]:
-    """Indices of the registers in operands, those of addresses too."""
-    for one in operands:
-        match one:
-            case Reg():
-                yield one.index
-            case Not():
-                yield one.reg.index
-            case Addr(base=Reg() as base):
-                yield base.index
-            case Vec():
-                yield from _registers(one.items)
-            case Pair():
-                yield from _registers((one.first, one.second))

@@ -69,7 +69,7 @@ def _flowing_into(body: Iterable[Instruction], wanted: set[int]) -> frozenset[in
 
 
 def _read(at: Instruction) -> Iterable[int]:
-    return (r.index for r in registers_read(at) if isinstance(r, Reg))
+    return (r.index for r in registers_read(at))
 
 
 def _written(at: Instruction) -> Iterable[int]:

@@ -1,23 +1,33 @@
-"""Which registers an instruction reads."""
+"""Which registers an instruction names, and which it reads."""
 
 from __future__ import annotations
 
-from gpuviz.ptx.text.ir import Instruction, Operand
+from collections.abc import Iterable, Iterator
+
+from gpuviz.ptx.text.ir import Addr, Instruction, Not, Operand, Pair, Reg, Vec
 
 _NO_TARGET = frozenset(
     {"st", "red", "bra", "brx", "call", "bar", "barrier", "prefetch", "cp", "sust"}
 )
 
 
-def registers_read(instruction: Instruction) -> list[Operand | None]:
+def registers_in(operands: Iterable[Operand | None]) -> Iterator[Reg]:
+    """The registers in operands, those of addresses too."""
+    for one in operands:
+        match one:
+            case Reg():
+                yield one
+            case Not():
+                yield one.reg
+            case Addr(base=Reg() as base):
+                yield base
+            case Vec():
+                yield from registers_in(one.items)
+            case Pair():
+                yield from registers_in((one.first, one.second))
+
+
+def registers_read(instruction: Instruction) -> list[Reg]:
     """Registers an instruction reads; all but its first operand, which it writes."""
-    found: list[Operand | None] = [getattr(instruction.guard, "reg", instruction.guard)]
     writes = instruction.opcode.name not in _NO_TARGET
-    left = list(instruction.operands[1 if writes else 0 :])
-    while left:
-        operand = left.pop()
-        left += getattr(operand, "items", ()) or [
-            o for o in (getattr(operand, "first", None), getattr(operand, "second", None)) if o
-        ]
-        found.append(getattr(operand, "base", getattr(operand, "reg", operand)))
-    return found
+    return list(registers_in((instruction.guard, *instruction.operands[1 if writes else 0 :])))
