@@ -248,7 +248,8 @@ class Transfer:
     whose shared memory it is, offset and bytes there, the mbarrier in the same memory that counts
     its bytes (-1: none), and the global address of its first byte (-1: none or several); `runs`
     are those of boxes. What goes to several blocks of a cluster is `multicast`: one event for each
-    block, of which the pieces that were told `before` came with the same instruction.
+    block, of which the pieces that were told `before` came with the same instruction. `repeat` is
+    how many alike there were, of blocks that this one stands for (see `Sums`).
     """
 
     at: Place
@@ -263,6 +264,7 @@ class Transfer:
     runs: Runs | None = None
     multicast: bool = False
     before: Bool | None = None
+    repeat: int = 1
 
 
 class Lanes(Protocol):
@@ -389,8 +391,9 @@ class Sums(Sink):
 
     An engine may tell such a sink, and no other, what a launch did in any order and folded:
     requests that look alike (see `gpuviz.memory.patterns`) once, with `Access.repeat` saying how
-    many there were; where those went, in accesses with a repeat of 0 that count nothing; a stretch
-    once, with `Lanes` that only count. It may also give a launch up and tell it anew.
+    many there were, and transfers likewise; where those went, in accesses with a repeat of 0 that
+    count nothing; a stretch once, with `Lanes` that only count. It may also give a launch up and
+    tell it anew.
     """
 
     def start_over(self) -> None:

@@ -21,6 +21,7 @@ from __future__ import annotations
 import math
 import re
 import struct
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -30,10 +31,11 @@ from gpuviz.arguments.dtypes import DTYPES, FLOATS, size_of
 from gpuviz.errors import InputError
 
 SIZE = 128  # bytes of a CUtensorMap
+_ALIGNMENT = 64
 ADDRESS_AT = 8  # where that of the tensor lies in ours
 SWIZZLES = (0, 32, 64, 128)
 MAGIC = b"gTMA"
-_LAYOUT = struct.Struct("<4sBBBBQ5I4Q5H5B")
+_LAYOUT = struct.Struct("<4sBBBBQ5I4Q5H5B2B")
 # Where the fields of ours lie, by their names in PTX, and their bytes.
 FIELDS = {
     "elemtype": (4, 1),
@@ -45,7 +47,10 @@ FIELDS = {
     "global_stride": (36, 8),
     "box_dim": (68, 2),
     "element_stride": (78, 1),
+    "interleave_layout": (83, 1),
+    "swizzle_atomicity": (84, 1),
 }
+ZERO_ALONE = frozenset({"interleave_layout", "swizzle_atomicity"})  # none, and pieces of 16 bytes
 _TYPES = ("u8", "u16", "u32", "i32", "u64", "i64", "f16", "f32", "f32", "f64", "bf16")  # of CUDA
 _DIRECTIONS = 5
 _BOX = 256  # elements, at most
@@ -107,6 +112,8 @@ class TensorMap:
             *(0,) * fill,
             *self.step,
             *(0,) * fill,
+            0,
+            0,
         ).ljust(SIZE, b"\0")
 
     @classmethod
@@ -116,7 +123,13 @@ class TensorMap:
         sizes = 0 < rank <= _DIRECTIONS and all(
             (*rest[:rank], *rest[9 : 9 + rank], *rest[14 : 14 + rank])
         )
-        if magic != MAGIC or not sizes or kind >= len(_KINDS) or swizzle >= len(SWIZZLES):
+        if (
+            magic != MAGIC
+            or any(rest[19:])
+            or not sizes
+            or kind >= len(_KINDS)
+            or swizzle >= len(SWIZZLES)
+        ):
             return None
         return cls(
             _KINDS[kind],
@@ -128,6 +141,15 @@ class TensorMap:
             SWIZZLES[swizzle],
             bool(nan),
         )
+
+
+def maps_in(data: bytes) -> Iterator[slice]:
+    """Where maps lie that a kernel of the emulator made."""
+    at = data.find(MAGIC)
+    while at >= 0:
+        if at % _ALIGNMENT == 0:
+            yield slice(at, at + SIZE)
+        at = data.find(MAGIC, at + 1)
 
 
 @dataclass(frozen=True)

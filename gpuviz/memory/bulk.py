@@ -62,6 +62,7 @@ class BulkCopies(Sums):
 
     def __init__(self) -> None:
         self.counts: dict[Count, int] = {}
+        self._repeat = 1
 
     def launch_begin(self, launch: Launch, report: Report) -> None:
         """Of one launch."""
@@ -73,6 +74,7 @@ class BulkCopies(Sums):
 
     def transfer(self, transfer: Transfer) -> None:
         """Add some."""
+        self._repeat = transfer.repeat
         if transfer.kind == "product":
             self._add(Count.SHARED_MATRIX_WAVEFRONTS, int(transfer.size.sum()) // _LINE)
             return
@@ -90,4 +92,4 @@ class BulkCopies(Sums):
         self._add(asked, int(size.sum()))
 
     def _add(self, count: Count, more: int) -> None:
-        self.counts[count] = self.counts.get(count, 0) + more
+        self.counts[count] = self.counts.get(count, 0) + more * self._repeat

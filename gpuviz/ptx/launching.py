@@ -18,6 +18,7 @@ from gpuviz.ptx.text.ir import Function, Module
 from gpuviz.traces import Buffer, Launch
 
 Triple = tuple[int, int, int]
+POINTER = 8  # bytes
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,9 +81,12 @@ def ready(
         if not isinstance(argument, Passed) and np.ndim(argument):
             placing.argument(labels[number], np.asarray(argument), number)
     content = bytearray(parameter_bytes(function))
-    offsets = parameter_offsets(function)
+    offsets, maps = parameter_offsets(function), dict[str, bytes]()
     for number, (parameter, argument) in enumerate(zip(function.params, arguments, strict=True)):
         data = placing.bytes_of(labels[number], number, argument)
+        if isinstance(argument, Passed) and argument.tensor_map and parameter.size == POINTER:
+            maps[parameter.name] = data  # after all buffers: those are known by their order
+            data = bytes(POINTER)
         if len(data) != parameter.size:
             raise LaunchError(
                 f"argument {number + 1} of {function.name} is {parameter.size} bytes "
@@ -95,6 +99,9 @@ def ready(
         for name, value in (variables or {}).items()
     }
     memory = placing.memory
+    for name, data in maps.items():  # as the host copies them to the GPU
+        address = memory.add(f"the tensor map {name}", np.frombuffer(data, np.uint8))
+        content[offsets[name] : offsets[name] + POINTER] = address.to_bytes(POINTER, "little")
     heap = memory.add("heap", np.zeros(HEAP_BYTES, np.uint8)) if _allocates(module, function) else 0
     program = place(module, function, grid, block, dynamic_shared, memory, bytes(content), held)
     program.images.update(placing.images)

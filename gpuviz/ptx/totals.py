@@ -91,7 +91,7 @@ class TransferTotals(Sums):
 
     def transfer(self, transfer: Transfer) -> None:
         """Add to the total of its kind."""
-        moved = int(transfer.size.sum())
+        moved = int(transfer.size.sum()) * transfer.repeat
         self._bytes[transfer.kind] = self._bytes.get(transfer.kind, 0) + moved
 
     def notes(self) -> Iterator[str]:

@@ -160,3 +160,18 @@ def test_a_box_that_begins_between_16_bytes_is_refused() -> None:
 def test_what_no_driver_would_encode_is_refused(text: str, said: str) -> None:
     with pytest.raises(InputError, match=said):
         parse(text)
+
+
+def test_a_map_that_the_kernel_makes() -> None:
+    """Its fields as Triton 3.6 writes them, the interleave among them."""
+    text = (KERNELS / "made_tensor_map.cu").read_text()
+
+    def fetched(text: str) -> Any:
+        given = np.arange(100, dtype="f4"), np.zeros(64, "f4"), np.zeros(128, "u1")
+        return launch(
+            text, "made", 1, 64, *given, arch="sm_90a", names=("in", "out", "map")
+        ).outputs["out"]
+
+    assert (fetched(text) == [*range(64, 100), *[0] * 28]).all()
+    with pytest.raises(KernelFault, match="interleave_layout 1 of a tensor map is not emulated"):
+        fetched(text.replace('"interleave_layout", "0"', '"interleave_layout", "1"'))

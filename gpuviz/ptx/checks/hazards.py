@@ -14,6 +14,7 @@ from gpuviz.traces import Finding, Launch, MemoryInstruction, Space
 
 Kind = Literal["read after write", "write after read", "write after write"]
 KINDS: tuple[Kind, ...] = ("read after write", "write after read", "write after write")
+BEGIN = "mbarrier.init"
 MOST = 256  # pairs of statements told apart
 
 
@@ -32,6 +33,7 @@ class Hazard:
     count : how many words are at stake, each counted once in a phase of a block
     asynchronous : the first is a copy that was not awaited
     together : it is one and the same instruction, executed by two lanes of a warp
+    owner : where blocks of a cluster race, linear id of the one whose shared memory it is; else -1
     """
 
     kind: Kind
@@ -44,6 +46,7 @@ class Hazard:
     count: int
     asynchronous: bool = False
     together: bool = False
+    owner: int = -1
 
     @property
     def block(self) -> int:
@@ -124,6 +127,13 @@ _REMEDIES = {
     "block": later(
         "let blocks write apart, use an atomic, or publish with __threadfence() and an atomic flag"
     ),
+    "cluster": later(
+        "let the blocks of the cluster meet at a cluster barrier between them, or hand over at an "
+        "mbarrier"
+    ),
+    "ready": later(
+        "let all blocks of the cluster meet at a cluster barrier after the mbarriers began"
+    ),
 }
 _SPACES = {"shared": later("shared memory"), "global": later("global memory")}
 _SENTENCES = {
@@ -151,6 +161,10 @@ _SENTENCES = {
         "{space} at {where} {did} by thread {one} of block {other} ({first}) {does} by "
         "thread {two} of block {block} ({second}) in no order"
     ),
+    "cluster": later(
+        "shared memory of block {owner} at {where} {did} by thread {one} of block {other} "
+        "({first}) {does} by thread {two} of block {block} ({second}) in no order"
+    ),
 }
 
 
@@ -170,6 +184,7 @@ def finding(launch: Launch, hazard: Hazard, space: Space) -> Finding:
         "does": tr((_FIRST if who == "copy" else _SECOND)[second]),
         "block": launch.block_index(hazard.block),
         "other": launch.block_index(hazard.blocks[0]),
+        "owner": launch.block_index(hazard.owner),
     }
     message = tr(_SENTENCES[who], **there)
     return Finding(
@@ -191,10 +206,21 @@ def finding(launch: Launch, hazard: Hazard, space: Space) -> Finding:
     )
 
 
+def _remedy_of_blocks(hazard: Hazard) -> str:
+    """The key of the remedy where blocks of a cluster race."""
+    if hazard.first.text == BEGIN:
+        return "ready"
+    if hazard.asynchronous:
+        return "counted"
+    return "stage" if "bulk" in hazard.second.text.split(".") else "cluster"
+
+
 def _apart(hazard: Hazard, space: Space) -> tuple[str, str]:
     """How far the two threads are from each other, and the key of the remedy."""
     one, two = hazard.threads
     bulk = "bulk" in hazard.second.text.split(".")
+    if hazard.owner >= 0:
+        return "cluster", _remedy_of_blocks(hazard)
     if hazard.asynchronous:
         who = "copy"
     elif hazard.kind == "write after write" and hazard.first.op == hazard.second.op == "copy":

@@ -18,7 +18,7 @@ from gpuviz.ptx.checks.batch import Batch, flat
 from gpuviz.ptx.checks.report import finding
 from gpuviz.ptx.checks.transfers import UNIT, pieces
 from gpuviz.ptx.simt.cells import Cells
-from gpuviz.ptx.simt.cluster import Cluster, split
+from gpuviz.ptx.simt.cluster import Cluster, split_told
 from gpuviz.traces import BESIDE, LANES, Finding, Launch, MemoryInstruction
 
 _REMEDIES = {
@@ -77,10 +77,11 @@ class InitCheck(Sink):
         """Bulk copies write."""
         if transfer.kind == "load":
             self._batch.unfold()
-            where, thread = pieces(transfer)
-            within = thread - self._batch.first * self._batch.warps * LANES
+            where, _ = pieces(transfer)
+            block = np.repeat(transfer.block, transfer.size // UNIT) - self._batch.first
             memory = self._inner["shared"]
-            memory.write(memory.index(where, within, UNIT), UNIT)
+            owner = block * self._batch.warps * LANES  # a thread of the block whose memory it is
+            memory.write(memory.index(where, owner, UNIT), UNIT)
         elif transfer.kind == "store":
             self._stored(transfer)
 
@@ -115,7 +116,7 @@ class InitCheck(Sink):
 
     def _of_cluster(self, cluster: Cluster, where: I64, thread: I64) -> tuple[I64, I64]:
         """Offsets in the memory of one block or another, and a thread of the block that has it."""
-        rank, offset = split(where)
+        rank, offset = split_told(where)
         each, first = self._batch.warps * LANES, self._batch.first
         peer = cluster.peer(thread // each + first, np.maximum(rank, 0)) - first
         return offset, np.where(rank < 0, thread, peer * each)

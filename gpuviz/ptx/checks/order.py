@@ -71,6 +71,8 @@ class Order:
         waits = np.array([False, *meeting.waits])[came]
         meets = waits[:, :, None] & (came > 0)[:, None, :]
         pairs[rows] = _met(pairs[rows], meets, step)
+        if self.phases is not None:
+            self.phases.part(rows, waits, came > 0)
 
     def warp_sync(self, step: int, sync: WarpSync) -> None:
         """Lanes of warps synchronise: those that name each other."""
@@ -101,6 +103,12 @@ class Order:
         pairs = self._known_pairs()
         for row, first in np.unique(np.stack([block, warp // 4 * 4], 1), axis=0).tolist():
             pairs[row, first : first + 4, first : first + 4] = step
+
+    def knows(self, row: int, warp: int) -> I64:
+        """(W,) up to which step a warp of a block knows of each warp."""
+        if self._pairs is None:
+            return np.full(self.batch.warps, self.barriers[row])
+        return np.asarray(np.maximum(self._pairs[row, warp], self.barriers[row]))
 
     def _begin_phases(self) -> Phases:
         if self.phases is None:

@@ -70,6 +70,12 @@ class Phases:
         """What a warp of a block has seen, all have."""
         self.seen[rows] = self.seen[rows].max(axis=2, keepdims=True)
 
+    def part(self, rows: slice | I64, waits: Bool, came: Bool) -> None:
+        """At a barrier of some warps those that wait see what those that came have: (B, W)."""
+        seen = self.seen[rows]
+        told = np.where(came[:, None, :], seen, 0).max(axis=2, keepdims=True)
+        self.seen[rows] = np.where(waits[:, None, :], np.maximum(seen, told), seen)
+
     def copied(self, step: int, block: I64, mbarrier: I64) -> None:
         """A copy begins whose bytes mbarriers count."""
         into = np.full(self._batch.height, -1)

@@ -41,6 +41,7 @@ from gpuviz.ptx.checks.order import Order
 from gpuviz.ptx.checks.regions import GlobalRegions, Later, Region, SharedRegion
 from gpuviz.ptx.checks.shadow import Earlier, Touch
 from gpuviz.ptx.checks.transfers import Reads, instruction_of, pieces
+from gpuviz.ptx.simt.cluster import RANK_BIT
 from gpuviz.traces import LANES, Launch, MemoryInstruction, Trace, lane_mask
 
 Role = Literal["read", "write", "atomic", "copy"]
@@ -48,7 +49,7 @@ _Told = Callable[[I64], tuple[Array, ...]]
 
 
 @dataclass(frozen=True)
-class _Event:
+class Event:
     """An instruction as it was executed at some step."""
 
     at: MemoryInstruction
@@ -61,7 +62,7 @@ class _Now:
     """What happens at a step: who touches what of which memory; what a plain store writes."""
 
     step: int
-    event: _Event
+    event: Event
     region: Region
     touch: Touch
     values: Values | None
@@ -76,8 +77,8 @@ class RaceCheck(Sink):
     def __init__(self, lockstep: bool = False) -> None:
         self._lockstep = lockstep
         self._report: Report = lambda finding: None
-        self._events: list[_Event | None] = [None]  # by step
-        self._known: dict[tuple[MemoryInstruction, Role], _Event] = {}
+        self._events: list[Event | None] = [None]  # by step
+        self._known: dict[tuple[MemoryInstruction, Role], Event] = {}
         self._atomic = regions.Marks()
         self._strong = regions.Marks()
         self._hazards = Hazards()
@@ -99,7 +100,7 @@ class RaceCheck(Sink):
 
     def blocks_end(self, first: int, count: int) -> None:
         """Tell what raced so far."""
-        for hazard in self._hazards.take():
+        for hazard in self.take():
             self._report(finding(self._launch, hazard, hazard.second.space))
 
     def launch_end(self) -> None:
@@ -112,7 +113,7 @@ class RaceCheck(Sink):
 
     # What orders threads
 
-    def _step(self, event: _Event | None = None) -> int:
+    def _step(self, event: Event | None = None) -> int:
         self._events.append(event)
         return len(self._events) - 1
 
@@ -189,10 +190,10 @@ class RaceCheck(Sink):
         else:
             self.access(access)
 
-    def _event(self, at: MemoryInstruction, role: Role) -> _Event:
+    def _event(self, at: MemoryInstruction, role: Role) -> Event:
         found = self._known.get((at, role))
         if found is None:
-            found = self._known[at, role] = _Event(at, role, Strength.of(at))
+            found = self._known[at, role] = Event(at, role, Strength.of(at))
         return found
 
     def _heard(self, access: Access, role: Role, values: Values | None = None) -> None:
@@ -221,7 +222,7 @@ class RaceCheck(Sink):
     def _global_access(
         self,
         step: int,
-        event: _Event,
+        event: Event,
         region: Region,
         access: Access,
         lanes: Bool | None,
@@ -250,7 +251,7 @@ class RaceCheck(Sink):
             region.shadow.read(late.step, touch, self._over_by(late.barriers))
         region.later.clear()
 
-    def _flag(self, step: int, event: _Event, array: int, warps: Warps) -> None:
+    def _flag(self, step: int, event: Event, array: int, warps: Warps) -> None:
         if event.at.op in ("load", "atomic"):
             self._flags.read(step, array, warps)
         if event.at.op != "load":
@@ -259,7 +260,7 @@ class RaceCheck(Sink):
     def _touched(
         self,
         step: int,
-        event: _Event,
+        event: Event,
         region: Region,
         where: I64,
         thread: I64,
@@ -431,4 +432,5 @@ def _replay(check: RaceCheck, trace: Trace, block: int) -> None:
         at = trace.instructions[rows.instruction[start]]
         warps = Warps(block * per_block + rows.warp[start:end].astype(np.int64), per_block)
         address, active = rows.address[start:end], lane_mask(rows.active[start:end])
+        active &= address < 1 << RANK_BIT  # nothing is known of other blocks of a cluster
         check.replay(Access(at, address, active, warps=warps))

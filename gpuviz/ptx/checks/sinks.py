@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from gpuviz.observe import Sink
+from gpuviz.ptx.checks.clusters import ClusterRaceCheck
 from gpuviz.ptx.checks.heap import HeapCheck
 from gpuviz.ptx.checks.init import InitCheck
 from gpuviz.ptx.checks.race import RaceCheck
@@ -14,7 +15,9 @@ from gpuviz.ptx.simt.program import Program
 # Each is told whether the lanes of a warp run in lockstep (compute capability below 7.0).
 SINKS: dict[str, Callable[[bool, Program], Sink]] = {
     "memory": lambda lockstep, program: HeapCheck(),
-    "race": lambda lockstep, program: RaceCheck(lockstep),
+    "race": lambda lockstep, program: (
+        RaceCheck(lockstep) if program.cluster.size == 1 else ClusterRaceCheck(program)
+    ),
     "init": lambda lockstep, program: InitCheck(program.reserved, program.cluster),
     "sync": lambda lockstep, program: SyncCheck(),
 }

@@ -31,9 +31,16 @@ def _isspacep(site: Site) -> Step:
     low = np.uint64(base or BASES["param"] + WINDOW)
     high = np.uint64(base + WINDOW if base else (1 << 64) - 1)
 
+    cluster = site.program.cluster
+    own = cluster.size > 1 and "shared::cta" in site.mods
+
     def step(g: Group) -> None:
         address = read(g)
-        write(g, (address >= low) & (address < high))
+        inside = (address >= low) & (address < high)
+        if own:
+            rank = cluster.rank(g.layout.row + g.layout.first_block)
+            inside &= split((address & np.uint64(WINDOW - 1)).astype(np.int64))[0] == rank
+        write(g, inside)
 
     return step
 
@@ -53,12 +60,10 @@ def _getctarank(site: Site) -> Step:
     read, write = site.reader(site.operands[1], site.kind), site.writer(site.operands[0], "u32")
     if not space_named(site.mods):
         read = site.reader(site.operands[1], "u64")
-    cluster = site.program.cluster
 
     def step(g: Group) -> None:
-        named, _ = split((read(g) & 0xFFFFFFFF).astype(np.int64))
-        own = cluster.rank(g.layout.row + g.layout.first_block)
-        write(g, np.where(named < 0, own, named).astype(np.uint32))
+        rank, _ = split((read(g) & 0xFFFFFFFF).astype(np.int64))
+        write(g, rank.astype(np.uint32))
 
     return step
 

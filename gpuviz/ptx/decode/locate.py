@@ -16,7 +16,7 @@ from gpuviz.ptx.simt.layout import Layout
 from gpuviz.ptx.simt.rows import access_of
 from gpuviz.ptx.simt.values import constant
 from gpuviz.ptx.simt.windows import BASES, space_of
-from gpuviz.ptx.text.ir import Addr, Instruction, Operand, Reg
+from gpuviz.ptx.text.ir import Addr, Instruction, Operand, Reg, Sym
 from gpuviz.traces import MemoryInstruction, Op, Space
 
 _SPACE_NAMES: dict[str, Space] = {
@@ -111,6 +111,8 @@ class Locator:
         self._function = site.code.name
         self._shape = shape
         self._op: Op = op
+        self._cluster = site.program.cluster
+        self._inner = shape.space == "shared" and "shared::cluster" not in site.mods
         self._form = form
         self._offset = operand.offset if isinstance(operand.base, Reg) else 0
         self._records: dict[str, MemoryInstruction] = {}
@@ -154,6 +156,10 @@ class Locator:
             space = space_of(int(address.reshape(-1)[0]))
             if BASES[space]:
                 address = address - address.dtype.type(BASES[space])
+        if space == "shared" and self._cluster.size > 1:
+            address = self._cluster.told(address, g.layout.row + g.layout.first_block)
+            if self._inner:
+                machine.memory.check_own(g, address, self._instruction)
         index = machine.memory.index(space, g, address, shape.width, shape.unit, self._instruction)
         access = None
         if space != "param" and machine.told.access:
@@ -189,6 +195,8 @@ def _address_reader(operand: Addr, site: Site) -> Reader:
         if name in site.code.local_offset:
             start += site.code.local_offset[name]
             return lambda g: constant(g.local_base + start, "u64")
+        if site.program.cluster.size > 1 and site.program.spaces.get(name) == "shared":
+            return site.reader(Sym(name, start), "u64")
         start += site.address_of(name)
     value = constant(start, "u64")
     return lambda g: value

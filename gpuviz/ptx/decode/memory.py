@@ -11,10 +11,11 @@ from gpuviz.arrays import I64, Array
 from gpuviz.observe import NOTHING
 from gpuviz.ptx.decode import bulk, tensor_copies
 from gpuviz.ptx.decode.locate import Located, Locator, Shape, generic, space_named
-from gpuviz.ptx.decode.mbarrier import arrive_of_copies
-from gpuviz.ptx.decode.operands import Builder, Site
+from gpuviz.ptx.decode.mbarrier import address_of, arrive_of_copies, tell
+from gpuviz.ptx.decode.operands import Builder, Reader, Site
 from gpuviz.ptx.simt.code import Step
 from gpuviz.ptx.simt.group import Group
+from gpuviz.ptx.simt.places import places
 from gpuviz.ptx.simt.rows import Storing
 from gpuviz.ptx.text.ir import Function, Imm, Instruction, Operand, Reg, Vec
 from gpuviz.ptx.text.registers import registers_read
@@ -81,14 +82,31 @@ def unused_bytes(at: Instruction, function: Function, target: Vec, width: int) -
 
 def store_step(site: Site) -> Step:
     """`st`, in every space but parameters."""
-    address, value = site.operands[:2]
+    address, value, *counts = site.operands
     shape = _shape(site, value)
     locate = Locator(site, address, shape, "store")
     items = value.items if isinstance(value, Vec) else (value,)
     readers = [site.reader(o, shape.kind) for o in items]
+    if counts:
+        return _counted_store(site, counts[0], shape, locate, readers)
 
     def store(g: Group) -> None:
         write(g, locate(g), [read(g) for read in readers], shape.unit)
+
+    return store if shape.space else generic(store, locate)
+
+
+def _counted_store(
+    site: Site, mbarrier: Operand, shape: Shape, locate: Locator, readers: list[Reader]
+) -> Step:
+    """`st.async`: an mbarrier counts the bytes, which are there at once."""
+    counts, at = address_of(site, mbarrier), site.instruction
+
+    def store(g: Group) -> None:
+        write(g, locate(g), [read(g) for read in readers], shape.unit)
+        where = places(g, counts(g), 8, 8, at)
+        tell(g, at, "arrive", where)
+        bulk.complete(g, where, np.full(len(where.lane), shape.width), at)
 
     return store if shape.space else generic(store, locate)
 

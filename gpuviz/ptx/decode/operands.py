@@ -14,7 +14,7 @@ from gpuviz.ptx.simt.code import FunctionCode, Step
 from gpuviz.ptx.simt.group import Group
 from gpuviz.ptx.simt.program import Program
 from gpuviz.ptx.simt.special import special_register
-from gpuviz.ptx.simt.values import adapter, blend, constant, immediate
+from gpuviz.ptx.simt.values import adapter, blend, constant, container, immediate
 from gpuviz.ptx.text.ir import Function, Imm, Instruction, Not, Operand, Pair, Reg, Sym, Vec
 
 Reader = Callable[[Group], Array]
@@ -89,7 +89,11 @@ class Site:
         special = special_register(self.program, sym.name)
         if special is not None:
             return lambda g: special(g, kind)
-        value = constant(self.address_of(sym.name) + sym.offset, kind)
+        at, cluster = self.address_of(sym.name) + sym.offset, self.program.cluster
+        if cluster.size > 1 and self.program.spaces.get(sym.name) == "shared":
+            dtype = container(kind)
+            return lambda g: cluster.own(at, g.layout.row + g.layout.first_block, dtype)
+        value = constant(at, kind)
         return lambda g: value
 
     def address_of(self, name: str) -> int:

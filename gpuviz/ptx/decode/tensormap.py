@@ -10,8 +10,9 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from gpuviz.arguments.tensor_maps import FIELDS, MAGIC, SIZE, kind_number
+from gpuviz.arguments.tensor_maps import FIELDS, MAGIC, SIZE, ZERO_ALONE, kind_number
 from gpuviz.arrays import I64
+from gpuviz.errors import KernelFault
 from gpuviz.ptx.decode import bulk
 from gpuviz.ptx.decode.locate import space_named
 from gpuviz.ptx.decode.mbarrier import address_of
@@ -58,13 +59,17 @@ def _replace(site: Site) -> Step:
     number = numbers[0].value if numbers and isinstance(numbers[0], Imm) else 0
     start, size, meaning = *FIELDS[name], _MEANINGS.get(name, int)
     maps = _where(site, address, space_named(site.mods) or "global")
-    read = site.reader(value, site.kind)
+    read, where = site.reader(value, site.kind), site.instruction.where
 
     def replace(g: Group) -> None:
         lane = active(g)
         for one, given in zip(maps(g, lane), of_lanes(g, read(g), lane), strict=True):
             one[: len(MAGIC)] = np.frombuffer(MAGIC, np.uint8)
             held = meaning(int(given)) & (1 << 8 * size) - 1
+            if held and name in ZERO_ALONE:
+                raise KernelFault(
+                    f"{name} {held} of a tensor map is not emulated, only 0 ({where})"
+                )
             first = start + number * size
             one[first : first + size] = np.frombuffer(held.to_bytes(size, "little"), np.uint8)
         g.machine.polling.idle = 0

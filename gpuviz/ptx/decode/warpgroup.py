@@ -120,10 +120,12 @@ def _pieces_at(g: Group, groups: Warpgroups, address: I64, at: Instruction) -> A
     """(G, lines, bytes) what lies at addresses (G, lines, pieces) of shared memory."""
     shared = g.machine.memory.shared
     if address.size and int(address.max()) + PIECE > shared.size:
+        rank = "; in a cluster addresses have the block's rank from bit 24 on: keep & 0x3ffff"
+        clusters = g.machine.execution.program.cluster.size > 1
         raise KernelFault(
             f"{at.opcode.text} ({at.where}) reads {PIECE} bytes at {int(address.max()):#x} of "
             f"shared memory, which has {shared.size:,} bytes, {g.who(g.first_active())}: look at "
-            "the strides of the matrix descriptor"
+            f"the strides of the matrix descriptor{rank * clusters}"
         )
     if g.machine.told.transfer:
         _tell(g, groups, address, at)

@@ -6,10 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from gpuviz.arrays import I64, Array
+from gpuviz.arrays import I64, Array, Bool
 from gpuviz.errors import KernelFault
 from gpuviz.observe import Access
 from gpuviz.ptx.simt.cells import Memory, Violation
+from gpuviz.ptx.simt.cluster import RANK_BIT
 from gpuviz.ptx.simt.execution import Execution
 from gpuviz.ptx.simt.group import Group
 from gpuviz.ptx.simt.layout import Layout
@@ -57,6 +58,23 @@ class Memories:
             return self._of[space].index(group.layout, address, width, unit)
         except Violation as violation:
             return self._elsewhere(violation, space, group, width, unit, at)
+
+    def check_own(self, group: Group, address: Array, at: Instruction) -> None:
+        """Refuse addresses (as they are told) of other blocks of a cluster, as an H200 does where
+        code says `.shared` or `.shared::cta`: an illegal instruction.
+
+        Raises
+        ------
+        KernelFault : some are; names line, block and thread
+        """
+        other: Bool = group.layout.full(address) >> address.dtype.type(RANK_BIT) != 0
+        if group.mask is not None:
+            other = other & group.layout.full(group.mask)
+        if other.any():
+            why = "memory of another block of the cluster, which only .shared::cluster reaches"
+            raise self._fault(
+                Violation(why, other, group.layout.full(address)), group, "shared", at
+            )
 
     def _elsewhere(
         self, violation: Violation, space: str, group: Group, width: int, unit: int, at: Instruction

@@ -45,6 +45,13 @@ class Places:
         return self.row * g.machine.memory.shared.stride + self.offset
 
 
+def _inner(at: Instruction) -> bool:
+    """Whether an instruction reaches its own block's memory only; an H200 refuses others' as
+    illegal instructions.
+    """
+    return at.opcode.name in ("mbarrier", "cp") and "shared::cluster" not in at.opcode.mods
+
+
 def places(
     g: Group, address: Array, size: int | I64, align: int, at: Instruction, lane: I64 | None = None
 ) -> Places:
@@ -52,7 +59,8 @@ def places(
 
     Raises
     ------
-    KernelFault : outside of shared memory, of no block of the cluster, or misaligned
+    KernelFault : outside of shared memory, of no block of the cluster, of another block than
+        one's own where the code does not say `.shared::cluster`, or misaligned
     """
     lane = active(g) if lane is None else lane
     where = of_lanes(g, address, lane).astype(np.int64)
@@ -61,15 +69,19 @@ def places(
     machine = g.machine
     cluster, first = machine.execution.program.cluster, machine.layout.first_block
     row = np.broadcast_to(g.layout.row, g.layout.shape).reshape(-1)[lane]
-    peers = rank >= 0
     lost = (rank >= cluster.size) | (where >= SHARED + WINDOW) | (where < 0)
-    if peers.any() and not lost.any():
-        row = np.where(peers, cluster.peer(row + first, np.maximum(rank, 0)) - first, row)
-    bad = lost | (offset + size > machine.memory.shared.size) | (offset % align != 0)
+    foreign = np.zeros(len(lane), bool)
+    if cluster.size > 1 and not lost.any():
+        if _inner(at):
+            foreign = rank != cluster.rank(row + first)
+        row = cluster.peer(row + first, rank) - first
+    bad = lost | foreign | (offset + size > machine.memory.shared.size) | (offset % align != 0)
     if bad.any():
         one = int(np.argmax(bad))
         why = (
-            f"which is no multiple of {align}"
+            "in another block of the cluster, which only .shared::cluster reaches"
+            if foreign[one]
+            else f"which is no multiple of {align}"
             if not lost[one] and offset[one] % align
             else f"of {machine.memory.shared.size:,} bytes"
         )

@@ -10,7 +10,7 @@ import numpy as np
 
 from gpuviz.arrays import I64, Array
 from gpuviz.ptx.simt.cells import Cells, Violation, check_alignment, check_inside
-from gpuviz.ptx.simt.cluster import RANK_BIT, Cluster, split
+from gpuviz.ptx.simt.cluster import RANK_BIT, Cluster, split_told
 from gpuviz.ptx.simt.layout import Layout
 
 _GAP = 16  # bytes of zeros behind all blocks, and as many to write to
@@ -52,7 +52,7 @@ class SharedMemory:
 
     def _of_cluster(self, layout: Layout, address: Array) -> tuple[Array, I64]:
         """Offsets, and the rows of the blocks whose shared memory they are in."""
-        rank, offset = split(address.astype(np.int64))
+        rank, offset = split_told(address.astype(np.int64))
         if (lost := rank >= self._cluster.size).any():
             where = layout.full(address)
             raise Violation("an access of no block of the cluster", layout.full(lost), where)
