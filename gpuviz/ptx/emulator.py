@@ -166,6 +166,8 @@ class _Emulation:
             if how == "all":
                 raise
             self._begin_again(f"all blocks would take longer than {options.seconds:g} s")
+            if self._compiled_after_all():
+                return None
             if not tried and self._classes():
                 return None
             self._sample(max(self._left(), options.seconds * _LEAST), fault)
@@ -177,12 +179,35 @@ class _Emulation:
     def _begin_again(self, why: str) -> None:
         """Nothing has been heard, and memory is as it was."""
         before = self.coverage.why
-        self.coverage = replace(self.coverage, why=f"{why}; {before}" if before else why)
+        self.coverage = replace(self.coverage, why="; ".join(filter(None, (why, before))))
         for sink in self._sinks:
             if isinstance(sink, Sums):
                 sink.start_over()
         del self.launched
         self.launched = self._make()
+
+    def _compiled_after_all(self) -> bool:
+        """What was taken for few instructions has turned out to be many, in loops within loops:
+        all blocks by the compiled engine; whether it took them, and had the time.
+        """
+        if self._options.engine != "auto" or worth_compiling(self.launched):
+            return False
+        options = replace(
+            self._options, engine="compiled", seconds=self._left(), patient=False, checks=()
+        )
+        program = self.launched.program
+        self.tracer, self.checked = self._traced(), ()
+        checks = checking((), _lockstep(program.module), program)
+        try:
+            self.note = _compiled(
+                self.launched, (*self._sinks, *checks, *self.tracer.sinks), options
+            )
+        except OutOfTime:
+            self._begin_again("")
+            return False
+        if not self.note:
+            self.coverage = replace(self.coverage, why="")
+        return not self.note
 
     def _classes(self) -> bool:
         """One block of each class; whether there are such classes."""

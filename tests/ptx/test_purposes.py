@@ -2,6 +2,7 @@
 
 from gpuviz.ptx.text.parser import parse
 from gpuviz.ptx.text.purposes import inner_loop, purposes
+from gpuviz.ptx.text.registers import registers_written
 
 SUM = """.version 8.0
 .target sm_90
@@ -55,3 +56,11 @@ def test_each_instruction_of_the_innermost_loop_has_its_purpose() -> None:
 def test_without_a_loop_there_is_none() -> None:
     straight = SUM.replace("@%p1 bra INNER;", "").replace("@%p2 bra OUTER;", "")
     assert inner_loop(parse(straight).functions[0]) == ()
+
+
+def test_an_address_in_the_first_place_is_read() -> None:
+    text = SUM.replace("mov.u32 %r2, 0;", "mbarrier.init.shared.b64 [%r2], 1;")
+    body = parse(text).functions[0].body
+    (init,) = [i for i in body if i.opcode.name == "mbarrier"]
+    assert registers_written(init) == []
+    assert all(registers_written(i) == [i.operands[0]] for i in body if i.opcode.name == "mov")

@@ -15,6 +15,7 @@ import numpy as np
 
 from gpuviz.arrays import I64
 from gpuviz.errors import KernelFault
+from gpuviz.observe import Transfer
 from gpuviz.ptx.classes.reading import Reader, Reading
 from gpuviz.ptx.classes.requests import PERIOD, Folding, Requests
 from gpuviz.ptx.classes.shift import (
@@ -56,7 +57,8 @@ class Moves:
 class Class:
     """Blocks that do the same: the one that was run, how many there are, and what it did.
 
-    `moves` are those of the instructions whose addresses move; others stay.
+    `moves` are those of the instructions whose addresses move; others stay. `transfers` are known
+    of blocks that stand for others in a sample: of no other is anything asynchronous shown.
     """
 
     block: int
@@ -65,6 +67,7 @@ class Class:
     moves: Mapping[MemoryInstruction, Moves]
     tally: Tally
     branches: BranchTotals
+    transfers: tuple[Transfer, ...] = ()
 
 
 class Classes:

@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
+from gpuviz.observe import Sink, Transfer
 from gpuviz.ptx.classes.launch import Class
 from gpuviz.ptx.classes.requests import Folding
 from gpuviz.ptx.interpreter import interpret
@@ -21,6 +22,17 @@ from gpuviz.ptx.totals import BranchTotals, Tally
 
 MOST = 64  # blocks of the whole grid
 _EACH = 4  # of a part, unless it is the largest
+
+
+class _Transfers(Sink):
+    """Keeps all transfers of a block."""
+
+    def __init__(self) -> None:
+        self.all: list[Transfer] = []
+
+    def transfer(self, transfer: Transfer) -> None:
+        """Another one."""
+        self.all.append(transfer)
 
 
 @dataclass(eq=False)
@@ -84,9 +96,9 @@ def sample(launched: Ready, options: Options) -> list[Class]:
 def _run(launched: Ready, block: int, options: Options) -> Class:
     """One block, by itself."""
     folding, tally, branches = Folding(launched.program), Tally(), BranchTotals()
-    quiet = replace(options, progress=lambda fraction: None, patient=True)
-    interpret(launched, (folding, tally, branches), quiet, [(block, 1)])
-    return Class(block, 1, folding.made, {}, tally, branches)
+    quiet, heard = replace(options, progress=lambda fraction: None, patient=True), _Transfers()
+    interpret(launched, (folding, tally, branches, heard), quiet, [(block, 1)])
+    return Class(block, 1, folding.made, {}, tally, branches, tuple(heard.all))
 
 
 def _weighed(parts: Sequence[_Part]) -> list[Class]:

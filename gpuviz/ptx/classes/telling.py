@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from gpuviz.arrays import I64
-from gpuviz.observe import Access, Listeners, Many, Place, Sums
+from gpuviz.observe import Access, Listeners, Many, Place, Sums, Transfer
 from gpuviz.ptx.classes.launch import Class, Moves
 from gpuviz.ptx.classes.requests import PERIOD, Pattern, Requests
 from gpuviz.ptx.classes.visits import NOWHERE, addresses_in, merged, shifted
@@ -26,6 +27,7 @@ class Totals:
         self._visits: dict[MemoryInstruction, I64] = {}
         self._executed: dict[Stretch, tuple[int, int]] = {}
         self._branches: dict[Place, tuple[int, int, int, int]] = {}
+        self._transfers: list[Transfer] = []
 
     @property
     def executed(self) -> dict[int, int]:
@@ -43,6 +45,7 @@ class Totals:
             self._executed[stretch] = a + threads * one.blocks, b + warps * one.blocks
         for branch in one.branches.branches():
             self._add_branch(branch, one.blocks)
+        self._transfers += [replace(t, repeat=t.repeat * one.blocks) for t in one.transfers]
 
     def _add_branch(self, branch: Branch, blocks: int) -> None:
         at = Place(branch.pc, branch.line, branch.ptx_line)
@@ -84,6 +87,9 @@ class Totals:
         for at, numbers in self._branches.items():
             for hear_branch in told.branch:
                 hear_branch(at, *numbers)
+        for transfer in self._transfers if told.transfer else ():
+            for hear_transfer in told.transfer:
+                hear_transfer(transfer)
         for hear_end in told.blocks_end:
             hear_end(0, self.blocks)
 

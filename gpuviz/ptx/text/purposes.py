@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Literal
 
-from gpuviz.ptx.text.ir import Addr, Function, Instruction, Operand, Pair, Reg, Sym, Vec
-from gpuviz.ptx.text.registers import registers_read
+from gpuviz.ptx.text.ir import Addr, Function, Instruction, Operand, Reg, Sym
+from gpuviz.ptx.text.registers import registers_read, registers_written
 
 Purpose = Literal["memory", "arithmetic", "address", "loop", "other"]
 _MEMORY = frozenset({"ld", "ldu", "st", "atom", "red"})
@@ -73,18 +73,7 @@ def _read(at: Instruction) -> Iterable[int]:
 
 
 def _written(at: Instruction) -> Iterable[int]:
-    """Registers in the first operand of what has a result."""
-    if at.opcode.name in ("st", "red", *_ENDS) or not at.operands:
-        return
-    left: list[Operand] = [at.operands[0]]
-    while left:
-        operand = left.pop()
-        if isinstance(operand, Reg):
-            yield operand.index
-        elif isinstance(operand, Pair):
-            left += [operand.first, operand.second]
-        elif isinstance(operand, Vec):
-            left += operand.items
+    return (r.index for r in registers_written(at))
 
 
 def _base(operand: Operand) -> int | None:

@@ -27,6 +27,13 @@ def registers_in(operands: Iterable[Operand | None]) -> Iterator[Reg]:
                 yield from registers_in((one.first, one.second))
 
 
+def registers_written(instruction: Instruction) -> list[Reg]:
+    """Registers an instruction writes: its first operand's, unless that is an address."""
+    if instruction.opcode.name in _NO_TARGET:
+        return []
+    return list(registers_in(o for o in instruction.operands[:1] if not isinstance(o, Addr)))
+
+
 def registers_read(instruction: Instruction) -> list[Reg]:
     """Registers an instruction reads; all but its first operand, which it writes."""
     writes = instruction.opcode.name not in _NO_TARGET

@@ -18,6 +18,8 @@ from gpuviz.ptx.limits import Limits, OutOfTime
 from gpuviz.runners import emulated
 from gpuviz.runners.job import Job
 from gpuviz.runners.verification import compare_run
+from gpuviz.scenes import lesson
+from gpuviz.scenes.perform import job_of
 from gpuviz.waiting import TimeLeft, remaining
 from tests.ptx.launching import launch
 
@@ -77,6 +79,30 @@ def test_a_launch_that_would_take_too_long_is_sampled_within_its_time():
     found = sampled(0.6, "auto", 50 * BLOCKS)
     assert found.coverage.how == "sample" and "longer than 0.6 s" in found.coverage.why
     assert "depends on what memory holds" in found.coverage.why
+
+
+LOOPS = """
+extern "C" __global__ void k(float *a, int n) {
+  float x = 0;
+  for (int i = 0; i < n; ++i)
+    for (int j = 0; j < n; ++j)
+      for (int l = 0; l < 8; ++l) x = x * 0.5f + (i ^ j) + l;
+  a[threadIdx.x] = x;
+}
+"""
+
+
+@pytest.mark.slow
+def test_few_threads_in_loops_within_loops_go_to_the_compiled_engine_in_time(tmp_path, capsys):
+    file = tmp_path / "loops.cu"
+    file.write_text(LOOPS)
+    small = ["count", str(file), "--grid", "1", "--block", "2", "--arg", "zeros", "--level", "ptx"]
+    assert main([*small, "--arg", "n=1500", "--budget", "12"]) == 0
+    said = capsys.readouterr().out
+    assert "executed by the compiled engine" in said and "checked nothing" in said
+    assert "global_store_requests           1" in said
+    assert main([*small, "--arg", "n=4"]) == 0
+    assert "executed by the compiled engine" not in capsys.readouterr().out
 
 
 def test_all_blocks_are_all_blocks_or_an_error():
@@ -160,3 +186,20 @@ def test_the_time_left_is_said_once_it_can_be_told():
     assert left.at(0.1) == ""  # it began anew
     now[0] = 4.0
     assert left.at(0.5) == "2 s" and left.at(1.0) == ""
+
+
+@pytest.mark.slow
+@pytest.mark.machine_code
+@pytest.mark.parametrize("rung", [17, 18])
+def test_a_sample_counts_bulk_copies_and_what_wgmma_reads(rung: int) -> None:
+    """Two of the ladder's rungs, whose blocks all do the same."""
+    one = lesson("ladder")
+    plan = next(p for p in one.plan(one.defaults() | {"rung": rung}) if not p.companion_of)
+    whole, some = (
+        emulated.run(job_of(plan, "sm_90"), architecture("9.0"), options=Options(blocks=blocks))
+        for blocks in ("all", "sample")
+    )
+    assert some.coverage is not None
+    assert some.coverage.how == "sample"
+    assert some.counts.totals[Count.SHARED_MATRIX_WAVEFRONTS] > 0
+    assert some.counts.totals == whole.counts.totals

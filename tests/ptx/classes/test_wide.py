@@ -23,11 +23,11 @@ GRIDS = ((16, 1), (40, 1), (8, 8), (5, 7), (3, 20))
 
 @pytest.mark.parametrize("seed", range(120))
 def test_kernels_written_at_random(seed, monkeypatch):
-    monkeypatch.setattr("gpuviz.ptx.emulator.estimated_seconds", lambda launched: 60.0)
+    monkeypatch.setattr("gpuviz.ptx.emulator.estimated_seconds", lambda launched: 600.0)
     pick = random.Random(seed).choice
     sizes = pick((7, 16, 32, 64, 100)), pick((0, 100, 1000, 4096, 5000))
     data = np.zeros(SIZE, np.float32)
-    found = both(Writer(seed).kernel(), pick(GRIDS), pick(BLOCKS), data, data, *sizes)
+    found = both(Writer(seed).kernel(), pick(GRIDS), pick(BLOCKS), data, data, *sizes, seconds=600)
     assert found.coverage.how == "classes"
 
 
