@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from gpuviz.arch import architecture
+from gpuviz.arch import Architecture, architecture
 from gpuviz.cli import buffers, lines
 from gpuviz.cli.checking import add_check, checks_of, errors, of_fault, summary, told
 from gpuviz.cli.counting import add_counting, options_of
@@ -18,13 +18,15 @@ from gpuviz.cli.table import table
 from gpuviz.compile import demangled
 from gpuviz.errors import KernelFault
 from gpuviz.kernels import versions
+from gpuviz.kernels.names import source_parameters
 from gpuviz.language import english
 from gpuviz.memory.counting import CountRow
 from gpuviz.memory.counts import Count, by_name
 from gpuviz.memory.line_costs import LineCost, line_costs
 from gpuviz.memory.operands import operands_of
-from gpuviz.runners import emulated
-from gpuviz.runners.base import Run
+from gpuviz.ptx.options import Options
+from gpuviz.runners import roomy
+from gpuviz.runners.base import Level, Run
 from gpuviz.runners.job import Job
 from gpuviz.terminal import err, out
 from gpuviz.traces import Finding
@@ -74,7 +76,7 @@ def run(arguments: argparse.Namespace) -> int:
     unexpected = False
     for role, job in jobs(arguments).items():
         try:
-            one = emulated.run(job, arch, level=arguments.level, options=options)
+            one = roomy_run(job, arch, arguments.level, options)
         except KernelFault as fault:
             ended = of_fault(fault, checks)
             if not ended:
@@ -101,6 +103,15 @@ def run(arguments: argparse.Namespace) -> int:
     for finding in findings:
         err(told(finding, arguments.file or ""))
     return 1 if errors(findings) or unexpected else 0
+
+
+def roomy_run(job: Job, arch: Architecture, level: Level, options: Options) -> Run:
+    """Run a launch; what was proposed and turned out too short is longer, and told."""
+    ran, found = roomy.run(job, arch, level=level, options=options)
+    if ran is not job:
+        names = source_parameters(job.program.source, job.entry, len(job.arguments))
+        err(f"as the kernel goes beyond what was proposed: {roomy.told(job, ran, names)}")
+    return found
 
 
 def _ranked(run: Run, job: Job) -> list[LineCost]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import math
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import get_args
 
@@ -13,7 +14,7 @@ from gpuviz.cli.no_kernel import refuse
 from gpuviz.compile import Written, entry_name, in_clusters, launch_at, launches_in, lines_of
 from gpuviz.errors import InputError
 from gpuviz.kernels.host_launch import proposed_by
-from gpuviz.kernels.launch_texts import Kernel, LaunchTexts, sizes_of
+from gpuviz.kernels.launch_texts import BLOCK, GRID, Kernel, LaunchTexts, sizes_of
 from gpuviz.kernels.scope import Scope
 from gpuviz.kernels.settings import Settings, load
 from gpuviz.language import ENGLISH, languages
@@ -159,45 +160,78 @@ def _of_file(arguments: argparse.Namespace) -> Job:
     path = Path(arguments.file)
     refuse(path)
     settings = load(path)
-    include = (*arguments.include, *settings.include)
     found = _written(arguments, path, settings)
     wanted = arguments.entry or (found and (found.instance or found.kernel)) or settings.kernel
     program = built(arguments, path, settings, wanted)
     entry = entry_name(program.kernels, wanted)
     kernel = Kernel.of(program, entry)
-    kept = settings.launch_of(program.kernels, entry)
+    kept = own = settings.launch_of(program.kernels, entry)
     kept = proposed_by(found, kernel).over(kept) if found else kept
-    if not ((arguments.grid or kept.grid) and (arguments.block or kept.block)):
-        own = launches_in(path, arguments.entry or "", include)
-        said = f"; or --launch LINE, one of the file's own: {lines_of(own)}" if own else ""
-        said = (
-            f": {' '.join(found.texts[:2])} at line {found.line} is no constant" if found else said
-        )
-        raise InputError(
-            f"a launch of a FILE needs --grid and --block, as in --grid 64 --block 256{said}"
-        )
-    texts = told(arguments, kernel).over(kept)
+    shaped = (arguments.grid or kept.grid) and (arguments.block or kept.block)
+    if not shaped and (arguments.launch or not arguments.entry):
+        raise InputError(_no_shape(arguments, path, (*arguments.include, *settings.include)))
+    said_here = told(arguments, kernel)
+    texts = _with_shape(said_here.over(kept), kernel)
     _check_used(arguments, kernel, texts)
     made = kernel.launch(texts)
     if made.proposed:
         err("not said, and proposed: " + ", ".join(f"{k}: {v}" for k, v in made.proposed.items()))
     if arguments.cluster:
         program = in_clusters(program, entry, sizes_of(arguments.cluster, "cluster", Scope({})))
-    return Job(program, entry, made.grid, made.block, made.arguments, made.shared, "named")
+    said_by_user = said_here.over(own)
+    return Job(
+        program, entry, made.grid, made.block, made.arguments, made.shared, "named",
+        loose=kernel.unsaid(said_by_user), loose_shared=not texts.shared,
+    )  # fmt: skip
+
+
+def _no_shape(arguments: argparse.Namespace, path: Path, include: tuple[Path, ...]) -> str:
+    """What to say where nobody says the size of a launch, and no kernel is named either."""
+    if arguments.launch:
+        found = launch_at(path, arguments.launch, include)
+        said = f": {' '.join(found.texts[:2])} at line {found.line} is no constant"
+    else:
+        there = launches_in(path, "", include)
+        said = f"; or --launch LINE, one of the file's own: {lines_of(there)}" if there else ""
+    return f"a launch of a FILE needs --grid and --block, as in --grid 64 --block 256{said}"
+
+
+def _with_shape(texts: LaunchTexts, kernel: Kernel) -> LaunchTexts:
+    """The launch of a kernel that is named, with a grid and a block where neither user, settings
+    nor host code say any; told.
+    """
+    proposed = kernel.shape.over(LaunchTexts(GRID, BLOCK))
+    given = {
+        what: getattr(proposed, what) for what in ("grid", "block") if not getattr(texts, what)
+    }
+    if given:
+        err("not said, and proposed: " + ", ".join(f"--{k} {v}" for k, v in given.items()))
+    return replace(texts, **given)
 
 
 def _written(arguments: argparse.Namespace, path: Path, settings: Settings) -> Written | None:
-    """The launch of the file's host code that is asked for; its only one where none is said."""
+    """The launch of the file's host code that is asked for; where none is said its only one, or
+    that of the kernel which is named: the first of which the text says how large it is.
+    """
     include = (*arguments.include, *settings.include)
     if arguments.launch:
         return launch_at(path, arguments.launch, include)
     if arguments.grid or arguments.block or settings.launches:
         return None
-    only = launches_in(path, arguments.entry or "", include)
-    if len(only) != 1:
+    there = launches_in(path, arguments.entry or "", include)
+    if len(there) > 1 and not arguments.entry:
         return None
-    err(f"launched as the host code does at line {only[0].line}")
-    return only[0]
+    sized = [one for one in there if all(one.sizes)]
+    chosen = next(iter((*sized, *there)), None)
+    if chosen is not None:
+        others = lines_of([one for one in there if one is not chosen])
+        more = f"; --launch LINE chooses another: {others}" if len(there) > 1 else ""
+        err(f"launched as the host code does at {_place(chosen, path)}{more}")
+    return chosen
+
+
+def _place(launch: Written, path: Path) -> str:
+    return f"line {launch.line}" + (f" of {launch.file}" if launch.file != path.name else "")
 
 
 def told(arguments: argparse.Namespace, kernel: Kernel) -> LaunchTexts:

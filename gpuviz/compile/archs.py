@@ -10,6 +10,7 @@ from gpuviz.errors import InputError, UnavailableError
 
 _NAME = re.compile(r"(?:sm_|compute_)?(\d{2,3})[af]?$|(\d{1,2})\.(\d)$")
 _FEATURES, _FEATURED = "__CUDA_ARCH_FEAT_SM90_ALL", 90
+_FEATURED_ALONE = re.compile(r"\bwgmma\.|\bsetmaxnreg\.")
 _CUDA_12_ONLY = range(50, 75)  # compiled by NVRTC 12.9, dropped by 13.0 (release notes of CUDA 13)
 
 
@@ -39,6 +40,20 @@ def with_features(arch: str, source: str) -> str:
     """The architecture, with what no later one has where a source asks for it: sm_90a for wgmma."""
     asks = _FEATURES in source and capability(arch) == _FEATURED
     return f"sm_{_FEATURED}a" if asks else arch
+
+
+def asks_for_features(text: str) -> bool:
+    """Whether a text has instructions that one architecture alone has."""
+    return _FEATURED_ALONE.search(text) is not None
+
+
+def featured(arch: str) -> str:
+    """The architecture with what no later one has, where it has some: from 9.0 on."""
+    return (
+        f"{arch}a"
+        if arch.startswith("sm_") and arch[-1].isdigit() and capability(arch) >= _FEATURED
+        else arch
+    )
 
 
 def compile_reason(arch: str) -> str:

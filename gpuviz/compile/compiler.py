@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
 from gpuviz import bounded
-from gpuviz.compile import elf, flags, host, nvcc, paths
+from gpuviz.compile import archs, elf, flags, host, nvcc, paths
 from gpuviz.compile.making import Wanted, device_code, with_nvcc, with_nvrtc
 from gpuviz.compile.program import CompileError, Program, kernels
 from gpuviz.errors import InputError
 
 Compiler = Literal["auto", "nvcc"]
 
+_LACKS = re.compile(r"not supported on \.target '?sm_\d+'?")
 _NO_HEADER = re.compile(r"cannot open source file|#error directive")
 _TARGET = re.compile(r"^[ \t]*\.target[ \t]+(sm_\w+)", re.MULTILINE)
 _BARE = "read from {file}: no machine code, so no registers and no sass level"
@@ -60,7 +62,23 @@ def compile_cuda(
         tuple(folder.absolute() for folder in include),
         instances,
     )
-    return with_nvcc(wanted, "as was asked for") if compiler == "nvcc" else _made(wanted)
+    how = partial(with_nvcc, reason="as was asked for") if compiler == "nvcc" else _made
+    return _with_features(wanted, how)
+
+
+def _with_features(wanted: Wanted, how: Callable[[Wanted], Program]) -> Program:
+    """Compiled as `how` does; with what no later architecture has (sm_90a: wgmma, setmaxnreg)
+    where the text, or what its headers have, needs that.
+    """
+    featured = replace(wanted, arch=archs.featured(wanted.arch))
+    if archs.asks_for_features(wanted.source):
+        return how(featured)
+    try:
+        return how(wanted)
+    except CompileError as error:
+        if featured == wanted or not _LACKS.search(f"{error}{error.log}"):
+            raise
+        return how(featured)
 
 
 def again(program: Program, source: str) -> Program:
@@ -70,7 +88,7 @@ def again(program: Program, source: str) -> Program:
     """
     asked = program.asked
     include = tuple(map(Path, asked.include))
-    return _made(
+    return _with_features(
         Wanted(
             source,
             program.name,
@@ -79,18 +97,27 @@ def again(program: Program, source: str) -> Program:
             program.flags,
             include,
             asked.instances,
-        )  # fmt: skip
+        ),
+        _made,
     )
 
 
 def _made(wanted: Wanted) -> Program:
     """Compiled by NVRTC, with host code set aside if there is any, else by nvcc."""
+    if host.host_line(wanted.source) is not None:
+        return _parted(wanted)
     try:
-        if host.host_line(wanted.source) is None:
-            return with_nvrtc(wanted)
+        return with_nvrtc(wanted)
     except CompileError as error:
-        if not _NO_HEADER.search(error.log):
+        if _NO_HEADER.search(error.log):
+            return _parted(wanted)
+        if (made := _without_hidden_host_code(wanted)) is None:
             raise
+        return made
+
+
+def _parted(wanted: Wanted) -> Program:
+    """The device code of a text, or by nvcc all of it."""
     try:
         return device_code(wanted)
     except CompileError as error:
@@ -100,6 +127,17 @@ def _made(wanted: Wanted) -> Program:
             return with_nvcc(wanted, "NVRTC does not take its device code")
         except CompileError:
             raise error from None  # which speaks of the device code alone
+
+
+def _without_hidden_host_code(wanted: Wanted) -> Program | None:
+    """The device code of a text, whole, where only what shows no sign of it was the host's, in
+    macros or headers; None where device code is at fault.
+    """
+    try:
+        made = device_code(wanted)
+    except CompileError:
+        return None
+    return None if any(one.severity == "error" for one in made.warnings) else made
 
 
 def load_program(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 
 from gpuviz.compile import log
@@ -13,7 +14,8 @@ from gpuviz.compile.split.splitting import Split
 
 _ROUNDS = 16  # each leaves something out, takes something back, or adds a header of CUDA
 _SHOWN = 3
-_NAMES, _FIRST_NAME = "__nv_name_map", 2  # where NVRTC writes the names asked for, one a line
+_NAMES = "__nv_name_map"  # where NVRTC writes the names asked for, one a line
+_NAME = re.compile(r"#pragma nv_mangled_name (.+?)\s*$", re.MULTILINE)
 
 
 def compile(
@@ -29,6 +31,7 @@ def compile(
     `given` are headers besides the project's own. The output is the last one, be it a failure.
     """
     wanted = tuple(dict.fromkeys((*instances, *split.instances)))
+    refused: set[str] = set()
     for _ in range(_ROUNDS):
         headers = {**given, **split.headers}
         output = library.compile(split.source, folder + split.name, options, headers, wanted)
@@ -39,19 +42,42 @@ def compile(
             options = (*options, *(one for one in more if one not in options))
             continue
         errors = [d for d in log.diagnostics(output.log, folder) if d.severity == "error"]
-        unknown = _not_instances(errors, wanted)
+        unknown = _unfit(wanted, output.log) or _not_instances(errors, output.log)
         if unknown and set(unknown) & set(instances):
             return output  # asked for by name
-        wanted = tuple(name for name in wanted if name not in unknown)
-        if not split.learn(errors) and not unknown:
+        refused |= set(unknown)
+        wanted = tuple(name for name in wanted if name not in refused)
+        if unknown:  # as the host code has it, in a template of its own: as if nothing launched it
+            wanted = (*wanted, *(one for one in split.guessed(wanted) if one not in refused))
+        elif not split.learn(errors):
             return output
     return output
 
 
-def _not_instances(errors: Sequence[Diagnostic], wanted: Sequence[str]) -> list[str]:
-    """The names of template kernels that cannot be made, as NVRTC's list of names has it."""
-    lines = [error.line for error in errors if error.file.endswith(_NAMES)]
-    return [name for number, name in enumerate(wanted, _FIRST_NAME) if number in lines]
+def _unfit(wanted: Sequence[str], words: str) -> list[str]:
+    """The template kernels that do not compile as they are made, though others of them may."""
+    made = {name: _spelt(name) for name in wanted}
+    unfit: list[str] = []
+    for name, given in log.instantiated(words):
+        known = [one for one, (called, _) in made.items() if called == name]
+        exact = [one for one in known if made[one][1] == _spelt(f"{name}<{given}>")[1]]
+        unfit += exact or known
+    return unfit
+
+
+def _spelt(instance: str) -> tuple[str, str]:
+    """A kernel's name and what it is made with, whatever way these are written."""
+    name, _, given = instance.replace(" ", "").rstrip(">").partition("<")
+    return name.rpartition("::")[2], re.sub(r"\b(\d+)[uUlL]+", r"\1", given)
+
+
+def _not_instances(errors: Sequence[Diagnostic], words: str) -> list[str]:
+    """The names of template kernels that cannot be made, as NVRTC's list of names has it; none
+    while something else is wrong, which may be why.
+    """
+    if not all(error.file.endswith(_NAMES) for error in errors):
+        return []
+    return _NAME.findall(words)
 
 
 def failure(split: Split, output: Output, folder: str) -> CompileError:

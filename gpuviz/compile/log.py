@@ -18,6 +18,9 @@ _HOST = re.compile(  # as GCC and Clang write it, which nvcc calls
     r"(?:fatal )?(?P<severity>error|warning): (?P<text>.*)$"
 )
 _TOOL = re.compile(r"^(?P<file>ptxas|nvcc|nvlink|cicc)\b[^:]*: *(?P<text>.*)$")
+_INSTANTIATION = re.compile(
+    r'instantiation of "(?:.*?[ &*:])?(?P<name>\w+)[<(].*\[with (?P<with>.*)\]"'
+)
 _CARET = re.compile(r"^\s*\^\s*$")
 _INDENT = 2  # the front end indents the source line it shows, and the caret below it, by this
 _FUNCTION = re.compile(r"Function properties for '?([\w$]+)'?")
@@ -71,6 +74,21 @@ def _column(following: Iterable[str]) -> int:
     return 0
 
 
+def instantiated(log: str) -> frozenset[tuple[str, str]]:
+    """Functions in whose making from a template an error was found, with what they are made with:
+    (`tile`, `float, 16`).
+    """
+    found: set[tuple[str, str]] = set()
+    wrong = False
+    for line in log.splitlines():
+        if (match := _DIAGNOSTIC.match(line)) is not None:
+            wrong = match["severity"] == "error"
+        elif wrong and (made := _INSTANTIATION.search(line)) is not None:
+            values = (one.partition("=")[2].strip() for one in made["with"].split(", "))
+            found.add((made["name"], ", ".join(values)))
+    return frozenset(found)
+
+
 def resources(log: str) -> dict[str, Resources]:
     """Resources of each kernel, by mangled name, from the lines of `ptxas -v`."""
     found: dict[str, Resources] = {}
@@ -104,5 +122,5 @@ def failure(name: str, log: str, folder: str = "") -> CompileError:
     if not errors:
         return CompileError(f"{name} does not compile:\n{log.strip()}", found, log)
     count = f"{len(errors)} error{'s' if len(errors) > 1 else ''}"
-    shown = "\n".join(f"  {error}" for error in errors[:20])
+    shown = "\n".join(f"  {error}" for error in list(dict.fromkeys(map(str, errors)))[:20])
     return CompileError(f"{name} does not compile ({count}):\n{shown}", found, log)

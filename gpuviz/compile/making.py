@@ -90,10 +90,13 @@ def device_code(wanted: Wanted) -> Program:
 
     folder, *more = wanted.include or (Path.cwd(),)
     split = Split(wanted.source, wanted.name, folder, more, known)
+    if any(map(archs.asks_for_features, split.read.values())):  # a header may have it
+        wanted = replace(wanted, arch=archs.featured(wanted.arch))
+        compiler = _Nvrtc.of(wanted)
     searched = (f"-I{place}" for place in compiler.folders)
     options = (*compiler.options, *searched, f"--pre-include={headers.PRELUDE}")
     asked = (options, wanted.instances, compiler.name, given)
-    key = cache.key("device code", wanted.name, *asked, split.read)
+    key = cache.key("device code, 2", wanted.name, *asked, split.read)
     if (kept := cache.load(key)) is not None:
         return kept
     output = device_only.compile(compiler.library, split, _FOLDER, options, given, wanted.instances)

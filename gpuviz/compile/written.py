@@ -30,9 +30,17 @@ def written_launches(path: Path, include: tuple[Path, ...] = ()) -> tuple[Writte
 def launches_in(
     path: Path, kernel: str = "", include: tuple[Path, ...] = ()
 ) -> tuple[Written, ...]:
-    """The launches that a file itself writes, not its headers; of one kernel where it is named."""
-    every = (one for one in written_launches(path, include) if one.file == path.name)
-    return tuple(one for one in every if kernel in ("", one.kernel, one.instance))
+    """The launches that a file itself writes, not its headers; of one kernel where it is named,
+    and then those of the headers if the file has none of it.
+    """
+    every = written_launches(path, include)
+    own = [one for one in every if one.file == path.name and kernel in ("", *_names(one))]
+    return tuple(own or [one for one in every if kernel and kernel in _names(one)])
+
+
+def _names(launch: Written) -> tuple[str, ...]:
+    """What the kernel of a launch may be called."""
+    return launch.kernel, launch.kernel.rpartition("::")[2], launch.instance or launch.kernel
 
 
 def launch_at(path: Path, line: int, include: tuple[Path, ...] = ()) -> Written:

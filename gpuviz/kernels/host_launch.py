@@ -45,13 +45,13 @@ def proposed_by(launch: Written, kernel: Kernel) -> LaunchTexts:
     )
     free = {word for word in _WORD.findall(f"{grid} {block}") if word in names.values()}
     if len(free) > 1:
-        given = _matrices(kernel, _side(grid)) | given
+        given = _matrices(kernel, max(kernel.side, _side(grid))) | given
     return LaunchTexts(grid, block, str(launch.shared or ""), given)
 
 
 def _side(grid: str) -> int:
     """Of matrices that are cut into tiles so wide: a tile at least, as few kernels ask for less."""
-    return max(SIDE, *(int(one) for one in re.findall(r"\d+", grid)))
+    return max((SIDE, *(int(one) for one in re.findall(r"\d+", grid))))
 
 
 def _matrices(kernel: Kernel, side: int) -> dict[str, str]:

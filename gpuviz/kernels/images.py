@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from gpuviz.ptx.simt.program import reachable
-from gpuviz.ptx.text.ir import Addr, Function, Instruction, Module, Reg, Sym, Vec
+from gpuviz.ptx.text.ir import Addr, Function, Instruction, Reg, Sym, Vec
 from gpuviz.ptx.text.registers import registers_read
 
 _SIDES = {1: (4096,), 2: (64, 64), 3: (16, 16, 16)}  # for a first try
@@ -13,7 +12,7 @@ _SHAPES = {"1d": 1, "2d": 2, "3d": 3, "a1d": 2, "a2d": 3}
 _ELEMENTS = {"f32": "f32", "u32": "u8", "s32": "i32"}
 _BITS = {"b8": "u8", "b16": "u16", "b32": "f32", "b64": "f32"}
 _LAYERS = 4
-_READS = {"tex", "tld4", "suld", "sust"}
+READS = {"tex", "tld4", "suld", "sust"}
 
 
 def image_read(function: Function, parameter: str, offset: int) -> str:
@@ -36,35 +35,8 @@ def image_use(
 def _first_use(function: Function, parameter: str, offset: int) -> Instruction | None:
     """Of the image itself; of any, where it is not seen which is which."""
     named = _copies(function, parameter, offset)
-    every = [at for at in function.body if at.opcode.name in _READS]
+    every = [at for at in function.body if at.opcode.name in READS]
     return next((at for at in every if _handle(at) in named), next(iter(every), None))
-
-
-def not_modelled(module: Module, entry: str) -> str:
-    """What is not told of a kernel that uses textures or surfaces, "" of others."""
-    every = _images(module, entry)
-    if not every:
-        return ""
-    words = (
-        f"requests of textures and surfaces (lines {_lines(every)}) are not modelled: they are in "
-        "none of the counts"
-    )
-    if levels := [at for at in every if at.opcode.mods[0] in ("level", "grad")]:
-        words += (
-            f"; levels of mipmaps (lines {_lines(levels)}) are not emulated: an image has one, "
-            "which is read in place of any other"
-        )
-    return words
-
-
-def _images(module: Module, entry: str) -> list[Instruction]:
-    """The instructions of a kernel that read or write images."""
-    functions = reachable(module, module.by_name[entry])
-    return [at for f in functions for at in f.body if at.opcode.name in _READS]
-
-
-def _lines(found: list[Instruction]) -> str:
-    return ", ".join(map(str, sorted({at.line for at in found} - {0}))) or "?"
 
 
 def _copies(function: Function, parameter: str, offset: int) -> set[Reg]:

@@ -9,15 +9,16 @@ from functools import cache
 from pathlib import Path
 
 from gpuviz.arguments import Spec
-from gpuviz.compile import Program
+from gpuviz.compile import Program, demangled
 from gpuviz.compile.split.parts import parsed
 from gpuviz.errors import InputError
 from gpuviz.expressions import evaluate
-from gpuviz.kernels.proposals import SIDE, guess
+from gpuviz.kernels.proposals import SIDE, are_of_matrices, guess, side_of
 from gpuviz.kernels.scope import Scope
 from gpuviz.kernels.signature import Taken, taken_by, types_of
 from gpuviz.kernels.variables import Data, data_of
 from gpuviz.kernels.written import Reader, flattened, split
+from gpuviz.ptx.text.parser import parse
 
 Triple = tuple[int, int, int]
 Texts = Mapping[str, str]
@@ -74,6 +75,8 @@ class Kernel:
     taken: tuple[Taken, ...]
     data: tuple[Data, ...]
     constant: Callable[[str], int | None] = field(compare=False)
+    shape: LaunchTexts = LaunchTexts()  # what the kernel itself says of its block
+    side: int = SIDE  # of matrices that nobody says the sizes of
 
     @classmethod
     def of(cls, program: Program, entry: str) -> Kernel:
@@ -85,7 +88,15 @@ class Kernel:
         def constant(name: str) -> int | None:
             return types.value(parsed(name)) if name in names else None
 
-        return cls(taken_by(program, entry), data_of(program, entry), constant)
+        threads = parse(program.ptx).by_name[entry].max_threads
+        shape = LaunchTexts(block=str(threads) if threads else "")
+        return cls(
+            taken_by(program, entry),
+            data_of(program, entry),
+            constant,
+            shape,
+            side_of(demangled(entry)),
+        )
 
     @property
     def known(self) -> bool:
@@ -121,6 +132,19 @@ class Kernel:
             )
         return named | dict(zip(left, plain, strict=False))
 
+    def unsaid(self, texts: LaunchTexts) -> frozenset[int]:
+        """The numbers of the parameters that are buffers, or have some, if texts say none of
+        these: where they say one, an index that leaves it may well lead into another.
+        """
+        leaves = [leaf for leaf in self.leaves if leaf.buffer]
+        if any(leaf.name in texts.arguments for leaf in leaves) or any(
+            one.name in texts.arguments for one in self.taken if one.fields
+        ):
+            return frozenset()
+        return frozenset(
+            n for n, one in enumerate(self.taken) if any(leaf.buffer for leaf in one.leaves)
+        )
+
     def launch(self, texts: LaunchTexts, folder: Path | None = None) -> Made:
         """The launch that texts come to; what is not said is proposed.
 
@@ -150,13 +174,16 @@ class Reading:
         self._held = flattened(data, texts.data, "variables that it uses:")
         self._scope = self._scope_of(given)
         threads = self._threads()
+        matrices = are_of_matrices(one.name for one in kernel.leaves if not one.buffer)
         self.proposed = {
-            one.name: guess(one, threads) for one in kernel.leaves if one.name not in given
+            one.name: guess(one, threads, kernel.side, matrices)
+            for one in kernel.leaves
+            if one.name not in given
         }
         self._given = {**self.proposed, **given}
         self._scope = self._scope_of(self._given)
         leaves = (*kernel.leaves, *(leaf for one in data for leaf in one.leaves))
-        lengths = {one.name: max(threads, SIDE * SIDE) * one.lanes for one in leaves}
+        lengths = {one.name: max(threads, kernel.side**2) * one.lanes for one in leaves}
         self._reader = Reader(kernel.taken, self._scope, lengths, folder)
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -78,6 +79,9 @@ class Taken:
         return self.fields if self.kind == "struct" else (self,)
 
 
+_TO_A_MAP = re.compile(r"CUtensorMap(?:_st)?(?: const)? ?\*")  # the host copied it to the GPU
+
+
 def taken_by(program: Program, entry: str) -> tuple[Taken, ...]:
     """The parameters of a kernel, as well as source, headers and PTX tell.
 
@@ -98,10 +102,18 @@ def taken_by(program: Program, entry: str) -> tuple[Taken, ...]:
         kind: CType | None = None
         if written:
             name, kind = written[number]
-        if kind is None and number < len(mangled):
-            kind = types.read(mangled[number])
+        if number < len(mangled) and _TO_A_MAP.match(mangled[number]):
+            found.append(Taken(name, "tensormap", False, size=variable.size))
+            continue
+        if number < len(mangled) and _is_open(kind):  # of a template: as this one is made
+            kind = types.read(mangled[number]) or kind
         found.append(with_images(_taken(name, kind, variable), variable.name, function))
     return tuple(found)
+
+
+def _is_open(kind: CType | None) -> bool:
+    """Whether the text leaves open what something is, or what a pointer points to."""
+    return kind is None or (isinstance(kind, Pointer) and kind.to is None)
 
 
 def with_images(taken: Taken, parameter: str, function: Function) -> Taken:

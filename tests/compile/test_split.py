@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -207,7 +208,7 @@ def test_macros_make_kernels_and_templates_are_offered_where_they_can_be_made(
     assert main(["check", str(path)]) == 0
     said = capsys.readouterr().out
     assert "one(__half*)" in said and "two(double*)" in said and "many<float, 4>" in said
-    assert "asked" not in said
+    assert "asked<32>" in said
     launch = ["--grid", "1", "--block", "1", "--arg", "f32[1]=zeros"]
     assert main(["count", str(path), "--entry", "asked<7>", *launch]) == 0
     assert "asked<7>" in capsys.readouterr().out
@@ -239,3 +240,24 @@ def test_templates_are_made_as_the_launcher_around_them_is_called(tmp_path: Path
         ("attend<256, 8, half>", (4, 1, 1)),
     ]
     assert launch_at(path, found[0].line) == found[0]
+
+
+DISPATCHED = """#include <framework/extension.h>
+template <typename scalar_t, int N> __global__ void scale(scalar_t* x) { x[threadIdx.x] *= N; }
+template <unsigned int WIDTH, bool UP, class T = float> __global__ void tile(T* x) { x[0] = WIDTH; }
+template <template <class> class Of> __global__ void odd(float* x) { x[0] = Of<int>::value; }
+void run(float* p) { DISPATCH(kind, [&] { scale<scalar_t, N><<<1, 32>>>(p); }); }
+"""
+
+
+@needs_nvrtc
+def test_templates_of_which_nothing_says_with_what_are_made_of_floats_and_32(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "dispatched.cu"
+    path.write_text(DISPATCHED)
+    assert main(["check", str(path)]) == 0
+    said = capsys.readouterr().out
+    assert "scale<float, 32>(float*): supported" in said
+    assert re.search(r"tile<\W*(unsigned int\))?32u?, .*, float>\(float\*\)", said)
+    assert "odd" not in said

@@ -6,7 +6,7 @@
     GPUVIZ_HOSTILE_SEED=3 python -m tests.hostile      other inputs
 
 Each input has to end as a value, as a message with exit status 2 or 3, or as a fault of the kernel:
-never as a traceback, after more than 10 s, or with more than 1 GiB. What ends otherwise is left in
+never as a traceback, after more than 30 s, or with more than 1 GiB. What ends otherwise is left in
 build/hostile, in a file whose name says how to make it again.
 """
 

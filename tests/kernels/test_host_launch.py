@@ -105,3 +105,8 @@ def test_what_the_host_copies_to_a_buffer_is_no_zeros(tmp_path: Path) -> None:
     kernel = "__global__ void k(float* in, float* out, int n) { out[threadIdx.x] = in[n]; }"
     found = proposed(tmp_path, host, kernel).arguments
     assert (found["in"], found["out"]) == ("rand(1024)", "zeros(1024)")
+
+
+def test_a_grid_of_arguments_alone_has_matrices_as_well(tmp_path: Path) -> None:
+    found = proposed(tmp_path, HOST.format(sizes="dim3 g(h, w);", launch="g, 64"))
+    assert (found.grid, found.arguments["rows"]) == ("rows, columns", "64")

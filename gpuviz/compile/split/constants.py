@@ -123,8 +123,8 @@ def _identifier(scope: Scope, node: Node, depth: int) -> Value | None:
 def _declared(scope: Scope, node: Node, depth: int) -> Value | None:
     """What stands behind `x =`, or in the brackets of `dim3 x(...)`."""
     if node.type in ("argument_list", "initializer_list"):
-        inner = node.named_children
-        return scope.dim3(inner, depth)
+        inner = [one for one in node.named_children if one.type != "comment"]
+        return scope.value(inner[0], depth) if len(inner) == 1 else scope.dim3(inner, depth)
     return scope.value(node, depth)
 
 
@@ -176,7 +176,7 @@ def _call(scope: Scope, node: Node, depth: int) -> Value | None:
         return scope.value(parsed(text), depth)
     if name in scope.functions:
         return _called(scope, scope.functions[name], given, depth)
-    if name in _FUNCTIONS or name in ("int", "size_t", "unsigned"):
+    if name in _FUNCTIONS or name in ("int", "size_t", "unsigned", "static_cast"):
         numbers = [scope.number(argument, depth) for argument in given]
         return _FUNCTIONS[name](*numbers) if name in _FUNCTIONS else int(*numbers)
     return None

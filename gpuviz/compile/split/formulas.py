@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _DEPTH = 24  # names that stand for names
 _AS_WRITTEN = {"+", "-", "*", "%", "<<", ">>"}
 _FUNCTIONS = {"ceil": "ceil", "ceilf": "ceil", "floor": "floor", "min": "min", "max": "max"}
-_CASTS = {"int", "size_t", "unsigned"}
+_CASTS = {"int", "size_t", "unsigned", "static_cast"}
 _REAL = re.compile(r"\d\.|\.\d|\b(?:float|double)\b")
 _ROUNDED_UP = re.compile(r"(?i)(?:i?div_?(?:ceil|up)|ceil_?div|c_?div)$")
 _WORD = re.compile(r"[A-Za-z_]\w*")

@@ -46,6 +46,15 @@ class Written:
     bytes: tuple[str, ...] = ()
     copied: tuple[bool, ...] = ()
 
+    @property
+    def sizes(self) -> tuple[bool, bool]:
+        """Whether the text says grid and block, as numbers or as formulas of arguments."""
+        grid, block = (
+            bool(known or formula)
+            for known, formula in zip((self.grid, self.block), self.formulas, strict=True)
+        )
+        return grid, block
+
 
 def written(texts: Mapping[str, Text]) -> tuple[Written, ...]:
     """Every launch of a file and its headers, by their names, in order."""
@@ -59,20 +68,41 @@ def written(texts: Mapping[str, Text]) -> tuple[Written, ...]:
     )
 
 
-def instances(texts: Iterable[Text], launches: Iterable[Written]) -> tuple[str, ...]:
-    """Template kernels with the arguments that the host code launches them with, each once.
+def instances(launches: Iterable[Written]) -> tuple[str, ...]:
+    """Template kernels with the arguments that the host code launches them with, each once."""
+    return tuple(dict.fromkeys(one.instance for one in launches if one.template and one.instance))
 
-    Kernels of types alone that no launch gives any are made of floats.
+
+def mentioned(texts: Mapping[str, Text]) -> tuple[str, ...]:
+    """Template kernels that a text names with their arguments, wherever it launches them:
+    `auto kernel = tile<float, N>`, `cudaFuncSetAttribute(tile<float, 4>, ...)`.
     """
-    said = [one.instance for one in launches if one.template and one.instance]
-    named = {name.partition("<")[0].rpartition("::")[2] for name in said}
-    guessed = [
-        f"{part.kernel}<{', '.join(['float'] * part.types)}>"
+    kernels = {part.kernel for text in texts.values() for part in text.parts if part.kernel}
+    found = [
+        node
+        for text in texts.values()
+        for node in descend(text.tree.root_node, {"template_function"})
+        if text_of(node.child_by_field_name("name")) in kernels
+    ]
+    known = Known.of([text.tree.root_node for text in reversed(list(texts.values()))])
+    made = (
+        _instance(node, known.at(node, setting), setting)[2]
+        for node in found
+        for setting in known.settings(node)
+    )
+    return tuple(dict.fromkeys(one for one in made if one))
+
+
+def guessed(texts: Iterable[Text], made: Iterable[str]) -> tuple[str, ...]:
+    """Template kernels that are not among those `made`, of floats and of 32."""
+    named = {name.partition("<")[0].rpartition("::")[2] for name in made}
+    found = (
+        f"{part.kernel}<{', '.join(part.made_of)}>"
         for text in texts
         for part in text.parts
-        if part.kernel and part.types is not None and part.kernel not in named
-    ]
-    return tuple(dict.fromkeys((*said, *guessed)))
+        if part.kernel and part.made_of is not None and part.kernel not in named
+    )
+    return tuple(dict.fromkeys(found))
 
 
 @dataclass(frozen=True)
@@ -141,7 +171,7 @@ def _declared(nodes: Iterable[Node]) -> Iterator[tuple[str, Node]]:
                 and name is not None
                 and value is not None
             ):
-                yield text_of(name), value
+                yield text_of(name).lstrip("*& "), value
 
 
 def _written(file: str, syntax: Node, known: Known, setting: Mapping[str, str]) -> Written | None:
@@ -153,6 +183,9 @@ def _written(file: str, syntax: Node, known: Known, setting: Mapping[str, str]) 
     if named is None:
         return None
     scope = known.at(syntax, setting)
+    meant = scope.names.get(text_of(named))  # `auto kernel = tile<4>; kernel<<<...>>>(...)`
+    if meant is not None and meant.type == "template_function":
+        named = meant
     shape = [child for child in syntax.named_children if child.type != "comment"]
     given = [c for c in listed.named_children if c.type != "comment"] if listed else []
     texts = [_said(scope, node) for node in shape[:3]]

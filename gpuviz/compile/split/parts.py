@@ -28,8 +28,14 @@ _NO_PARTS = ("preproc", "comment", "string")
 _LASTING = re.compile(r"\b(?:const|constexpr|constinit|extern|enum|texture|surface)\b")
 # A macro called at the left margin, alone on its lines: to the grammar half a declaration.
 _CALL = re.compile(rb"^([A-Z][A-Z0-9_]{3,})[ \t]*\([^;{}#]*?\)[ \t]*;?[ \t]*$", re.MULTILINE)
-# What the grammar does not know, between `struct` and its name.
-_ATTRIBUTE = re.compile(rb"\b(?:__align__|__builtin_align__|alignas)\s*\([^()\n]*\)")
+# What the grammar does not know: between `struct` and its name, and around a kernel's type.
+_ATTRIBUTE = re.compile(
+    rb"\b(?:__align__|__builtin_align__|alignas)\s*\([^()\n]*\)"
+    rb"|\b__(?:launch_bounds|cluster_dims|block_size|maxnreg)__\s*"
+    rb"\((?:[^();{}]|\((?:[^();{}]|\([^();{}]*\))*\))*\)"
+)
+_WHOLE = re.compile(r"(?:(?:unsigned|signed|long|short|int|size_t|u?int\d+_t|uint|auto)\s*)+")
+_NUMBERS = 3  # parameters that are numbers; more of them are sizes that have to fit each other
 _CONDITION = re.compile(rb"[ \t]*#[ \t]*(?:if|ifdef|ifndef|elif|else|endif)\b")
 _MACRO = re.compile(rb"^[ \t]*#[ \t]*define[ \t]+(\w+)((?:[^\n\\]|\\.|\\\r?\n)*)", re.MULTILINE)
 
@@ -40,8 +46,9 @@ class Part:
 
     `kind` says whether it is marked as device code, host code, or neither (types, constants).
     `names` are what it declares; `inner` are functions within a type, which can go without it;
-    `types` says of a template kernel how many parameters without a default it has, if all of
-    them are types (None for other kernels).
+    `made_of` says what a template kernel may be made of where nothing else does: an argument for
+    each parameter without a default (None for other kernels, and where there is no saying);
+    `scope` is the namespace of a kernel, `a::b`.
     """
 
     kind: Kind
@@ -51,7 +58,8 @@ class Part:
     last: int
     names: tuple[str, ...]
     kernel: str = ""
-    types: int | None = None
+    made_of: tuple[str, ...] | None = None
+    scope: str = ""
     inner: tuple[Part, ...] = ()
 
     def holds(self, line: int) -> bool:
@@ -192,8 +200,22 @@ def _part(node: Node, marks: frozenset[str]) -> Part:
     inner = tuple(_inner(node)) if kind != "host" else ()
     first, last = node.start_point[0] + 1, node.end_point[0] + 1
     names = tuple(dict.fromkeys(_names(node)))
-    types = _types(node) if kernel else None
-    return Part(kind, node.start_byte, node.end_byte, first, last, names, kernel, types, inner)
+    made_of = _made_of(node) if kernel else None
+    scope = _scope(node) if kernel else ""
+    return Part(
+        kind, node.start_byte, node.end_byte, first, last, names, kernel, made_of, scope, inner
+    )  # fmt: skip
+
+
+def _scope(node: Node) -> str:
+    """The namespaces around a node; those without a name need none."""
+    names: list[str] = []
+    around = node.parent
+    while around is not None:
+        if around.type == "namespace_definition":
+            names.insert(0, text_of(around.child_by_field_name("name")))
+        around = around.parent
+    return "::".join(filter(None, names))
 
 
 def _head(node: Node) -> str:
@@ -246,13 +268,23 @@ def _is_kernel(node: Node, words: str) -> bool:
     return inner.type == "function_definition" and "__global__" in words
 
 
-def _types(node: Node) -> int | None:
-    """How many parameters without a default a template has, if all of these are types."""
+def _made_of(node: Node) -> tuple[str, ...] | None:
+    """An argument for each parameter without a default: `float`, `32`, `true`."""
     listed = node.child_by_field_name("parameters") if node.type == "template_declaration" else None
     given = [one for one in listed.named_children if one.type != "comment"] if listed else []
-    asked = [one for one in given if not one.type.startswith("optional")]
-    types = all(one.type == "type_parameter_declaration" for one in asked)
-    return len(asked) if listed is not None and types else None
+    guessed = [_argument(one) for one in given if not one.type.startswith("optional")]
+    known = tuple(one for one in guessed if one)
+    plain = len(known) == len(guessed) and known.count("32") <= _NUMBERS
+    return known if listed is not None and plain else None
+
+
+def _argument(parameter: Node) -> str:
+    """What a parameter of a template may be given; "" where there is no saying."""
+    if parameter.type == "type_parameter_declaration":
+        return "float"
+    kind = text_of(parameter.child_by_field_name("type"))
+    whole = bool(_WHOLE.fullmatch(kind)) and parameter.type == "parameter_declaration"
+    return "true" if kind == "bool" else "32" if whole else ""
 
 
 def _declared(node: Node) -> str:

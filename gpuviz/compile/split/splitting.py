@@ -7,7 +7,7 @@ from pathlib import Path
 
 from gpuviz.compile.program import Diagnostic
 from gpuviz.compile.split.headers import Unit, unit
-from gpuviz.compile.split.launches import Written, instances, written
+from gpuviz.compile.split.launches import Written, guessed, instances, mentioned, written
 from gpuviz.compile.split.repair import Choice
 
 
@@ -45,8 +45,20 @@ class Split:
 
     @property
     def instances(self) -> tuple[str, ...]:
-        """Template kernels to make, `f<float, 4>`: as they are launched, else of floats."""
-        return instances(self.unit.texts.values(), self.launches)
+        """Template kernels to make, `f<float, 4>`: as the text names them, else of floats."""
+        named = (*instances(self.launches), *mentioned(self.unit.texts))
+        return (*dict.fromkeys(map(self._whole, named)), *self.guessed(named))
+
+    def guessed(self, made: Collection[str]) -> tuple[str, ...]:
+        """Template kernels that are not among those `made`, of whatever may do."""
+        return tuple(map(self._whole, guessed(self.unit.texts.values(), made)))
+
+    def _whole(self, instance: str) -> str:
+        """The name of a kernel with its namespace, where the host code leaves that out."""
+        name = instance.partition("<")[0]
+        scopes = (p.scope for t in self.unit.texts.values() for p in t.parts if p.kernel == name)
+        scope = next(scopes, "")
+        return f"{scope}::{instance}" if scope else instance
 
     @property
     def read(self) -> Mapping[str, str]:

@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QTabBar, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QHBoxLayout,
+    QSizePolicy,
+    QStackedWidget,
+    QTabBar,
+    QVBoxLayout,
+    QWidget,
+)
 
 from gpuviz.language import later, tr
 from gpuviz.panels.long_steps import moments_on
@@ -47,6 +54,7 @@ FURTHER = (
     (later("SMs"), later("Which multiprocessor ran which block, and when")),
     (later("time"), later("Where the time goes: warps cycle by cycle, and what limits (modelled)")),
 )
+_ROLE = 4  # letters of the name of a run that are seen at least
 SOURCE, PTX, SASS, BESIDE, LINES, BUFFERS, SMS, TIME = range(len(TABS) + len(FURTHER))
 
 
@@ -84,7 +92,10 @@ class Source(QWidget):
         self.remark = Elided("remark")
         self.remark.hide()
         self.roles = Combo(tr("Run whose code is shown"), theme)
-        self.roles.setSizeAdjustPolicy(Combo.SizeAdjustPolicy.AdjustToContents)
+        # Tabs are seen whole before long names of runs are; these are cut, and whole in the list.
+        self.roles.setSizeAdjustPolicy(Combo.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.roles.setMinimumContentsLength(_ROLE)
+        self.roles.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.roles.currentIndexChanged.connect(lambda i: self._show_role(self.roles.itemData(i)))
         self.roles.hide()
         keep_arrows(self.tabs)
@@ -135,6 +146,7 @@ class Source(QWidget):
         for key in roles:
             self.roles.addItem(showing.title(key), key)
         self.roles.setCurrentIndex(roles.index(role))
+        self.roles.setMaximumWidth(self._roles_width())
         self.roles.blockSignals(False)
         self.roles.setVisible(len(roles) > 1)
         self._step = None
@@ -196,10 +208,18 @@ class Source(QWidget):
     def _head(self) -> QHBoxLayout:
         row = QHBoxLayout()
         row.setContentsMargins(6, 0, 12, 0)
+        row.setSpacing(3)
         row.addWidget(self.tabs)
         row.addWidget(self.kernel, 1, alignment=Qt.AlignmentFlag.AlignVCenter)
-        row.addWidget(self.roles, alignment=Qt.AlignmentFlag.AlignVCenter)
+        row.addWidget(self.roles, 2)
         return row
+
+    def _roles_width(self) -> int:
+        """What the longest name of a run takes, beside what the box itself does."""
+        measure = self.roles.fontMetrics()
+        texts = [self.roles.itemText(n) for n in range(self.roles.count())]
+        cut = self.roles.minimumSizeHint().width() - _ROLE * measure.horizontalAdvance("X")
+        return max(cut, 0) + max(map(measure.horizontalAdvance, texts), default=0) + 4
 
     def _turn(self, tab: int) -> None:
         self.stack.setCurrentIndex(tab)

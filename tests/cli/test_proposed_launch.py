@@ -1,0 +1,121 @@
+"""What `gpuviz count` launches where nobody says how: as the host code does, else as may do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gpuviz.arch import architecture
+from gpuviz.cli import main, parser
+from gpuviz.cli.launch import jobs
+from gpuviz.errors import LaunchError
+from gpuviz.kernels.proposals import are_of_matrices, side_of
+from gpuviz.runners import emulated
+from gpuviz.runners.gpu.client import launch_of
+
+BOUND = "__global__ __launch_bounds__(64) void one(float* x) { x[threadIdx.x] = 1; }"
+PRODUCT = """template <typename T, int TILE> __global__ void product(
+    const T* a, const T* b, T* c, int M, int N, int K) { c[threadIdx.x] = M + N + K; }
+template __global__ void product<float, 128>(const float*, const float*, float*, int, int, int);"""
+TWICE = """#include <vector>
+__global__ void twice(float* x, int n) { if (threadIdx.x < n) x[threadIdx.x] *= 2; }
+int asked();
+void first(float* x) { twice<<<asked(), 32>>>(x, 8); }
+void second(float* x, int n) { twice<<<n / 32 + 1, 32>>>(x, n); }
+__global__ void once(float* x) { x[0] = 1; }
+"""
+
+
+@pytest.fixture
+def count(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    """Count a kernel of a text: what is told on stderr. The launch must succeed."""
+
+    def counted(text: str, *more: str) -> str:
+        file = tmp_path / "kernel.cu"
+        file.write_text(text)
+        assert main(["count", str(file), *more]) == 0
+        return capsys.readouterr().err
+
+    return counted
+
+
+def test_a_launch_that_nobody_says_is_proposed_with_the_block_the_kernel_is_bound_to(count) -> None:
+    named = ("--entry", "one", "--check", "none")
+    assert "not said, and proposed: --grid 16, --block 64" in count(BOUND, *named)
+    assert "proposed: --grid 16\n" in count(BOUND, *named, "--block", "32")
+
+
+def test_of_several_launches_the_first_whose_size_the_text_says_is_made(count) -> None:
+    said = count(TWICE, "--entry", "twice", "--check", "none")
+    assert "as the host code does at line 5; --launch LINE chooses another: 4 (twice)" in said
+    assert "proposed: --grid 16, --block 256" in count(TWICE, "--entry", "once", "--check", "none")
+
+
+def test_launches_of_headers_are_made_where_the_file_has_none(count, tmp_path: Path) -> None:
+    header = TWICE.replace("asked()", "3").replace("void second", "void unused")
+    (tmp_path / "twice.cuh").write_text(header)
+    said = count('#include "twice.cuh"\n', "--entry", "twice", "--check", "none")
+    assert "as the host code does at line 4 of twice.cuh" in said
+
+
+def test_sizes_of_matrices_are_square_and_a_tile_at_least(count) -> None:
+    said = count(PRODUCT, "--grid", "1", "--block", "32")
+    assert "a: f32[16384]=rand" in said and "M: i32=128, N: i32=128, K: i32=128" in said
+
+
+def test_tiles_are_powers_of_two_among_what_a_template_is_made_with() -> None:
+    assert side_of("void tile<float, 128, 96ul, 4096, (int)8>(float*)") == 128
+    assert side_of("void plain(int, float*)") == 64
+    assert are_of_matrices(["p.M", "n"]) and not are_of_matrices(["n", "lda"])
+
+
+FETCHED = """#include <cuda.h>
+__device__ unsigned shared(void* p) { return static_cast<unsigned>(__cvta_generic_to_shared(p)); }
+__global__ void fetched(const CUtensorMap* map, float* out) {
+    __shared__ alignas(128) float tile[8 * 8];
+    __shared__ alignas(8) unsigned long long full;
+    if (threadIdx.x == 0) {
+        asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" :: "r"(shared(&full)));
+        asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], 256;"
+                     :: "r"(shared(&full)) : "memory");
+        asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes"
+                     " [%0], [%1, {%2, %3}], [%4];" :: "r"(shared(tile)), "l"(map), "r"(4), "r"(0),
+                     "r"(shared(&full)) : "memory");
+    }
+    __syncthreads();
+    asm volatile("{ .reg .pred p; wait: mbarrier.try_wait.parity.shared::cta.b64 p, [%0], 0;"
+                 " @!p bra wait; }" :: "r"(shared(&full)) : "memory");
+    out[threadIdx.x] = tile[threadIdx.x];
+}"""
+
+
+def test_a_pointer_to_a_tensor_map_is_given_one(tmp_path: Path) -> None:
+    made = "tensormap(f32[8,16]=arange, box=8x8)"
+    file = tmp_path / "fetched.cu"
+    file.write_text(FETCHED)
+    words = ["count", str(file), "--grid", "1", "--block", "64", "--arg", f"map={made}"]
+    job = jobs(parser("count").parse_args(words))[""]
+    out = emulated.run(job, architecture("sm_90")).outputs["out"]
+    rows = np.arange(128, dtype=np.float32).reshape(8, 16)
+    assert out[:64].reshape(8, 8).tolist() == rows[:, 4:12].tolist()
+    with pytest.raises(LaunchError, match="is a pointer to a tensor map"):
+        launch_of(job)
+
+
+ROWS = """template <typename Index, typename Value> __global__ void rows(
+    int count, const Index* offsets, const Value* x, Value* y) {
+  int row = blockIdx.x * blockDim.x + threadIdx.x;
+  if (row >= count) return;
+  for (Index i = offsets[row]; i < offsets[row + 1]; i++) y[row] += x[i];
+}
+void run(int* offsets, double* x, double* y) { rows<int, double><<<2, 32>>>(63, offsets, x, y); }
+"""
+
+
+def test_what_pointers_of_a_template_point_to_is_what_it_is_made_with(
+    count, tmp_path: Path
+) -> None:
+    said = count(ROWS)
+    assert "offsets: i32[4096]=arange, x: f64[4096]=rand, y: f64[4096]=zeros" in said

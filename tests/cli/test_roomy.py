@@ -1,0 +1,60 @@
+"""Buffers and shared memory that nobody said the size of: as large as the kernel wants them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from gpuviz.cli import main
+
+FAR = "__global__ void far(const float* x, float* y) { y[threadIdx.x] = x[threadIdx.x * 4000]; }"
+WILD = "__global__ void wild(float* x) { x[1L << 50] = 1; }"
+TILE = """__global__ void tile(float* x) {
+    extern __shared__ float s[];
+    s[threadIdx.x * 200] = x[threadIdx.x];
+    __syncthreads();
+    x[threadIdx.x] = s[(63 - threadIdx.x) * 200];
+}"""
+HELD = """struct Held { float* data; int step; };
+__global__ void held(Held h) { h.data[threadIdx.x * (h.step + 300)] = 1; }"""
+
+
+@pytest.fixture
+def count(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    """Count one block of 64 threads: exit status and what is told on stderr."""
+
+    def counted(kernel: str, *more: str) -> tuple[int, str]:
+        file = tmp_path / "kernel.cu"
+        file.write_text(kernel)
+        status = main(["count", str(file), "--grid", "1", "--block", "64", *more])
+        return status, capsys.readouterr().err
+
+    return counted
+
+
+def test_a_buffer_that_was_only_proposed_is_as_long_as_the_kernel_wants_it(count) -> None:
+    status, said = count(FAR)
+    assert status == 0
+    assert "beyond what was proposed: x: f32[262144]=rand, y: f32[262144]=zeros" in said
+
+
+def test_a_buffer_that_was_said_stays_as_long_and_what_lies_beyond_is_an_error(count) -> None:
+    status, said = count(FAR, "--arg", "x=rand(4096)")
+    assert status == 1 and "kernel.cu:1: error, memory: illegal global" in said
+
+
+def test_an_access_to_nowhere_is_told_as_of_the_launch_that_was_asked_for(count) -> None:
+    status, said = count(WILD)
+    assert status == 1 and "in no buffer" in said and "beyond what was proposed" not in said
+
+
+def test_shared_memory_that_nobody_said_is_all_that_a_block_may_have(count) -> None:
+    status, said = count(TILE)
+    assert status == 0 and "232,448 bytes of dynamic shared memory" in said.replace("\u202f", ",")
+    assert count(TILE, "--dynamic-shared", "1024")[0] == 1
+
+
+def test_pointers_of_structures_are_longer_too(count) -> None:
+    status, said = count(HELD)
+    assert status == 0 and "h: {16; data@0 f32[32768]=zeros; step@8 i32=" in said
