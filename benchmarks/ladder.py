@@ -32,6 +32,7 @@ SIZES = (1024, 2048, 4096)
 FLOAT, HALF = 0, 2  # cuBLAS's names of types; of the arithmetic with sums of floats, and with tf32:
 SUMS = {"fp32": 68, "tf32": 77, "fp16": 68}
 BOUND = {"fp32": 2.0**-24, "tf32": 2.0**-10, "fp16": 2.0**-24}  # of errors; times n but for tf32
+CUBLAS = "cuBLAS "  # its calls; a rung may be named as its numbers are
 PEAK = (4096, 264)  # steps of the kernel that finds what mma.sync reaches, and its blocks
 Call = Callable[[], None]
 
@@ -81,7 +82,9 @@ def library(numbers: str, m: Any, n: Any, p: Any, side: int) -> Call:
 
 
 def timed(calls: dict[str, Call], repeats: int) -> dict[str, float]:
-    """Medians in microseconds, all once a turn."""
+    """Medians in microseconds, all once a turn, the longest first: what follows waits in the queue,
+    so that no duration holds the host's time for its launch.
+    """
     found: dict[str, list[float]] = {name: [] for name in calls}
     for _ in range(repeats):
         events = {name: (cp.cuda.Event(), cp.cuda.Event()) for name in calls}
@@ -101,7 +104,7 @@ def at_size(side: int, modules: dict[str, Any], repeats: int) -> list[LadderTime
     floats = [rng.random((side, side), dtype=cp.float32) - 0.5 for _ in range(2)]
     given = dict.fromkeys(("fp32", "tf32"), floats)
     given["fp16"] = [x.astype(cp.float16) for x in floats]
-    calls = {name: library(name, *given[name], p, side) for name in SUMS}
+    calls: dict[str, Call] = {}
     for rung in RUNGS:
         m, n = given[rung.numbers]
         calls[rung.entry] = launch(rung, modules, m, n, p, side)
@@ -113,11 +116,13 @@ def at_size(side: int, modules: dict[str, Any], repeats: int) -> list[LadderTime
         print(f"{side} {rung.entry}: error {most:.1e} of the sum of sizes, bound {each:.1e}")
         if not most <= each:
             raise SystemExit(f"{rung.entry} multiplies wrongly at {side}")
+    calls |= {CUBLAS + name: library(name, *given[name], p, side) for name in SUMS}
     us = timed(calls, repeats)
-    for rung in RUNGS:
-        print(f"{side} {rung.entry}: {us[rung.entry]:.1f} us, cuBLAS {us[rung.numbers]:.1f} us")
+    beside = {rung.entry: us[CUBLAS + rung.numbers] for rung in RUNGS}
+    for name, best in beside.items():
+        print(f"{side} {name}: {us[name]:.1f} us, cuBLAS {best:.1f} us")
     return [
-        LadderTime(r.kernel, r.entry, side, round(us[r.entry], 3), round(us[r.numbers], 3), repeats)
+        LadderTime(r.kernel, r.entry, side, *(round(t[r.entry], 3) for t in (us, beside)), repeats)
         for r in RUNGS
     ]
 

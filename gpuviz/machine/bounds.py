@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gpuviz.arrays import F64
+from gpuviz.arrays import F64, I32
 from gpuviz.machine import simulation as sim
 from gpuviz.machine.facts import busy, facts, latency
 from gpuviz.machine.multiprocessor import run
@@ -111,7 +111,7 @@ def mended(prediction: Prediction, resource: str) -> Prediction:
         traffic = replace(work.traffic, turns=turns.astype(np.int32))
         work = replace(work, traffic=traffic)
     elif resource == "lines":
-        work = replace(work, traffic=_single_lines(work.traffic))
+        work = replace(work, traffic=_single_lines(work.traffic, work.handed.request))
     elif resource in UNITS:
         kept = np.where(np.isin(work.code.pipe, UNITS[resource]), np.minimum(kept, 1.0), kept)
     elif resource == "barrier":
@@ -132,10 +132,12 @@ def mended(prediction: Prediction, resource: str) -> Prediction:
     )
 
 
-def _single_lines(traffic: Traffic) -> Traffic:
-    """Of each request the first line only."""
-    many = np.minimum(np.diff(traffic.first), 1)
-    index = traffic.first[:-1][many > 0]
+def _single_lines(traffic: Traffic, copies: I32) -> Traffic:
+    """Of each request the first line only; bulk copies are as they were."""
+    lines = np.diff(traffic.first)
+    many = np.minimum(lines, 1)
+    many[copies[copies >= 0]] = lines[copies[copies >= 0]]
+    index = np.repeat(traffic.first[:-1] - np.cumsum(many) + many, many) + np.arange(many.sum())
     return replace(
         traffic,
         first=np.concatenate([[0], np.cumsum(many)]).astype(np.int64),

@@ -45,6 +45,9 @@ class Device:
     dram_rest : sectors read from memory beside a kernel's data, less those of its code
     atomic_sectors, atomic_packets : sectors of atomics a cycle, and packets of them at two lines
     barrier_latency : from the last warp's arrival until all go on
+    bulk_latency, bulk_line : until a bulk copy asks for its first line, and from line to line
+    crowd : by how much later memory brings what bulk copies ask for, times u / (1 - u) of its work
+    phase_latency : from the end of an mbarrier's phase until who waits for it goes on
     warm_bytes : data that is still in L2 when a launch is measured again
     error : of times in hundredths, median and 90th percentile (`gpuviz verify --time`)
     busy : cycles that a warp's instruction keeps a unit of a scheduler, by unit
@@ -95,6 +98,10 @@ class Device:
     atomic_packets: float
     barrier_latency: float
     warm_bytes: int
+    bulk_latency: float
+    bulk_line: float
+    crowd: float
+    phase_latency: float
     error: tuple[float, float]
     busy: Mapping[str, float] = field(default_factory=dict)
 
@@ -150,6 +157,10 @@ H200 = Device(
     atomic_packets=0.75,
     barrier_latency=20.0,
     warm_bytes=1 << 20,
+    bulk_latency=0.0,
+    bulk_line=1.0,
+    crowd=150.0,
+    phase_latency=0.0,
     error=(3.4, 14.1),
     busy=MappingProxyType(
         {

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpuviz.arrays import F64, I32
+from gpuviz.errors import UnavailableError
 from gpuviz.machine import simulation as sim
+from gpuviz.machine.handovers import NOTHING, Handed
 from gpuviz.machine.schedule import Code
 from gpuviz.machine.streams import Streams
 from gpuviz.machine.traffic import Traffic
@@ -27,6 +29,8 @@ class Work:
     blocks: tuple[int, ...]
     warps: int
     each: int
+    hands: I32
+    handed: Handed = NOTHING
 
     @property
     def rounds(self) -> int:
@@ -93,13 +97,18 @@ def run(
     """
     streams, traffic, code = work.streams, work.traffic, work.code
     count, warps, slots = len(work.blocks), work.warps, int(facts[sim.SLOTS])
-    first, end, made = (np.zeros(count * warps, np.int64) for _ in range(3))
+    first, end, made, hand = (np.zeros(count * warps, np.int64) for _ in range(4))
+    phases = work.handed.phases
+    needs = np.zeros((count, phases), np.int32)
     for n, block in enumerate(work.blocks):
+        needed = work.handed.needs.get(block, needs[n])
+        needs[n, : len(needed)] = needed
         for w in range(warps):
             stream = streams.of.get((block, w), -1)
             if stream >= 0:
                 first[n * warps + w], end[n * warps + w] = streams.start[stream : stream + 2]
                 made[n * warps + w] = traffic.start[block, w]
+                hand[n * warps + w] = work.handed.start.get((block, w), 0)
     lines, places, size = work.lines, slots * warps, len(code.stall)
     apart = np.arange(count) // work.each * (lines // work.rounds)
     sums = np.zeros(sim.SUMS)
@@ -136,7 +145,16 @@ def run(
         *(sums, waited, issued, begun, ended, touched, served),
         # what is recorded of it
         *(room, *noted, _whole(places), _whole(places * sim.BOARDS), np.zeros(places)),
+        # mbarriers and bulk copies
+        *(work.hands, hand, work.handed.phase, work.handed.request, phases),
+        *(needs.ravel(), np.zeros(needs.size), _whole(needs.size) - 1),
+        *(np.zeros(places, np.int64), _whole(places)),
     )
+    if cycles < 0 and phases:
+        raise UnavailableError(
+            "no time is predicted: as modelled, warps wait for each other for ever. Barriers of a "
+            "part of a block are modelled as those of all of it"
+        )
     record = None
     if room:
         at = noted[0].reshape(-1, sim.CYCLES_NOTED)

@@ -10,8 +10,10 @@ import numpy as np
 from gpuviz.arch import Architecture
 from gpuviz.arrays import F64
 from gpuviz.machine import simulation as sim
+from gpuviz.machine.bulk_traffic import with_copies
 from gpuviz.machine.device import Device
 from gpuviz.machine.facts import Circumstances, busy, facts, latency
+from gpuviz.machine.handovers import handed, hands_of
 from gpuviz.machine.multiprocessor import Outcome, Work, run
 from gpuviz.machine.native import native
 from gpuviz.machine.nearness import nearness
@@ -174,11 +176,14 @@ def works_of(launched: Launched) -> tuple[list[Work], tuple[SassInstruction, ...
     assert trace.path is not None
     streams = streams_of(launched.module, trace.stretches, trace.path, blocks)
     traffic = traffic_of(trace, streams, code, launched.plan, launched.arch)
+    traffic, copies = with_copies(traffic, trace)
+    hands = hands_of(code)
+    known = handed(trace.handovers, streams, code, copies)
     columns = code_of(code)
     asks = np.array([i.memory is not None for i in code], np.int32)
     warps = trace.launch.warps_per_block
     return [
-        Work(columns, asks, streams, traffic, blocks, warps, len(blocks))
+        Work(*(columns, asks, streams, traffic, blocks, warps, len(blocks)), *(hands, known))
         for blocks in (_round(share, launched) for share in launched.sample.shares)
     ], code
 

@@ -62,8 +62,12 @@ CODE_LINES = 256  # in that of the multiprocessor
     FETCH_LINE,  # cycles for each line of instructions that comes from beyond it
     FETCH_FAR,  # cycles until the first of them comes, the first time
     FROM,  # cycle from which instructions are recorded
+    BULK_LATENCY,  # cycles until a bulk copy asks for its first line
+    BULK_LINE,  # cycles from one line of bulk copies to the next at the least
+    CROWD,  # cycles by which what bulk copies bring is late, times u / (1 - u) of memory's work
+    PHASE_LATENCY,  # cycles from the end of an mbarrier's phase until who waits for it goes on
     FACTS,
-) = range(37)
+) = range(41)
 
 # What `sums` counts.
 (
@@ -82,6 +86,11 @@ CODE_LINES = 256  # in that of the multiprocessor
     ATOMIC_CYCLES,
     SUMS,
 ) = range(14)
+
+# What an instruction begins or waits for, as in `handovers`.
+ARRIVE, WAIT, BULK = 1, 2, 3
+RECENT = 2000.0  # cycles over which memory's work is averaged
+LEAST_IDLE = 0.1
 
 NEVER = 1e18
 RECORDING = 0
@@ -180,6 +189,16 @@ def simulate(
     last: I32,
     setter: I32,
     kept_back: F64,
+    hands: I32,
+    hand_first: I64,
+    hand_phase: I32,
+    hand_request: I32,
+    phases: int,
+    left: I32,
+    over: F64,
+    completed: I32,
+    hand_at: I64,
+    asleep: I32,
 ) -> float:
     """Run the blocks; the cycle in which the last of them has ended. See `multiprocessor.run`."""
     slots = int(facts[SLOTS])
@@ -202,9 +221,13 @@ def simulate(
     returned = 0.0
     last_end = 0.0
     before = 0.0
+    copying = 0.0
+    crowd = 0.0
+    crowd_at = 0.0
     for place in range(places):
         next_at[place] = NEVER
         last[place] = -1
+        asleep[place] = -1
     for slot in range(slots):
         slot_block[slot] = -1
     while done < blocks:
@@ -227,6 +250,8 @@ def simulate(
                     block_of[place] = number
                     now_at[place] = warp_first[number]
                     made_at[place] = warp_made[number]
+                    hand_at[place] = hand_first[number]
+                    asleep[place] = -1
                     for b in range(BOARDS):
                         board[place * BOARDS + b] = 0.0
                     if warp_first[number] < warp_end[number]:
@@ -462,6 +487,75 @@ def simulate(
                     atomics = max(atomics, lsu) + cost
                     sums[ATOMIC_CYCLES] += cost
                     result = atomics + facts[L2_LATENCY]
+            h = hands[i]
+            phase = -1
+            sleeps = -1
+            until = 0.0
+            if h != 0:
+                n = hand_at[place]
+                hand_at[place] += 1
+                phase = hand_phase[n]
+                if phase >= 0:
+                    phase += (block_of[place] // warps) * phases
+                if h == WAIT and phase >= 0:
+                    result = time + facts[PHASE_LATENCY]
+                    if left[phase] > 0:
+                        sleeps = phase
+                    else:
+                        until = over[phase] + facts[PHASE_LATENCY]
+                        result = max(result, until)
+                elif h == BULK and hand_request[n] >= 0:
+                    q = hand_request[n]
+                    copying = max(copying, time + facts[BULK_LATENCY])
+                    for a in range(first[q], first[q + 1]):
+                        copying += facts[BULK_LINE]
+                        d = line[a] + apart[block_of[place] // warps]
+                        m = mask[a]
+                        bits = (m & 1) + (m >> 1 & 1) + (m >> 2 & 1) + (m >> 3 & 1)
+                        sums[MISSES] += float(bits)
+                        cost = max(float(bits) * facts[L2_READ], facts[L2_REQUEST])
+                        l2 = max(l2, copying) + cost
+                        sums[L2_CYCLES] += cost
+                        away = float((d * 40503 >> 4) & 255) / 255.0
+                        away = facts[L2_LATENCY] + away * facts[L2_SPREAD]
+                        back = l2 + away
+                        fresh = m & ~seen[d]
+                        if fresh != 0:
+                            seen_before = seen[d]
+                            seen[d] |= m
+                            pairs = 0
+                            if (fresh & 3) != 0 and (seen_before & 3) == 0:
+                                pairs += 2
+                            if (fresh & 12) != 0 and (seen_before & 12) == 0:
+                                pairs += 2
+                            sums[TOUCHED] += float(pairs)
+                            if touched[d] < 0.0:
+                                touched[d] = time
+                            if facts[DRAM_SHARE] > 0.0 and pairs > 0:
+                                pairs_due = float(pairs) * facts[DRAM_SHARE]
+                                cost = pairs_due * facts[DRAM_SECTOR]
+                                dram = max(dram, copying) + cost
+                                sums[DRAM_READS] += pairs_due
+                                sums[DRAM_CYCLES] += cost
+                                l2 += pairs_due * facts[L2_FILL]
+                                sums[L2_CYCLES] += pairs_due * facts[L2_FILL]
+                                crowd *= max(0.0, 1.0 - (copying - crowd_at) / RECENT)
+                                crowd += cost / RECENT
+                                crowd_at = copying
+                                drawn += 1.0 - near[d]
+                                if drawn >= 1.0:
+                                    drawn -= 1.0
+                                    late = float((d * 25717 >> 3) & 255) / 255.0
+                                    late *= facts[DRAM_SPREAD]
+                                    idle = max(1.0 - crowd, LEAST_IDLE)
+                                    late += facts[CROWD] * crowd / idle
+                                    back = max(back, dram + away + facts[DRAM_LATENCY] + late)
+                        result = max(result, back)
+                if h != WAIT and phase >= 0:
+                    left[phase] -= 1
+                    if RECORDING == 1 and result >= over[phase]:
+                        completed[phase] = 2 * noted
+                    over[phase] = max(over[phase], result)
             s = sets[i]
             if s < BOARDS:
                 if RECORDING == 1 and result >= board[place * BOARDS + s]:
@@ -526,13 +620,22 @@ def simulate(
                     done += 1
                     if slot_free[slot] < soon:
                         soon = slot_free[slot]
+            elif sleeps >= 0:
+                asleep[place] = sleeps
+                waited[code[now_at[place]]] -= ready
+                next_at[place] = NEVER
             elif k == BARRIER:
                 waiting[slot] += 1
                 next_at[place] = -ready
             else:
                 w = waits[code[now_at[place]]]
                 b = 0
-                clear = ready
+                clear = max(ready, until)
+                if RECORDING == 1 and noted >= 0 and until > ready:
+                    which = noted * NUMBERS_NOTED + CAUSE
+                    numbers_noted[which] = 2 * noted
+                    if phase >= 0 and completed[phase] >= 0:
+                        numbers_noted[which] = completed[phase]
                 while w != 0:
                     if w & 1:
                         if RECORDING == 1 and noted >= 0 and board[place * BOARDS + b] > clear:
@@ -547,6 +650,23 @@ def simulate(
                 next_at[place] = clear
                 if clear < soon:
                     soon = clear
+            if h != 0 and h != WAIT and phase >= 0 and left[phase] == 0:
+                # The phase is over: who waits for it goes on.
+                for w2 in range(warps):
+                    other = slot * warps + w2
+                    if asleep[other] == phase:
+                        asleep[other] = -1
+                        clear = max(time + 1.0, math.ceil(over[phase] + facts[PHASE_LATENCY]))
+                        waited[code[now_at[other]]] += clear
+                        next_at[other] = clear
+                        if RECORDING == 1 and last[other] >= 0:
+                            cycles_noted[last[other] * CYCLES_NOTED + CLEAR] = clear
+                            which = last[other] * NUMBERS_NOTED + CAUSE
+                            numbers_noted[which] = 2 * last[other]
+                            if completed[phase] >= 0:
+                                numbers_noted[which] = completed[phase]
+                        if clear < soon:
+                            soon = clear
             if alive[slot] > 0 and waiting[slot] >= alive[slot]:
                 # All have come to the barrier.
                 waiting[slot] = 0

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpuviz.arrays import I32, I64, Bool
+from gpuviz.machine.polls import Visit, mended, parts_of_others
 from gpuviz.ptx.text.ir import Module
 from gpuviz.sass.flow import SassBlock, name_of
 from gpuviz.sass.listing import SassInstruction
@@ -33,16 +34,6 @@ class Cover:
     copies: Mapping[int, int]
 
 
-@dataclass(frozen=True)
-class Visit:
-    """A block of machine code as a warp executes it; of the stretches it covers, `idle` are those
-    that no lane takes part in (their instructions are predicated off).
-    """
-
-    block: int
-    idle: frozenset[int] = frozenset()
-
-
 class Covers:
     """Which blocks of machine code stand for which stretches of the PTX."""
 
@@ -54,6 +45,7 @@ class Covers:
         self._candidates: dict[int, list[Cover]] = {n: [] for n in range(len(stretches))}
         copies: list[dict[int, int]] = [{} for _ in code]
         self._counting: set[int] = set()
+        parts = parts_of_others(code)
         for number, stretch in enumerate(stretches):
             body = [by_pc[pc] for pc in range(stretch.pc, stretch.pc + stretch.count)]
             lines = {i.ptx_line for i in body} & every
@@ -63,6 +55,8 @@ class Covers:
             if not data:
                 self._counting.add(number)
             for place, block in enumerate(code):
+                if place in parts:
+                    continue
                 found = Counter(
                     i.ptx_line
                     for i in block.instructions
@@ -209,7 +203,9 @@ class Streams:
 def streams_of(
     module: Module, stretches: Sequence[Stretch], path: Path, code: Sequence[SassBlock]
 ) -> Streams:
-    """The streams of all recorded warps; warps that go the same way share one."""
+    """The streams of all recorded warps; warps that go the same way share one. Whoever polls an
+    mbarrier asks once.
+    """
     covers = Covers(module, stretches, code)
     pieces = _Pieces(module, stretches, code)
     order = np.lexsort((np.arange(len(path.block)), path.warp, path.block))
@@ -224,7 +220,8 @@ def streams_of(
             continue
         number = known.setdefault(stretch[a:b].tobytes(), len(known))
         if number == len(made):
-            made.append(pieces.of(covers.way(stretch[a:b].tolist())))
+            way = mended(covers.way(stretch[a:b].tolist()), code)
+            made.append(pieces.of(way))
         of[int(block[a]), int(warp[a])] = number
     start = np.cumsum([0, *(len(one) for one, _ in made)]).astype(np.int64)
     empty = np.zeros(0, np.int32), np.zeros(0, bool)

@@ -135,7 +135,7 @@ def spans_of(
     states = np.empty((len(order), 7), np.int32)
     states[:, 0], states[:, 1] = State.ISSUE, State.DEPENDENCE
     states[:, 2], states[:, 3] = State.FETCH, State.BARRIER
-    states[:, 4] = _waited_for(cause, noted, code)
+    states[:, 4] = _waited_for(cause, noted, code, work.hands)
     held = np.where(final, numbers[order, sim.NEXT], numbers[following, sim.INSTRUCTION])
     memory = code.pipe[held] == Pipe.MIO
     states[:, 5] = np.where(memory, State.QUEUE, State.PIPE)
@@ -188,7 +188,7 @@ def _causes(cause: I32, shape: tuple[int, ...]) -> I32:
     return found.ravel()
 
 
-def _waited_for(cause: I32, noted: Noted, code: Code) -> I32:
+def _waited_for(cause: I32, noted: Noted, code: Code, hands: I32) -> I32:
     """(N,) what a warp waits for that waits for these events' results or operands."""
     event = np.maximum(cause >> 1, 0)
     cycles, numbers = noted.cycles[event], noted.numbers[event]
@@ -201,6 +201,10 @@ def _waited_for(cause: I32, noted: Noted, code: Code) -> I32:
     found[load] = State.L1
     found[load & late] = State.L2
     found[load & (cycles[:, sim.DRAM] > 0)] = State.MEMORY
+    hand = hands[numbers[:, sim.INSTRUCTION]]
+    found[hand > 0] = State.BARRIER
+    found[hand == sim.BULK] = State.L2
+    found[(hand == sim.BULK) & (cycles[:, sim.DRAM] > 0)] = State.MEMORY
     found[(cause & 1) == 1] = State.QUEUE
     found[cause < 0] = State.DEPENDENCE
     return found

@@ -105,7 +105,8 @@ class Roofline(Panel):
             yield _slope(stage, plot, self.roof, self.drawn, second=False)
         if self.drawn >= 1:
             yield from self._stems(stage, plot)
-            yield from _roof_names(stage, plot, self.roof) if self.roof else ()
+            if self.roof is not None:
+                yield from _roof_names(stage, plot, self.roof, self._tops(plot))
             yield from self._rates(stage, plot)
             if self.arrived >= len(self.kernels):
                 yield from _ridge_name(stage, plot, self.roof) if self.roof else ()
@@ -359,8 +360,8 @@ def _slope(stage: Stage, plot: Plot, roof: Roof, drawn: float, second: bool) -> 
     return line(plot, x, y, accent, (2.0 if second else 3.5) * stage.scale, dash=second)
 
 
-def _roof_names(stage: Stage, plot: Plot, roof: Roof) -> Iterable[Mark]:
-    """The bandwidth above the slope, the peak above the flat, the ridge below it."""
+def _roof_names(stage: Stage, plot: Plot, roof: Roof, numbers: F32) -> Iterable[Mark]:
+    """The bandwidth above the slope, the peak above the flat and the (N, 2) `numbers` near it."""
     palette, size = stage.palette, stage.text(14)
     end = min(roof.ridge or plot.x.high, plot.x.high)
     middle = plot.x.low * (end / plot.x.low) ** 0.7
@@ -371,7 +372,12 @@ def _roof_names(stage: Stage, plot: Plot, roof: Roof) -> Iterable[Mark]:
     x, y = plot.at(roof.ridge, roof.peak / 1e9)[0].tolist()
     foot = np.array([[[x, y], [x, plot.area.bottom]]], np.float32)
     yield Lines(foot, palette.faint, 1.0, dash=True)
-    yield from _plated(stage, plot.area.right, y - size * 0.95, rate(roof.peak), palette.accent)
+    said = rate(roof.peak)
+    left, above = plot.area.right - text_width(said, size, True), y - size * 0.95
+    near = (numbers[:, 0] > left - size) & (abs(numbers[:, 1] - above) < size * 0.75)
+    yield from _plated(
+        stage, plot.area.right, above - size * bool(near.any()), said, palette.accent
+    )
 
 
 def _ridge_name(stage: Stage, plot: Plot, roof: Roof) -> Iterable[Mark]:

@@ -7,9 +7,8 @@ from dataclasses import replace
 
 from gpuviz.arch import Architecture
 from gpuviz.arguments import UNSET, check_room, passed, variables
-from gpuviz.kernels.images import not_modelled
 from gpuviz.kernels.names import source_parameters
-from gpuviz.language import tr
+from gpuviz.kernels.not_modelled import not_modelled
 from gpuviz.memory.bulk import BulkCopies
 from gpuviz.memory.counting import Counter, Counts
 from gpuviz.memory.counts import Count
@@ -65,15 +64,7 @@ def run(
     )
     counts, reason = _level_counts(sass, sink, counter, result.executed)
     counts = replace(counts, others=tensor.counts | copies.counts)
-    uncounted = result.coverage.how == "sample" and "cp.async.bulk" in job.program.ptx
-    notes = filter(
-        None,
-        [
-            not_modelled(module, job.entry),
-            tensor.note,
-            tr("bulk copies are not counted in a sample of the blocks") if uncounted else "",
-        ],
-    )
+    notes = filter(None, [not_modelled(module, job.entry), tensor.note])
     trace = replace(result.trace, notes=(*result.trace.notes, *notes))
     return Run(
         _trace(job, sass, trace),
@@ -90,7 +81,7 @@ def run(
         checked=result.checked,
         engine_note=result.engine_note,
         coverage=result.coverage,
-        bounds=_bounds(result, sass, tensor, arch),
+        bounds=_bounds(result, sass, tensor, copies, arch),
         size=job.size,
         inputs=result.inputs,
     )
@@ -114,16 +105,20 @@ def _number(arch: Architecture) -> int:
 
 
 def _bounds(
-    result: Result, sass: SassLevel, tensor: TensorInstructions, arch: Architecture
+    result: Result,
+    sass: SassLevel,
+    tensor: TensorInstructions,
+    copies: BulkCopies,
+    arch: Architecture,
 ) -> dict[Count, tuple[int, int]]:
     """Of a sample: the least and the most that a block counted, times all blocks."""
     each = []
     for one in result.samples:
         counter = Counter(arch)
         sink = Replay(sass.plan, counter) if sass.plan else counter
-        one.announce(result.trace.launch, [sink, tensor])
+        one.announce(result.trace.launch, [sink, tensor, copies])
         counts = _level_counts(sass, sink, counter, one.executed)[0]
-        each.append(replace(counts, others=tensor.counts).totals)
+        each.append(replace(counts, others=tensor.counts | copies.counts).totals)
     if not each:
         return {}
     blocks = result.coverage.blocks

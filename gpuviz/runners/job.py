@@ -24,7 +24,9 @@ class Job:
 
     `whose` it is decides whether it may run on a GPU unasked; `file` is what brought it, "" where
     that is the file of the kernel itself. `size` is how big it is as its lesson says it.
-    `names` are those of the arguments where the program's source does not tell them.
+    `names` are those of the arguments where the program's source does not tell them. `loose` are
+    the numbers of arguments whose buffers nobody said the length of, and `loose_shared` is whether
+    nobody said the bytes of dynamic shared memory: see `runners.roomy`.
     """
 
     program: Program
@@ -37,6 +39,8 @@ class Job:
     file: str = ""
     size: str = ""
     names: tuple[str, ...] = ()
+    loose: frozenset[int] = frozenset()
+    loose_shared: bool = False
 
     @property
     def told_size(self) -> str:

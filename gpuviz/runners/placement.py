@@ -16,7 +16,9 @@ from gpuviz.arrays import I64
 from gpuviz.errors import UnsupportedError
 from gpuviz.runners.measurement import Placement
 
-PLACED_BLOCKS = 8192  # launches of more blocks are not placed: their chart would be a blur
+PLACED_BLOCKS = 1 << 16  # launches of more blocks are not placed: their chart would be a blur
+SHIPPED_BLOCKS = 8192
+"""Of more blocks, recordings that ship hold places only where the story shows them: 300 KB each."""
 SPANS = "gpuviz_spans"
 """Name of the variable that holds the address of (blocks, 3) integers: SM, start, end."""
 

@@ -12,14 +12,15 @@ from gpuviz.machine.sample import each_alone, sample
 from gpuviz.machine.timeline import Timeline, timeline_of
 from gpuviz.memory.counts import Count
 from gpuviz.occupancy import occupancy
-from gpuviz.ptx.batches import hands_over
 from gpuviz.ptx.options import Options
 from gpuviz.ptx.text.parser import parse
 from gpuviz.runners import emulated
 from gpuviz.runners.base import Run
 from gpuviz.runners.job import Job
+from gpuviz.runners.not_timed import copied, not_timed
 from gpuviz.sass.level import sass_level
 
+_REPLAYED = "how long constants take that are loaded again for other lanes is not modelled"
 _RECORD = 4_000_000  # rows; the sample is small, and nothing of it may be cut
 
 
@@ -32,21 +33,20 @@ def launched(
     Raises
     ------
     UnavailableError : there is no machine code of it that tells which PTX it was made from, or it
-        waits at mbarriers or has bulk copies, whose time is not modelled
+        has what the model does not know (see `not_timed`), or constants that are loaded again
     and whatever `emulated.run` raises
     """
     module = parse(job.program.ptx)
-    if hands_over(module, module.by_name[job.entry]):
-        raise UnavailableError(
-            f"no time is predicted for {job.entry}: how long bulk copies take, and warps wait at "
-            "mbarriers, is not modelled"
-        )
+    if lacks := not_timed(module, module.by_name[job.entry]):
+        raise UnavailableError(f"no time is predicted for {job.entry}: {lacks}")
     level = sass_level(job.program, module, job.entry, arch.sm)
     if level.listing is None or level.plan is None or job.resources is None:
         raise UnavailableError(f"no time is predicted for {job.entry}: {level.reason}")
     first = first or _run(job, arch, options, (0,))
     known = set(first.trace.recorded)
     launch, totals = first.trace.launch, first.counts.totals
+    if totals.get(Count.CONSTANT_LOAD_REPLAYS):
+        raise UnavailableError(f"no time is predicted for {job.entry}: {_REPLAYED}")
     shared = job.resources.static_shared_bytes + job.dynamic_shared
     fits = occupancy(arch, launch.threads_per_block, job.resources.registers, shared)
     warps = launch.blocks * launch.warps_per_block
@@ -68,7 +68,7 @@ def launched(
         looked_at,
         fits.blocks,
         fits.allocated_shared if shared else 0,
-        2 * first.counts.distinct_load_pairs,
+        2 * first.counts.distinct_load_pairs + copied(run),
         min(totals[Count.GLOBAL_STORE_SECTORS], sum(b.size for b in launch.buffers) // 32),
     )
 

@@ -50,8 +50,21 @@ def predicted_waits(timeline: Timeline) -> dict[str, float]:
         found["waits_shared"] += apart
         found[key] += float(lasts.sum()) - apart
     issued = max(float(taken[State.ISSUE]), 1.0)
+    apart = _at_mbarriers(timeline)
+    found["waits_barrier"] -= apart
+    found["waits_memory"] += apart
     each = {key: cycles / issued for key, cycles in found.items()}
     return each | {ALL: 1.0 + sum(each.values())}
+
+
+def _at_mbarriers(timeline: Timeline) -> float:
+    """Cycles of waits for arrivals at mbarriers: counters call them long scoreboard."""
+    spans = timeline.spans
+    rows = np.flatnonzero((spans.state == State.BARRIER) & (spans.cause >= 0))
+    names = np.array([one.name.startswith("SYNCS") for one in timeline.code])
+    mine = rows[names[timeline.events.instruction[spans.cause[rows]]]]
+    lasts = np.minimum(spans.end[mine], timeline.recorded) - spans.start[mine]
+    return float(lasts.sum())
 
 
 def _of_shared(timeline: Timeline) -> Bool:

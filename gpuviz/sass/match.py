@@ -22,6 +22,7 @@ from gpuviz.ptx.text.ir import Function, Module
 from gpuviz.sass.accesses import Access, accesses_of, by_base, may_be
 from gpuviz.sass.differences import differences
 from gpuviz.sass.flow import SassBlock, sass_blocks
+from gpuviz.sass.hoist import hoisted
 from gpuviz.sass.listing import Listing, SassInstruction
 from gpuviz.sass.owner import Owners
 from gpuviz.sass.pair import alike, atomic, dropped, pair, unmatched
@@ -48,7 +49,7 @@ def make_plan(module: Module, listing: Listing) -> Plan:
         if lines.isdisjoint(i.ptx_line for i in function.body):
             functions.append(function)
             continue
-        function = sunk(function, code)
+        function = hoisted(sunk(function, code), code)
         unrolled = unroll(function, shapes_of(function, code), next_pc + len(origin))
         matching = _Matching(unrolled, code)
         functions.append(unrolled.function)

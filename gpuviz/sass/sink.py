@@ -22,13 +22,13 @@ from gpuviz.sass.flow import SassBlock
 
 def sunk(function: Function, code: Sequence[SassBlock]) -> Function:
     """The function with such loads guarded, and moved to the first of their users."""
-    places = _places(code)
-    for load in [i for i in function.body if _plain_load(i) and places.get(i.ptx_line)]:
+    places = places_of(code)
+    for load in [i for i in function.body if plain_load(i) and places.get(i.ptx_line)]:
         function = _moved(function, load, places) or function
     return function
 
 
-def _places(code: Sequence[SassBlock]) -> dict[int, frozenset[int]]:
+def places_of(code: Sequence[SassBlock]) -> dict[int, frozenset[int]]:
     """By PTX line, the blocks that hold memory instructions of it; none where one is guarded."""
     found: dict[int, set[int]] = {}
     guarded: set[int] = set()
@@ -40,7 +40,8 @@ def _places(code: Sequence[SassBlock]) -> dict[int, frozenset[int]]:
     return {line: frozenset(n) for line, n in found.items() if line not in guarded}
 
 
-def _plain_load(i: Instruction) -> bool:
+def plain_load(i: Instruction) -> bool:
+    """Whether it is a load without a guard."""
     return i.opcode.name == "ld" and i.guard is None and "param" not in i.opcode.mods
 
 
@@ -61,7 +62,7 @@ def _moved(
     guard = guards.pop()
     if guards or guard is None or len(theirs) != 1 or not places[load.ptx_line] <= theirs.pop():
         return None
-    return _rewritten(function, start, users[0], replace(load, guard=guard))
+    return moved(function, start, users[0], replace(load, guard=guard))
 
 
 def _straight(function: Function, start: int) -> int:
@@ -75,9 +76,13 @@ def _straight(function: Function, start: int) -> int:
     return len(function.body)
 
 
-def _rewritten(function: Function, start: int, to: int, load: Instruction) -> Function:
-    body = function.body
-    labels = {n: place - (start < place <= to) for n, place in function.labels.items()}
-    return replace(
-        function, body=(*body[:start], *body[start + 1 : to], load, *body[to:]), labels=labels
-    )
+def moved(function: Function, start: int, to: int, load: Instruction) -> Function:
+    """The instruction at `start` before the one at `to`, changed to `load`; a label at `to` stays
+    there where it moves down, and is passed by where it moves up.
+    """
+    rest = (*function.body[:start], *function.body[start + 1 :])
+    place = to - (start < to)
+    labels = {
+        name: at - (start < at <= to) + (to <= at <= start) for name, at in function.labels.items()
+    }
+    return replace(function, body=(*rest[:place], load, *rest[place:]), labels=labels)

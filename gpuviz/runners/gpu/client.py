@@ -24,8 +24,9 @@ import numpy as np
 
 from gpuviz import records
 from gpuviz.arguments import Recipe, check_room
+from gpuviz.arguments.tensor_maps import SIZE, TensorMapSpec
 from gpuviz.arrays import Array
-from gpuviz.errors import Error
+from gpuviz.errors import Error, LaunchError
 from gpuviz.kernels.images import image_use
 from gpuviz.ptx.text.parser import parse
 from gpuviz.runners.base import Cancel, Progress, go_on
@@ -44,6 +45,7 @@ from gpuviz.runners.measurement import (
     Telemetry,
     Timing,
     largest_difference,
+    without_maps,
 )
 from gpuviz.runners.placement import decode, for_driver, instrument
 
@@ -125,10 +127,11 @@ def launch_of(job: Job, agreed: Container[str] = NOBODY) -> GpuLaunch:
     Raises
     ------
     NotAgreed : it is a stranger's, and none of those that the user `agreed` to run
-    LaunchError : a pointer is into what is no buffer
+    LaunchError : a pointer is into what is no buffer, or to a tensor map
     """
     program, leave = job.program, permit(job, agreed)
     check_room(job.arguments)
+    _check_maps(job)
     return GpuLaunch(
         "cubin" if program.cubin else "ptx",
         code_of(program),
@@ -140,6 +143,20 @@ def launch_of(job: Job, agreed: Container[str] = NOBODY) -> GpuLaunch:
         sent(job.arguments, partial(_use, job)),
         leave,
     )
+
+
+def _check_maps(job: Job) -> None:
+    """Refuse pointers to tensor maps, which would have to be copied to the GPU."""
+    if not any(isinstance(spec, TensorMapSpec) for spec in job.arguments):
+        return
+    function = parse(job.program.ptx).by_name.get(job.entry)
+    parameters = function.params if function is not None else ()
+    for parameter, spec in zip(parameters, job.arguments, strict=False):
+        if isinstance(spec, TensorMapSpec) and parameter.size < SIZE:
+            raise LaunchError(
+                f"{parameter.name} is a pointer to a tensor map: such launches are emulated, not "
+                "made on a GPU; those that take a __grid_constant__ CUtensorMap are"
+            )
 
 
 def _use(job: Job, number: int, at: int) -> Use:
@@ -290,14 +307,15 @@ class Gpu:
         self, launch: GpuLaunch, expected: Mapping[str, Array], cancel: Cancel = go_on
     ) -> dict[str, float]:
         """The largest difference of each buffer after one launch from the one expected of it, by
-        names in the order of the arguments; errors as `run`. What is equal does not travel.
+        names in the order of the arguments; errors as `run`. What is equal does not travel, and
+        tensor maps that the kernel makes are not compared: the emulator's are its own.
         """
         known = tuple(map(protocol.digest, expected.values()))
         with self._lock:
             reply = self._ask(protocol.Run(self._load(launch, cancel), known), cancel)
         same = set(reply.values["same"])
         return {
-            name: 0.0 if number in same else largest_difference(got, want)
+            name: 0.0 if number in same else largest_difference(got, without_maps(want, got))
             for number, ((name, want), got) in enumerate(
                 zip(expected.items(), reply.arrays, strict=False)
             )
