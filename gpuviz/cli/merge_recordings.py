@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from math import prod
 from pathlib import Path
 
 from gpuviz import checksums, resources
@@ -12,6 +13,7 @@ from gpuviz.cli.launches_to_record import Variant, of_lecture, of_the_table, tak
 from gpuviz.errors import InputError
 from gpuviz.runners import recorded
 from gpuviz.runners.measurement import DeviceFacts
+from gpuviz.runners.placement import SHIPPED_BLOCKS
 from gpuviz.runners.recording import SUFFIX, Entry, LaunchKey, Recording, read, write
 from gpuviz.scenes import SCENES
 from gpuviz.suffixes import LECTURE
@@ -84,9 +86,12 @@ def _of_device(
 
 
 def _as_now(entry: Entry, variant: Variant) -> Entry:
-    """An entry under the names that its launch has in the course now."""
+    """An entry under the names that its launch has in the course now, as it ships."""
     lesson, values, plan, _ = variant
-    return replace(entry, lesson=lesson.id, role=plan.role, values=dict(values))
+    found = entry.measurement
+    if prod(plan.grid) > SHIPPED_BLOCKS and not plan.placed:
+        found = replace(found, placement=None)
+    return replace(entry, lesson=lesson.id, role=plan.role, values=dict(values), measurement=found)
 
 
 def _read(folder: Path) -> dict[str, list[Recording]]:

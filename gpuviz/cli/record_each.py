@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from time import monotonic
-from typing import Any
 
 from gpuviz import files
 from gpuviz.arch import architecture
@@ -18,6 +17,7 @@ from gpuviz.arrays import Array
 from gpuviz.cli.launches_to_record import Variant
 from gpuviz.errors import Error, InputError
 from gpuviz.ptx.emulator import Options
+from gpuviz.ptx.limits import OutOfTime
 from gpuviz.runners import emulated, live
 from gpuviz.runners.agreed import Agreed
 from gpuviz.runners.gpu.client import Gpu
@@ -134,11 +134,13 @@ def _ahead(
 
 
 def _prepared(plan: Plan, facts: DeviceFacts) -> Prepared:
-    """Compiled, and emulated where all of its blocks are: then results can be compared.
+    """Compiled, and emulated where there is time for all of its blocks: then results are compared.
 
     Also where its lesson is content with some of them: a recording is made once.
     """
     job, arch = job_of(plan, facts.sm), architecture(facts.capability)
-    options = Options(record=(), seconds=_EMULATED)
-    predicted: Any = emulated.run(job, arch, level="ptx", options=options)
-    return Prepared(job, predicted.outputs if predicted.whole else {})
+    options = Options(record=(), blocks="all", seconds=_EMULATED)
+    try:
+        return Prepared(job, emulated.run(job, arch, level="ptx", options=options).outputs)
+    except OutOfTime:
+        return Prepared(job, {})

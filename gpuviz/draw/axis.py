@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gpuviz.arrays import F64
+from gpuviz.language import grouped
 
 Values = npt.ArrayLike
 
@@ -53,8 +54,8 @@ def logarithmic(titles: tuple[str, ...], low: float, high: float, base: float = 
 
 
 def short(value: float) -> str:
-    """A number in few letters: 0.25, 4, 250, 12k, 3.4M."""
-    for least, name in ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e4, "k")):
+    """A number in few letters: 0.25, 4, 250, 12 000, 3.4M."""
+    for least, name in ((1e12, "T"), (1e9, "G"), (1e6, "M")):
         if value >= least:
-            return f"{value / (1e3 if name == 'k' else least):.3g}{name}"
-    return f"{value:.3g}" if value < 1000 else f"{value:.0f}"
+            return f"{value / least:.3g}{name}"
+    return f"{value:.3g}" if value < 1000 else grouped(value)

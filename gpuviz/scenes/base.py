@@ -128,6 +128,7 @@ class Plan:
     launch reads in L2: the one that takes longest, or each, where every block is alone on one;
     `explained` whether it tells where the time of the launch goes (`Run.explained`), with what it
     reads in memory.
+    `placed` says whether the story shows which multiprocessors the blocks went to.
     `checks` are what the story tells of, looked for whatever else is (see `gpuviz.checks`).
     """
 
@@ -151,6 +152,7 @@ class Plan:
     options: tuple[str, ...] = ()
     timeline: Literal["", "longest", "each"] = ""
     explained: bool = False
+    placed: bool = False
     checks: tuple[str, ...] = ()
 
     @property

@@ -11,6 +11,7 @@ from gpuviz.arrays import F64, I64
 from gpuviz.language import tr
 from gpuviz.runners.base import Run
 from gpuviz.runners.measurement import Placement
+from gpuviz.runners.slots import slots_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,16 +80,3 @@ def by_rule(blocks: int, resident: int, sms: int) -> Placed:
         tr("model"),
         tr("dealt in turn, every block as long as the others: nobody has noted where they ran"),
     )
-
-
-def slots_of(placement: Placement) -> I64:
-    """(B,) a slot for each block, so that no two share one of a multiprocessor at a time."""
-    slot = np.zeros(len(placement.block), np.int64)
-    free: dict[int, list[int]] = {}  # when each slot of a multiprocessor is free again
-    for block in np.lexsort((placement.block, placement.start_ns)).tolist():
-        ends = free.setdefault(int(placement.sm[block]), [])
-        start, end = int(placement.start_ns[block]), int(placement.end_ns[block])
-        place = next((n for n, until in enumerate(ends) if until <= start), len(ends))
-        ends[place : place + 1] = [max(end, start + 1)]
-        slot[block] = place
-    return slot

@@ -76,6 +76,7 @@ def plan(values: Values) -> tuple[Plan, ...]:
             record=(number(values, "shown"),),
             size=trn("{n} element", "{n} elements", elements, n=grouped(elements)),
             outputs=False,
+            placed=True,
         ),
     )
 

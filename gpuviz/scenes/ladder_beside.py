@@ -21,17 +21,21 @@ from gpuviz.scenes.measured import Timed, time_of
 
 SIZES = (1024, 2048, 4096)
 _TIMED = "sm_90"  # the architecture of the GPU that the shipped times are of
+_BELOW = 4  # rungs below the one shown, where there is no room for all
 _SAME = 0.01  # of a speed: less is neither gain nor loss
 
 
 def beside_cublas(times: LadderTimes | None, now: Rung, size: int) -> Node:
     """A row a rung, its speed and share of cuBLAS at each size, bars for one of them; where there
-    is no room only the rungs that multiply the same numbers; in words where nothing is known.
+    is no room only the rungs that multiply the same numbers, or the last few of them up to this
+    one; in words where nothing is known.
     """
     if times is None or not any(_at(times, rung, n) for rung in RUNGS for n in SIZES):
         return Answer(Lines((Line((tr("Beside cuBLAS: not measured."),), "muted"),)))
     alike = [rung for rung in RUNGS if rung.numbers == now.numbers]
-    return first(_table(times, RUNGS, now, size), _table(times, alike, now, size))
+    here = alike.index(now)
+    some = RUNGS, alike, alike[max(0, here - _BELOW) : here + 1]
+    return first(*(_table(times, rungs, now, size) for rungs in some))
 
 
 def _at(times: LadderTimes, rung: Rung, size: int) -> LadderTime | None:

@@ -42,7 +42,7 @@ def test_everything_stays_inside() -> None:
 
 @pytest.mark.parametrize(
     ("value", "text"),
-    [(0.25, "0.25"), (16, "16"), (4000, "4000"), (65536, "65.5k"), (2.5e12, "2.5T")],
+    [(0.25, "0.25"), (16, "16"), (4000, "4\u202f000"), (65536, "65\u202f536"), (2.5e12, "2.5T")],
 )
 def test_short_numbers(value: float, text: str) -> None:
     assert short(value) == text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -12,14 +13,15 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from gpuviz.draw.marks import Boxes
+from gpuviz.draw.marks import Boxes, Texts
 from gpuviz.draw.palette import DARK
 from gpuviz.draw.stage import Stage
 from gpuviz.qt.code.source import SMS as TAB
 from gpuviz.qt.window.window import Window
-from gpuviz.results.placements import Chart, chart_of, height_of, picture, summary, ticks
+from gpuviz.results.placements import Chart, between, chart_of, height_of, picture, summary, ticks
 from gpuviz.runners.gpu.client import Gpu
 from gpuviz.runners.measurement import Measurement, Placement
+from gpuviz.runners.placement import PLACED_BLOCKS
 from gpuviz.scenes.sources import Sources
 from gpuviz.traces import Launch
 from tests.qt import fake_gpu
@@ -40,9 +42,9 @@ def test_blocks_that_overlap_get_rows_of_their_own() -> None:
     assert chart.owners.tolist() == [2, 7, 7]
     rows = dict(zip(chart.block.tolist(), chart.row.tolist(), strict=True))
     assert rows == {0: 1, 1: 2, 2: 2, 3: 0}
-    waves = dict(zip(chart.block.tolist(), chart.wave.tolist(), strict=True))
-    assert waves == {0: 0, 1: 0, 2: 1, 3: 0}
-    assert (chart.at_once, chart.waves, chart.end_ns) == (2, 2, 800)
+    turns = dict(zip(chart.block.tolist(), chart.turn.tolist(), strict=True))
+    assert turns == {0: 0, 1: 0, 2: 1, 3: 0}
+    assert (chart.at_once, chart.longest, chart.end_ns) == (2, 2, 800)
     assert chart.tail == pytest.approx(0.25)
 
 
@@ -75,7 +77,8 @@ def test_bars_lie_by_time_and_say_what_they_are() -> None:
     assert left + width <= 600 and height > 0
     assert boxes.tip is not None
     assert boxes.tip(last) == (
-        "block (0, 1, 0) on multiprocessor 7\nfrom 300 to 800 ns: 0.5\u202fµs\nwave 2 of 2"
+        "block (0, 1, 0) on multiprocessor 7\nfrom 300 to 800 ns: 0.5\u202fµs\n"
+        "number 2 of those in its row"
     )
 
 
@@ -91,6 +94,35 @@ def test_a_launch_shorter_than_a_tick_is_a_chart_too() -> None:
     chart = chart_of(placement((0, 0, 0, 0)))
     assert (boxes_of(chart, 20.0).rect[:, 2] > 0).all()
     assert chart.tail == 0.0
+
+
+def test_what_is_scrolled_to_is_painted_and_nothing_else() -> None:
+    chart = chart_of(FEW)
+    frame = picture(chart, Launch("k", (2, 2, 1), (32, 1, 1)), Stage(600.0, 60.0, DARK))
+    first = between(frame, 0.0, 20.0)
+    boxes = next(mark for mark in first.marks if isinstance(mark, Boxes))
+    assert len(boxes.rect) == (chart.row == 0).sum() == 1
+    assert boxes.fill is not None and len(boxes.fill) == 1
+    words = [word for mark in first.marks if isinstance(mark, Texts) for word in mark.strings]
+    assert "SM 2" in words and "3" in words and "0" not in words
+
+
+def test_as_many_blocks_as_are_placed_make_a_picture_at_once() -> None:
+    number = np.arange(PLACED_BLOCKS)
+    start = 100 * (number // 132)
+    chart = chart_of(Placement(number, number % 132, start, start + 350))
+    assert (chart.at_once, len(chart.owners)) == (4, 4 * 132)
+    began = time.perf_counter()
+    boxes = boxes_of(chart, 2 * len(chart.owners))
+    assert time.perf_counter() - began < 1.0, "boxes were made one by one"
+    assert len(boxes.rect) == PLACED_BLOCKS
+
+
+def test_more_blocks_at_once_than_fit_are_explained() -> None:
+    said = summary(chart_of(FEW), replace(measurement(FEW), resident_blocks=1))
+    assert "1 whole ones fit: of some, warps had ended" in said
+    said = summary(chart_of(FEW), replace(measurement(FEW), resident_blocks=2))
+    assert "whole ones fit" not in said
 
 
 def test_times_on_the_axis_are_round() -> None:
@@ -122,7 +154,7 @@ def test_a_run_shows_where_its_blocks_ran(live: Window, qtbot: QtBot) -> None:
     QTest.keyClick(live.stage, Qt.Key.Key_F9)
     qtbot.waitUntil(lambda: places.badge.text() == "live", timeout=20_000)
     said = places.canvas.accessibleDescription()
-    assert "64 blocks on 16 of 132 multiprocessors · up to 2 at once on each · 2 waves" in said
+    assert "64 blocks on 16 of 132 multiprocessors · up to 2 at once on each · up to 2 one" in said
     frame = places.canvas.drawn()
     assert frame is not None and not places.reason.isVisible()
     boxes = next(mark for mark in frame.marks if isinstance(mark, Boxes))

@@ -11,7 +11,8 @@ from gpuviz.compile import nvrtc
 from gpuviz.draw.marks import Boxes
 from gpuviz.panels.chip import DEPTHS, _apart
 from gpuviz.runners.measurement import DeviceFacts, Measurement, Placement
-from gpuviz.scenes.block_placement import by_rule, placed_of, slots_of
+from gpuviz.runners.slots import slots_of
+from gpuviz.scenes.block_placement import by_rule, placed_of
 from gpuviz.scenes.chip import LESSON, plan
 from gpuviz.scenes.launch_attempt import FMA
 from gpuviz.scenes.launch_attempt import plan as limits

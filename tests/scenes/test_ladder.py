@@ -121,10 +121,15 @@ def test_times_beside_cublas_are_those_of_the_kernels_as_they_are(tmp_path: Path
 
 
 def of_floats(node: Node) -> Table:
-    """The narrower of the two tables: only of rungs that multiply the same numbers."""
+    """The table of the rungs that multiply the same numbers only; a lower one shows fewer."""
     assert isinstance(node, First)
-    whole, alike = node.nodes
+    whole, alike, few = node.nodes
     assert isinstance(whole, Table) and isinstance(alike, Table) and whole.rows > alike.rows
+    assert (
+        isinstance(few, Table)
+        and few.columns[0].cells[few.now] == alike.columns[0].cells[alike.now]
+    )
+    assert few.rows == 6 and few.columns[0].cells[-1] == alike.columns[0].cells[-1]
     return alike
 
 

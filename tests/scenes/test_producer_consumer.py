@@ -12,10 +12,11 @@ from gpuviz.compile import nvrtc
 from gpuviz.draw.marks import Texts
 from gpuviz.draw.palette import DARK
 from gpuviz.draw.stage import Stage
-from gpuviz.errors import InputError, UnavailableError
+from gpuviz.errors import InputError
 from gpuviz.lectures.answer import answer
 from gpuviz.lectures.ask_anew import asked_anew
 from gpuviz.lectures.desk_question import desk_question
+from gpuviz.machine.warp_states import FAR
 from gpuviz.runners.explained import explain
 from gpuviz.scenes import lesson
 from gpuviz.scenes.base import Story
@@ -129,7 +130,8 @@ def test_phases_are_asked_for_and_counted() -> None:
         answer(replace(asked, run=""), performed(lesson("pipeline"), {}).runs, {})
 
 
-def test_no_time_is_predicted_without_what_it_waits_for() -> None:
+@pytest.mark.machine_code
+def test_what_warps_wait_for_is_modelled() -> None:
     one, *_ = LESSON.plan(LESSON.defaults())
-    with pytest.raises(UnavailableError, match="no time is predicted for sum: .*mbarriers"):
-        explain(job_of(one, "sm_90"), architecture("sm_90"))
+    found = explain(job_of(one, "sm_90"), architecture("sm_90"))
+    assert found.limits.limiter == "latency" and found.reason in FAR

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QEvent, Qt
 from PySide6.QtWidgets import QAbstractSpinBox, QDoubleSpinBox, QSpinBox
 
+from gpuviz.language import grouped
+
 DIGIT = 9  # pixels of one figure of the number, at scale 1
 
 # What both kinds of box have in common is said once, before either of Qt's own classes.
 if TYPE_CHECKING:
-    from PySide6.QtGui import QResizeEvent
+    from PySide6.QtGui import QResizeEvent, QValidator
 
     from gpuviz.qt.look.theme import Theme
 
@@ -50,7 +52,23 @@ class _Bare(_Box):
 
 
 class Spin(_Bare, QSpinBox):
-    """A whole number."""
+    """A whole number, thousands apart as everywhere; typed with spaces or without."""
+
+    def textFromValue(self, value: int) -> str:
+        """As all numbers are written."""
+        return grouped(value)
+
+    def valueFromText(self, text: str) -> int:
+        """Without what parts the thousands."""
+        return super().valueFromText(_bare(text))
+
+    def validate(self, text: str, at: int) -> tuple[QValidator.State, str, int]:
+        """Digits are judged; spaces between them do not matter."""
+        return super().validate(_bare(text), at)[0], text, at
+
+
+def _bare(text: str) -> str:
+    return "".join(text.split())
 
 
 class RealSpin(_Bare, QDoubleSpinBox):

@@ -24,6 +24,7 @@ from gpuviz.results.badges import BADGES
 ROW, HEADING, HEADER = 24, 28, 42
 NAME = (120, 190)  # width of the names of the quantities, least and most
 MOST = 345  # of the table, until the user gives it more: further columns are scrolled to
+_WHOLE = 10_000  # pixels: a heading is never so long
 _COLOR = {"quiet": "faint", "strong": "ink", "plain": "ink", "off": "warn"}
 
 
@@ -137,6 +138,7 @@ class _Names(QTableView):
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.setAccessibleName(tr("Counts"))
         self._theme = theme
+        table.horizontalScrollBar().valueChanged.connect(lambda: self.viewport().update())
         self.hide()
 
     def scrollTo(
@@ -236,6 +238,12 @@ def _current(option: QStyleOptionViewItem, index: QModelIndex | QPersistentModel
     return table.hasFocus() and index.row() == table.currentIndex().row()
 
 
+def _goes_on(option: QStyleOptionViewItem) -> bool:
+    """Whether a heading beside the numbers goes on above them: where none is scrolled away."""
+    table = option.widget.parentWidget() if isinstance(option.widget, _Names) else None
+    return isinstance(table, QTableView) and table.horizontalScrollBar().value() == 0
+
+
 class _Cell(QStyledItemDelegate):
     """A cell with a hairline below; headings muted and bold."""
 
@@ -274,6 +282,8 @@ class _Cell(QStyledItemDelegate):
         painter.setFont(look.font(12 if heading else 13, bold=heading or state == "strong"))
         painter.setPen(look.color("muted" if heading else _COLOR[state]))
         inner = rect.adjusted(look.px(3), look.px(6) if heading else 0, -look.px(3), 0)
+        if heading and _goes_on(option):
+            inner.setWidth(_WHOLE)
         words = QFontMetrics(painter.font()).elidedText(
             str(index.data()), Qt.TextElideMode.ElideRight, inner.width()
         )

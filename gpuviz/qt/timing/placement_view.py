@@ -15,9 +15,9 @@ from gpuviz.qt.look.theme import Theme
 from gpuviz.qt.painting.painter import paint
 from gpuviz.qt.running.meter import Meter
 from gpuviz.results.badges import BADGES
-from gpuviz.results.placements import Chart, axis, chart_of, height_of, picture, summary
+from gpuviz.results.placements import Chart, axis, between, chart_of, height_of, picture, summary
 from gpuviz.runners.base import Run
-from gpuviz.runners.measurement import Measurement
+from gpuviz.runners.measurement import Measurement, Placement
 from gpuviz.runners.placement import PLACED_BLOCKS
 from gpuviz.scenes.showing import Showing
 
@@ -67,11 +67,11 @@ class Canvas(QWidget):
         return self.frame
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """The picture, or the ground."""
-        painter = QPainter(self)
-        painter.fillRect(self.rect(), self._theme.look.color("ground"))
+        """What is to be seen of the picture, or the ground."""
+        painter, part = QPainter(self), event.rect()
+        painter.fillRect(part, self._theme.look.color("ground"))
         if (frame := self.drawn()) is not None:
-            paint(painter, frame)
+            paint(painter, between(frame, part.top(), part.bottom() + 1))
 
     def event(self, event: QEvent) -> bool:
         """Hovering a block says where and when it ran."""
@@ -116,6 +116,7 @@ class PlacementView(QWidget):
         self._found: dict[str, Measurement] = {}
         self._missing: dict[str, str] = {}
         self._role = ""
+        self._charted: tuple[Placement, Chart] | None = None
         self.badge, self.said = label("", "badge"), Elided("quiet")
         self.reason = label("", "quiet")
         self.reason.setWordWrap(True)
@@ -198,7 +199,7 @@ class PlacementView(QWidget):
         run = self._showing.runs.get(self._role) if self._showing is not None else None
         found = self._found.get(self._role)
         placement = found.placement if found is not None else None
-        chart = chart_of(placement) if placement is not None and len(placement.block) else None
+        chart = self._chart(placement) if placement is not None and len(placement.block) else None
         self.canvas.show_chart(chart, run)
         self._axis.chart = chart
         self._axis.update()
@@ -216,6 +217,12 @@ class PlacementView(QWidget):
         self.canvas.setAccessibleDescription(self.said.toolTip() or self.said.text())
         self._fit()
 
+    def _chart(self, placement: Placement) -> Chart:
+        """The chart of a placement; it is told of the same one again and again."""
+        if self._charted is None or self._charted[0] is not placement:
+            self._charted = placement, chart_of(placement)
+        return self._charted[1]
+
     def _why(self, found: Measurement | None) -> str:
         if self._showing is None:
             return ""
@@ -223,6 +230,8 @@ class PlacementView(QWidget):
         if run is not None and (many := run.trace.launch.blocks) > PLACED_BLOCKS:
             return tr("{n} blocks are too many to show one by one where they ran", n=grouped(many))
         if found is not None:
+            if found.source == "recorded":
+                return tr("The recording does not hold where the blocks ran.")
             return " ".join(found.notes) or tr("Where the blocks ran was not measured.")
         return self._missing.get(self._role, "")
 
