@@ -35,6 +35,7 @@ def test_every_lesson_shows_something_of_the_documents_or_goes_beyond() -> None:
 
 @pytest.mark.slow
 @pytest.mark.skipif(not nvrtc.libraries(), reason="some figures need the compiler")
+@pytest.mark.timeout(600)  # a minute where nothing else runs
 def test_the_page_is_up_to_date_but_for_what_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of lessons as they ship, which takes about a minute."""
     monkeypatch.delenv(SIZES)

@@ -117,3 +117,4 @@ def test_boxes_are_fetched_by_maps_that_the_kernel_makes() -> None:
     run = gpuviz.trace(programs.boxes, (2, 2), None, args, tiles, arch="sm_90")
     assert (run.arrays["c"] == (a.astype("f8") @ b.astype("f8").T).astype("f2")).all()
     assert "tensormap.replace" in run.trace.ptx and not run.trace.findings
+    assert any("tensor maps that the kernel makes itself" in note for note in run.notes)
