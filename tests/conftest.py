@@ -22,6 +22,8 @@ settings.load_profile("ci" if os.environ.get("CI") else "default")
 # What says where platformdirs finds the folders of the user, on every system.
 FOLDERS = ("XDG_CACHE_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "WIN_PD_OVERRIDE_LOCAL_APPDATA")
 
+SLOW = 600  # seconds a slow test may take; pyproject.toml says it of the others
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """`--update-golden` accepts the pictures of the lessons as they are now."""
@@ -52,7 +54,13 @@ def application(request: pytest.FixtureRequest) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skip what needs a GPU where the driver finds none."""
+    """Skip what needs a GPU where the driver finds none; slow tests may take longer.
+
+    They emulate whole launches, and a machine may be half as fast as another.
+    """
+    for item in items:
+        if item.get_closest_marker("slow") and not item.get_closest_marker("timeout"):
+            item.add_marker(pytest.mark.timeout(SLOW))
     marked = [item for item in items if item.get_closest_marker("gpu")]
     if marked and not _gpu_answers():
         for item in marked:
