@@ -108,7 +108,7 @@ class Reader:
             return self._tensor_map(text)
         if typed := _TYPED.match(text):
             if typed[1] not in DTYPES:
-                raise InputError(f"{text!r}: type {typed[1]!r} is none of {', '.join(DTYPES)}")
+                raise InputError(f"{text!r}: {self._unknown(typed[1])}")
             return self._typed(taken, text, typed)
         if taken.buffer:
             return self._buffer(taken, text)
@@ -117,6 +117,11 @@ class Reader:
         if text.split("(")[0].strip() in FILLS or text[:1] in "@{[":
             raise InputError(f"{text!r} is for a buffer; this is one number ({taken.kind})")
         return self._scalar(taken.kind, text)
+
+    def _unknown(self, word: str) -> str:
+        """What a word before `=` could be, which is no type: perhaps a parameter, misspelt."""
+        names = ", ".join(taken.name for taken in self.taken)
+        return f"{word!r} is no parameter ({names}) and no type ({', '.join(DTYPES)})"
 
     def _typed(self, taken: Taken, text: str, typed: re.Match[str]) -> Plain:
         """`f32[n]=rand`, `f32*4=ones`, `i32=n`."""

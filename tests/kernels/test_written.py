@@ -77,6 +77,8 @@ def test_files_are_as_long_as_they_are(tmp_path: Path) -> None:
     assert materialise(parse(b)).tolist() == list(range(12))
     image = parse(made(tmp_path, b="@z.png")[1])
     assert isinstance(image, BufferSpec) and materialise(image).tolist() == list(range(24))
+    with pytest.raises(InputError, match=r"'cuont' is no parameter \(a, .*\) and no type \(i8, u8"):
+        made(tmp_path, b="cuont=3")
     with pytest.raises(InputError, match=r"a: .*gone.npy"):
         made(tmp_path, a="@gone.npy")
 
