@@ -30,6 +30,7 @@ class Work:
     warps: int
     each: int
     hands: I32
+    groups: I32
     handed: Handed = NOTHING
 
     @property
@@ -149,6 +150,9 @@ def run(
         *(work.hands, hand, work.handed.phase, work.handed.request, phases),
         *(needs.ravel(), np.zeros(needs.size), _whole(needs.size) - 1),
         *(np.zeros(places, np.int64), _whole(places)),
+        # groups of asynchronous copies
+        *(work.groups, np.zeros(places, np.int64)),
+        *(np.zeros(places * sim.GROUPS), _whole(places * sim.GROUPS) - 1),
     )
     if cycles < 0 and phases:
         raise UnavailableError(

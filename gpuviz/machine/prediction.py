@@ -11,6 +11,7 @@ from gpuviz.arch import Architecture
 from gpuviz.arrays import F64
 from gpuviz.machine import simulation as sim
 from gpuviz.machine.bulk_traffic import with_copies
+from gpuviz.machine.copy_groups import groups_of
 from gpuviz.machine.device import Device
 from gpuviz.machine.facts import Circumstances, busy, facts, latency
 from gpuviz.machine.handovers import handed, hands_of
@@ -18,7 +19,7 @@ from gpuviz.machine.multiprocessor import Outcome, Work, run
 from gpuviz.machine.native import native
 from gpuviz.machine.nearness import nearness
 from gpuviz.machine.sample import Sample
-from gpuviz.machine.schedule import code_of
+from gpuviz.machine.schedule import asks_memory, code_of
 from gpuviz.machine.streams import streams_of
 from gpuviz.machine.traffic import traffic_of
 from gpuviz.ptx.text.ir import Module
@@ -180,10 +181,11 @@ def works_of(launched: Launched) -> tuple[list[Work], tuple[SassInstruction, ...
     hands = hands_of(code)
     known = handed(trace.handovers, streams, code, copies)
     columns = code_of(code)
-    asks = np.array([i.memory is not None for i in code], np.int32)
+    groups = groups_of(code, columns.sets)
+    asks = np.array([asks_memory(i) for i in code], np.int32)
     warps = trace.launch.warps_per_block
     return [
-        Work(*(columns, asks, streams, traffic, blocks, warps, len(blocks)), *(hands, known))
+        Work(columns, asks, streams, traffic, blocks, warps, len(blocks), hands, groups, known)
         for blocks in (_round(share, launched) for share in launched.sample.shares)
     ], code
 

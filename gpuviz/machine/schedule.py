@@ -124,6 +124,11 @@ def code_of(instructions: Sequence[SassInstruction]) -> Code:
     return Code(stall, sets, reads, waits, kind, pipe, line, ptx_line, jumps, special)
 
 
+def asks_memory(instruction: SassInstruction) -> bool:
+    """Whether it makes a request when lanes take part; those that never do only fill time."""
+    return instruction.memory is not None and instruction.guard != "!PT"
+
+
 def kind_of(instruction: SassInstruction) -> Kind:
     """What the multiprocessor does with it."""
     memory, name = instruction.memory, name_of(instruction)
@@ -140,6 +145,6 @@ def kind_of(instruction: SassInstruction) -> Kind:
 
 def pipe_of(instruction: SassInstruction) -> Pipe:
     """The unit it occupies: integer and logic where nothing else is known."""
-    if instruction.memory is not None:
+    if asks_memory(instruction):
         return Pipe.MIO
     return _PIPE.get(name_of(instruction), Pipe.ALU)

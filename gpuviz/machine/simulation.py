@@ -89,6 +89,10 @@ CODE_LINES = 256  # in that of the multiprocessor
 
 # What an instruction begins or waits for, as in `handovers`.
 ARRIVE, WAIT, BULK = 1, 2, 3
+# What it does with groups of asynchronous copies, as in `copy_groups`; LEAVES + n waits for all but
+# the n latest, of which a scoreboard counts fewer than GROUPS.
+COPIES, CLOSES, LEAVES = 1, 2, 3
+GROUPS = 64
 RECENT = 2000.0  # cycles over which memory's work is averaged
 LEAST_IDLE = 0.1
 
@@ -199,6 +203,10 @@ def simulate(
     completed: I32,
     hand_at: I64,
     asleep: I32,
+    groups: I32,
+    closed: I64,
+    brought: F64,
+    bringer: I32,
 ) -> float:
     """Run the blocks; the cycle in which the last of them has ended. See `multiprocessor.run`."""
     slots = int(facts[SLOTS])
@@ -252,6 +260,8 @@ def simulate(
                     made_at[place] = warp_made[number]
                     hand_at[place] = hand_first[number]
                     asleep[place] = -1
+                    closed[place] = 0
+                    brought[place * GROUPS] = 0.0
                     for b in range(BOARDS):
                         board[place * BOARDS + b] = 0.0
                     if warp_first[number] < warp_end[number]:
@@ -556,6 +566,21 @@ def simulate(
                     if RECORDING == 1 and result >= over[phase]:
                         completed[phase] = 2 * noted
                     over[phase] = max(over[phase], result)
+            g = groups[i]
+            group = place * GROUPS + closed[place] % GROUPS
+            awaited = group
+            if g == COPIES and q >= 0 and result > brought[group]:
+                brought[group] = result
+                bringer[group] = 2 * noted
+            elif g == CLOSES:
+                result = max(result, brought[group])
+                closed[place] += 1
+                following = place * GROUPS + closed[place] % GROUPS
+                brought[following] = brought[group]
+                bringer[following] = bringer[group]
+            elif g >= LEAVES and closed[place] > g - LEAVES:
+                awaited = place * GROUPS + (closed[place] - 1 - (g - LEAVES)) % GROUPS
+                until = brought[awaited]
             s = sets[i]
             if s < BOARDS:
                 if RECORDING == 1 and result >= board[place * BOARDS + s]:
@@ -634,7 +659,9 @@ def simulate(
                 if RECORDING == 1 and noted >= 0 and until > ready:
                     which = noted * NUMBERS_NOTED + CAUSE
                     numbers_noted[which] = 2 * noted
-                    if phase >= 0 and completed[phase] >= 0:
+                    if g >= LEAVES:
+                        numbers_noted[which] = bringer[awaited]
+                    elif phase >= 0 and completed[phase] >= 0:
                         numbers_noted[which] = completed[phase]
                 while w != 0:
                     if w & 1:

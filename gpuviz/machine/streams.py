@@ -16,6 +16,7 @@ import numpy as np
 
 from gpuviz.arrays import I32, I64, Bool
 from gpuviz.machine.polls import Visit, mended, parts_of_others
+from gpuviz.machine.schedule import asks_memory
 from gpuviz.ptx.text.ir import Module
 from gpuviz.sass.flow import SassBlock, name_of
 from gpuviz.sass.listing import SassInstruction
@@ -174,7 +175,7 @@ class _Links:
 def _is_data(instruction: SassInstruction) -> bool:
     """Whether it may be the one machine instruction of a PTX one that moves or computes data."""
     if instruction.memory is not None:
-        return True
+        return asks_memory(instruction)
     constant = instruction.operands.partition(",")[2].strip().startswith("-RZ, RZ,")
     return name_of(instruction) in _ARITHMETIC and not constant
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from gpuviz.arch import Architecture
 from gpuviz.arrays import I32, I64, U64, Bool
+from gpuviz.machine.schedule import asks_memory
 from gpuviz.machine.streams import Streams
 from gpuviz.memory.banks import wavefronts
 from gpuviz.sass.listing import SassInstruction
@@ -97,7 +98,7 @@ def _given(
     requests = trace.requests
     line_of = np.array([i.ptx_line for i in trace.instructions], np.int64)
     space_of = np.array([i.space == "global" for i in trace.instructions], bool)
-    is_memory = np.array([i.memory is not None for i in instructions] + [False], bool)
+    is_memory = np.array([*(asks_memory(i) for i in instructions), False], bool)
     ptx_line = np.array([i.ptx_line for i in instructions] + [0], np.int64)
     lines = line_of[requests.instruction] if len(requests) else np.zeros(0, np.int64)
     copies = {i.ptx_line for i in trace.instructions if i.op == "copy"}
