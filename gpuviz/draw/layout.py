@@ -128,12 +128,12 @@ def first_fitting(texts: tuple[str, ...], width: float, size: float, bold: bool 
     return next((t for t in texts if text_width(t, size, bold) <= width), "")
 
 
-_WORD = re.compile(r"[^ \t\n]+(?: %)?")
+_WORD = re.compile(r"\d+ × \d+[^ \t\n]*|[^ \t\n]+(?: %)?")
 
 
 def wrap(text: str, width: float, size: float, bold: bool = False) -> tuple[str, ...]:
     """The text in lines no wider than the width, broken at spaces; not within a number (thousands
-    are apart by thin spaces), and not before its percent sign.
+    are apart by thin spaces), and not before its percent sign, nor within a size (16 × 16).
     """
     lines: list[str] = []
     for word in _WORD.findall(text):

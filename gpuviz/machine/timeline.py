@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -102,6 +102,11 @@ class Timeline:
     def places(self) -> int:
         """Lanes of the picture: warps that can be resident at once."""
         return self.slots * self.warps
+
+    def only(self, warps: int) -> Timeline:
+        """The same with the first warps of a block that is alone, where others end at once."""
+        assert len(self.blocks) == 1, "warps of several blocks are numbered by their block"
+        return replace(self, warps=warps, spans=self.spans.only(warps))
 
     @property
     def whole(self) -> bool:

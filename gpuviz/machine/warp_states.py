@@ -72,6 +72,19 @@ class Spans:
         found = a + int(np.searchsorted(self.start[a:b], cycle, side="right")) - 1
         return found if found >= a and cycle < self.end[found] else -1
 
+    def only(self, places: int) -> Spans:
+        """Those of the first places."""
+        count = int(self.first[places])
+        return Spans(
+            self.start[:count],
+            self.end[:count],
+            self.place[:count],
+            self.state[:count],
+            self.event[:count],
+            self.cause[:count],
+            self.first[: places + 1],
+        )
+
     def within(self, begin: float, end: float) -> I64:
         """The rows that have a part between two cycles."""
         found = [np.zeros(0, np.int64)]

@@ -21,8 +21,9 @@ def with_board(shown: BankMap, request: BankRequest, served: float, *more: Figur
     """
     fine = request.count <= request.ideal
     done = tr("{done} of {all}", done=passed(served), all=counted("wavefront", request.count))
+    brief = tr("{done} of {all}", done=passed(served), all=request.count)
     counters = (
-        Figure(done, "good" if fine else "accent", True),
+        Figure(done, "good" if fine else "accent", True, shorter=(brief,)),
         Figure(tr("ideal {count}", count=request.ideal), "muted"),
         *more,
     )
@@ -46,7 +47,7 @@ def _cause(request: BankRequest, served: float) -> tuple[str, ...]:
         "{ways}-way conflict in bank {bank}", ways=request.worst.degree, bank=request.worst.bank
     )
     plain = f"{ways}: {lanes_named(request.worst.lanes)}"
-    return (f"{plain} · {grouped}", plain) if grouped else (plain,)
+    return (f"{plain} · {grouped}", plain, ways) if grouped else (plain, ways)
 
 
 def _group(request: BankRequest, served: float) -> str:

@@ -11,6 +11,7 @@ import numpy as np
 
 from gpuviz.draw.layout import Rect, elide
 from gpuviz.draw.marks import Boxes, Mark, Texts
+from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
 from gpuviz.language import trn
 from gpuviz.panels.panel import Need, Panel
@@ -20,6 +21,7 @@ Sign = Literal["-", "+", " "]
 _LINE, _LEAST = 1.32, 14.0  # letters from line to line; pixels of a letter
 _WIDE = 46.0  # letters of a column; where there is room for two, there are two
 _FEW = 4  # lines there is always room for
+_TAIL = 12  # letters of a statement's end that are kept: `threadIdx.x;`
 _AROUND = 1  # lines around changed ones that are shown
 
 
@@ -108,4 +110,14 @@ def _column(stage: Stage, area: Rect, lines: Sequence[Changed], letters: float) 
 
 
 def _cut(text: str, area: Rect, letters: float) -> str:
-    return elide(text, area.width - letters * 2, letters, mono=True)
+    """As much of a line as fits; of a statement its end, too, where it often differs."""
+    room = area.width - letters * 2
+    if text_width(text, letters, mono=True) <= room:
+        return text
+    code = text.lstrip(" ")
+    text = " " * ((len(text) - len(code)) // 2) + code
+    if not code.endswith(";"):
+        return elide(text, room, letters, mono=True)
+    tail = text[-_TAIL:]
+    wide = text_width(tail, letters, mono=True)
+    return elide(text[:-_TAIL], room - wide, letters, mono=True) + tail

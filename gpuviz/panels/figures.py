@@ -66,10 +66,14 @@ class Counted(Panel):
         word, x, y = self.badge or tr("model"), area.x, area.y + figures.line_height(stage) / 2
         end = area.right - figures.pill_width(stage, word)
         yield from badge(stage, end + small * 0.7, y, word)
+        end += size  # behind the last figure there is room enough as it is
         kept = self._kept(stage, end - x)
         for number, (figure, texts) in enumerate(kept):
             room = end - x - _least(stage, kept[number + 1 :])
-            if not (text := next((t for t in texts if _wide(stage, figure, t) <= room), "")):
+            text = next((t for t in texts if _wide(stage, figure, t) <= room), "")
+            if not text and not number:  # the main one alone, and no room for it
+                text = elide(texts[-1], room - size * 1.4, size, figure.bold)
+            if not text:
                 break
             yield label(x, y, text, color(stage, figure.ink), size, figure.bold)
             if figure.badge:

@@ -25,6 +25,7 @@ from gpuviz.traces import LANES
 
 _LETTER, _LEAST = 12.0, 2.0  # least size of numbers in cells; pixels of the smallest cells
 _LARGEST, _TALL, _LOW = 40.0, 30.0, 9.0  # pixels at scale 1: a cell, and a register's height
+_LINED = 9.0  # pixels of cells that have room for a line around a few of them
 _GROWN = np.array([-1.5, -1.5, 3, 3], np.float32)
 
 
@@ -83,6 +84,15 @@ class FragmentMatrices(Panel):
     def _all(self) -> tuple[Spread, ...]:
         return self.left, self.top, self.corner
 
+    def _lines(self, pitch: float) -> tuple[Marked, ...]:
+        """The further lines; one around all of a matrix where each would hide its own cells."""
+        if pitch >= _LINED:
+            return self.marked
+        found = dict[tuple[str, Ink], list[I64]]()
+        for one in self.marked:
+            found.setdefault((one.name, one.ink), []).append(one.cells)
+        return tuple(Marked(name, np.concatenate(all_), ink) for (name, ink), all_ in found.items())
+
     def need(self, stage: Stage, width: float) -> Need:
         """Enough to be seen."""
         least = stage.text(14) * 11
@@ -105,7 +115,7 @@ class FragmentMatrices(Panel):
         placed = self._placed(stage, area)
         for one, at in zip(self._all, placed, strict=True):
             yield from _cells(stage, one, at.cells, self.followed)
-        for line in self.marked:
+        for line in self._lines(placed[0].pitch):
             at = next(m for s, m in zip(self._all, placed, strict=True) if s.name == line.name)
             box = around(at.cells[line.cells], 3.0).array()
             yield Boxes(box, stroke=color(stage, line.ink), stroke_width=3, radius=4)

@@ -96,7 +96,9 @@ class Note:
 
 @dataclass(frozen=True)
 class Named:
-    """A name beside a point; those above each other are moved apart."""
+    """A name beside a point; those above each other are moved apart. One that stands `lower` keeps
+    clear of a line that rises through its point.
+    """
 
     x: float
     y: float
@@ -104,6 +106,7 @@ class Named:
     ink: Ink = "ink"
     bold: bool = False
     answers: bool = False
+    lower: bool = False
 
 
 @dataclass(frozen=True)
@@ -249,7 +252,8 @@ def _beside(stage: Stage, laid: plot.Plot, names: list[Named]) -> Iterator[Mark]
     for x in dict.fromkeys(one.x for one in names):
         column = [one for one in names if one.x == x]
         at = laid.at(x, [one.y for one in column])
-        heights = plot.spread(at[:, 1].tolist(), size * 1.2, laid.area.y, low)
+        drop = np.array([size * 0.5 * one.lower for one in column])
+        heights = plot.spread((at[:, 1] + drop).tolist(), size * 1.2, laid.area.y, low)
         for one, height in zip(column, heights, strict=True):
             left, wide = float(at[0, 0]) + size * 0.8, text_width(one.text, size, one.bold)
             if left + wide > edge:  # no room to its right

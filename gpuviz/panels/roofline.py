@@ -240,13 +240,28 @@ class Roofline(Panel):
         names = tuple(stop.name for stop in self.climb.stops)
         above = marks - [[0, size * 1.05]]
         above[0, 0] += text_width(names[0], size, True) / 2 - small  # others may stand at its left
-        yield from _plates(stage, above, names, palette.ink)
+        told = self._told(plot, above, names, size)
+        yield from _plates(stage, above[told], tuple(names[i] for i in told), palette.ink)
         handle = Rect(x - wide, y - wide, 2 * wide, 2 * wide)
         yield Boxes(handle.array(), palette.compute, stroke=palette.outline, stroke_width=2.0,
                     radius=wide, tip=lambda i: self.climb.axis[0])  # fmt: skip
         start = float(stops[-1, 0]) + size * 0.9
         said = first_fitting(self.climb.axis, plot.area.right - start, size)
         yield label(start, y, said, palette.muted, size)
+
+    def _told(
+        self, plot: Plot, middles: F64 | F32, names: tuple[str, ...], size: float
+    ) -> list[int]:
+        """The variants whose names keep clear of each other and of the kernel that climbs."""
+        ((x, y),) = self._on_roof(plot, np.array([self.climb.intensity])).tolist()
+        disc, found, end = Rect(x - _DISC, y - _DISC, 2 * _DISC, 2 * _DISC), list[int](), -np.inf
+        for number, (middle, name) in enumerate(zip(middles.tolist(), names, strict=True)):
+            wide = text_width(name, size, True)
+            plate = Rect(middle[0] - wide / 2, middle[1] - size / 2, wide, size)
+            if plate.x >= end + size * 0.3 and not plate.meets(disc):
+                found.append(number)
+                end = plate.right
+        return found
 
     def _climbing(self, stage: Stage, plot: Plot) -> Iterator[Mark]:
         """The kernel that moves along the roof, rings where it has been and can go."""
@@ -281,7 +296,9 @@ class Roofline(Panel):
         y = area.y + step / 2
 
         def said(name: str, color: Rgba, bold: bool) -> Mark:
-            text = elide(name, area.width - side, size, bold)
+            brief = name.partition(",")[0]  # without its size
+            room = area.width - side
+            text = first_fitting((name, brief), room, size, bold) or elide(brief, room, size, bold)
             return label(area.x + side, y, text, color, size, bold)
 
         for number, one in enumerate(self.kernels):

@@ -101,7 +101,9 @@ class WarpTimeline(Panel):
     def _parts(self, stage: Stage, area: Rect) -> tuple[Rect, list[Rect]]:
         """The lanes; below them the tracks, the axis, the key."""
         size = stage.text(14)
-        words = (f"{tr(TRACKS[one])} {percent(1)}" for one in TRACKS)
+        words = [f"{tr(TRACKS[one])} {percent(1)}" for one in TRACKS if self.busy]
+        last = f"  {self.record.warps - 1}" if self.record.warps > 1 else ""
+        words.append(self._slot(self.record.slots - 1) + last)
         side = max(text_width(said, size) for said in words) + size * 0.8
         inner = area.beside(side)[1]
         lanes, rest = inner.above(max(inner.height - self._below(stage), size * 3))
@@ -187,16 +189,20 @@ class WarpTimeline(Panel):
     def _instruction(self, event: int) -> Instruction:
         return self.record.code[int(self.record.events.instruction[event])]
 
+    def _slot(self, slot: int) -> str:
+        """What the lanes of a block are called: by the block, where only one was there."""
+        record = self.record
+        single = len(record.blocks) <= record.slots
+        return tr("block {n}", n=int(record.blocks[slot])) if single else tr("slot {n}", n=slot)
+
     def _names(self, stage: Stage, area: Rect, lanes: Rect) -> Iterator[Mark]:
         """Blocks, and warps where there is room."""
         record, size, palette = self.record, stage.text(14), stage.palette
         high = lanes.height / record.slots
-        single = len(record.blocks) <= record.slots
         step = max(1, int(np.ceil(size * 1.1 / high)))
         for slot in range(0, record.slots, step):
             y = lanes.y + slot * high + min(size * 0.65, high / 2)
-            said = tr("block {n}", n=int(record.blocks[slot])) if single else tr("slot {n}", n=slot)
-            yield label(area.x, y, said, palette.muted, size)
+            yield label(area.x, y, self._slot(slot), palette.muted, size)
         row = lanes.height / record.places
         if row < size * 1.05 or record.warps == 1:
             return

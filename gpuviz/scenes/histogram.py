@@ -233,8 +233,8 @@ def _sentence(counting: Counting) -> str:
             ideal=grouped(ideal),
         )
     return tr(
-        "The longest queue of the block's {count} atomic requests; together they take {cost}, "
-        "neighbours in order {ideal}.",
+        "The longest queue of the block's {count} atomic requests; together they take {cost}; "
+        "{ideal} would do for values in order.",
         count=count,
         cost=cost,
         ideal=grouped(ideal),

@@ -23,13 +23,13 @@ from gpuviz.runners.base import Run
 from gpuviz.scenes.base import Lesson, Parameter, Plan, Preset, Story, Values, offered
 from gpuviz.scenes.latency_hiding import clock_ghz
 from gpuviz.scenes.measured import badge_of, time_column, time_of
-from gpuviz.scenes.under_way import LINE, Group, UnderWay, law, roof_of
+from gpuviz.scenes.under_way import LINE, Group, UnderWay, law
 from gpuviz.scenes.values import number
 
 _KERNEL, _MULTIPROCESSORS, _WIDEST = "chase.cu", 132, 16  # warps of a block at the most
 WARPS, CHAINS = (1, 2, 4, 8, 16, 32, 64), (1, 2, 4, 8)
 _ONE, _WARPS, _CHAINS, _LAW, _END = 3.5, 1.1, 1.3, 3.0, 1.5  # seconds
-_HOPS = 5.5  # in view
+_HOPS, _ROUND = 5.5, 100.0  # in view, up to round cycles: as many beside another latency
 _FULL = 0.9  # of what more warps would bring, if nothing were in their way
 
 PARAMETERS = (
@@ -139,6 +139,10 @@ class Shown:
         """The least."""
         return self.more[0]
 
+    def end(self, chase: Chase) -> float:
+        """The last cycle of a launch that is in view."""
+        return min(self.span, chase.timeline.cycles)
+
     def full(self, chase: Chase) -> bool:
         """Whether it gets less than it asks for would bring, as its answers take longer."""
         alone = self.one.rate / self.one.warps / self.one.chains
@@ -163,7 +167,8 @@ def tell(values: Values, runs: Mapping[str, Run]) -> Story:
     if len(known) < len(more) + len(deeper):
         return _unmodelled(script, [(n, runs[_role(n, c)]) for n, c in added])
     begun = known[: len(more)], known[len(more) :]
-    shown = Shown(tuple(begun[0]), tuple(begun[1]), _HOPS * known[0].latency)
+    span = _ROUND * float(np.ceil(_HOPS * known[0].latency / _ROUND))
+    shown = Shown(tuple(begun[0]), tuple(begun[1]), span)
     every = tuple(_said(shown, one) for one in known)
     others, law = longest(every), acts[-1]
 
@@ -213,7 +218,7 @@ def _title(shown: Shown, chase: Chase, deeper: bool) -> str:
         return tr(
             "A warp that follows {chains} waits {percent} of its time",
             chains=trn("{n} chain", "{n} chains", chase.chains),
-            percent=percent(chase.waits),
+            percent=percent(chase.waits(shown.end(chase))),
         )
     if shown.full(chase) and chase.rate > 0.8 * max(one.rate for one in shown.more):
         return tr("More under way bring no more: L2 sends what it can, and all wait longer")
@@ -242,7 +247,7 @@ def _said(shown: Shown, chase: Chase) -> str:
 def _timeline(shown: Shown, chase: Chase, now: float) -> Node:
     """The first hops of the launch, on one multiprocessor."""
     record = chase.timeline
-    end = min(shown.span, record.cycles)
+    end = shown.end(chase)
     panel = WarpTimeline(record, 0.0, end, now=now if now < end else None)
     low = replace(panel, busy=False)
     figures, sources = chase.figures(), (_source(chase), *_measured(chase))
@@ -284,24 +289,25 @@ def _law(shown: Shown, grown: float) -> Picture:
         at_least(rows(share(1, plot), table), height=32),
         plot,
     )
-    roof = roof_of(every)
-    enough = roof * shown.one.latency
+    most = max(every, key=lambda one: one.rate)
+    latency = (shown.one if shown.filled else most).latency  # what fills, or what there is
+    enough = most.rate * latency
     known = {
-        "rate": f"{roof:.3g}",
-        "latency": f"{shown.one.latency:.0f}",
+        "rate": f"{most.rate:.3g}",
+        "latency": f"{latency:.0f}",
         "n": grouped(round(enough)),
         "lines": f"{enough / LINE:.0f}",
     }
     if shown.filled:
         said = tr(
-            "{rate} bytes a cycle, {latency} cycles each: {n} bytes under way, as {lines} lines "
-            "are, fill what L2 gives a multiprocessor.",
+            "{rate} bytes a cycle, {latency} cycles each: {n} bytes under way ({lines} "
+            "lines) fill what L2 gives a multiprocessor.",
             **known,
         )
     else:
         said = tr(
-            "{rate} bytes a cycle, {latency} cycles each: {n} bytes are under way, as {lines} "
-            "lines are, and more would bring more.",
+            "{rate} bytes a cycle, {latency} cycles each: {n} bytes ({lines} lines) are "
+            "under way, and more would bring more.",
             **known,
         )
     title = tr("Little's law: bytes under way = latency × bytes a cycle")
@@ -321,6 +327,7 @@ def _plot(shown: Shown, grown: float) -> Plot:
                 trn("{n} warp", "{n} warps", one.warps),
                 "accent",
                 answers=True,
+                lower=True,
             )
             for one in (few, some)
         ],

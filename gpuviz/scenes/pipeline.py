@@ -11,7 +11,7 @@ from gpuviz.arch import Architecture, architecture
 from gpuviz.errors import InputError
 from gpuviz.language import grouped, tr, trn
 from gpuviz.panels.figures import Counted, Figure, Said
-from gpuviz.panels.layout import rows, spare
+from gpuviz.panels.layout import first, rows
 from gpuviz.panels.lines import Line, Lines
 from gpuviz.panels.panel import Answer, Ink
 from gpuviz.panels.picture import Picture, longest
@@ -337,13 +337,12 @@ def _table(
     table = stage_table(every, COUNTS, ahead, WORKERS * LANES * 16, stages)
     note = tr("{n} blocks of {threads} threads: one on each multiprocessor of an H200, so that "
               "nobody else hides the wait.", n=BLOCKS, threads=WORKERS * LANES)  # fmt: skip
-    body = rows(
+    told = (
         table,
         Lines((Line((note,), "muted"),)),
         *((Said((_sentences(stages, "none", arch)[3],), "warn"),) if arch.cc < _ASYNC else ()),
-        *(spare(one, rank) for rank, one in enumerate(rings, 1)),
-        gap=0.8,
     )
+    body = first(rows(*told, *rings, gap=0.8), rows(*told, gap=0.8))  # all rings, or none
     title = tr("What stages give: bytes on their way while the warps work")
     return Picture(title, _sentences(stages, "none", arch)[2], body)
 

@@ -135,7 +135,7 @@ def tell(values: Values, runs: Mapping[str, Run]) -> Story:
         places = tr("registers of the threads") if rounds.shuffles else tr("words of the block")
         last = round(costs[now].wavefronts) if t > ended else None
         chart = panel.Rounds(drawn, rounds.places, places, done), _counted(rounds, done, last)
-        low = Picture(title, sentence, rows(*chart)) if t < ended else compared
+        low = Picture(title, sentence, rows(*chart, gap=_GAP)) if t < ended else compared
         return Picture(title, sentence, rows(*chart, table, gap=_GAP), low=low)
 
     return Story.of(script, at, _expected(way, threads, architecture(runs[way].arch)))
@@ -220,7 +220,8 @@ def _compared(costs: tuple[Cost, ...]) -> tuple[str, str]:
     return (
         tr("Four ways to the same sum"),
         tr(
-            "From neighbours to shuffles: {a} wavefronts become {b}, {c} instructions {d}.",
+            "A block, from neighbours to shuffles: {a} wavefronts become {b}, {c} PTX "
+            "instructions {d}.",
             a=f"{first.wavefronts:g}",
             b=f"{last.wavefronts:g}",
             c=f"{first.instructions:g}",

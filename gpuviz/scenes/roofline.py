@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from math import ceil
 
 from gpuviz.arch import architecture
 from gpuviz.draw.ease import smooth
@@ -229,7 +230,7 @@ def tell(values: Values, runs: Mapping[str, Run]) -> Story:
             numbers = _table(shown, seen), _source(shown)
             low = Picture(title, sentence, rows(*numbers))
             return Picture(title, sentence, rows(chart, *numbers), low=low)
-        now = shown.products[int(along + 0.5)] if along >= 0 else _last(shown.ends, arrived)
+        now = shown.products[ceil(along - 1e-6)] if along >= 0 else _last(shown.ends, arrived)
         return Picture(title, sentence, rows(chart, _figures(shown, now), _source(shown)))
 
     return Story.of(script, at, _expected(values))
@@ -443,7 +444,9 @@ def _figures(shown: _Shown, one: Point | None) -> Counted:
     if shown.roof is not None:
         allowed = rate(shown.roof.attainable(one.intensity))
         most = tr("without caches {rate}", rate=allowed) if shown.own else None
-        figures.insert(1, Figure(most or tr("at most {rate}", rate=allowed), "accent", True))
+        brief = () if most else (f"≤ {allowed}",)
+        said = most or tr("at most {rate}", rate=allowed)
+        figures.insert(1, Figure(said, "accent", True, shorter=brief))
     if shown.own and one.rate:
         got = tr("reached {rate}", rate=rate(one.rate))
         figures.append(Figure(got, "good", badge=shown.source))
@@ -495,7 +498,7 @@ def _table(shown: _Shown, count: int) -> Table:
         Column((moved, tr("bytes")), moved_by, badge=model, optional=2),
         Column((tr("operations a float"), tr("a float")), ratios, badge=model, bold=True),
         Column((bound_by,), bound, badge=model, bold=True),
-        Column((tr("of the peak"), tr("of peak")), part),
+        *([Column((tr("of the peak"), tr("of peak")), part)] if roof and roof.peak else ()),
         *_rates(shown),
     )
     return Table(columns, shown.chosen, count)

@@ -17,7 +17,7 @@ def stage_table(
     return Table(
         (
             Column((tr("stages"),), tuple(map(str, counts))),
-            Column((tr("tiles copied ahead"), tr("ahead")), tuple(map(str, ahead))),
+            Column((tr("tiles on their way"), tr("on the way")), tuple(map(str, ahead))),
             Column(
                 (tr("bytes on their way in a block"), tr("bytes")),
                 tuple(grouped(n * tile) for n in ahead),

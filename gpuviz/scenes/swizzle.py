@@ -476,6 +476,12 @@ def _short(swizzle: Swizzle) -> str:
 def _summary(tile: Tile, modes: list[Mode]) -> str:
     """What the swizzle that is shown gains."""
     shown, plain = modes[tile.chosen].load, modes[0].load
+    if shown.count > shown.ideal and not tile.swizzle.bits:
+        return tr(
+            "Without a swizzle lanes meet in banks: {count} where {ideal} would do.",
+            count=counted("wavefront", shown.count),
+            ideal=shown.ideal,
+        )
     if shown.count > shown.ideal:
         return tr(
             "With {swizzle} lanes still meet: {count} where {ideal} would do.",

@@ -68,12 +68,11 @@ class UnderWay:
         many = self.under_way / LINE
         return f"{many:.0f}" if many >= 100 else f"{many:.1f}"
 
-    @property
-    def waits(self) -> float:
-        """The part of its time in which a warp waits for an answer."""
-        taken = self.timeline.spans.time_in(0.0, self.timeline.recorded)
+    def waits(self, end: float) -> float:
+        """The part of their time up to a cycle in which warps wait for answers, as the key says."""
+        taken = self.timeline.spans.time_in(0.0, min(end, self.timeline.recorded))
         far = taken[[State.L1, State.L2, State.MEMORY]].sum()
-        return float(far / max(self.warps * self.timeline.recorded, 1.0))
+        return float(far / max(taken.sum(), 1.0))
 
     def figures(self) -> Counted:
         """Under way, latency, rate."""
@@ -122,7 +121,8 @@ def law(
     slope = Curve((_FIRST, knee), (_FIRST / one.latency, roof), "muted", 2, dash=True)
     flat = Curve((knee, x.high), (roof, roof), "muted", 2, dash=True)
     points = (_points(group, tip, grown) for group in groups)
-    return Plot(x, y, (slope, *[flat] * roofed, *points, *named), captions=(caption,))
+    told = named if grown >= 1 else ()  # no names of points that are not there yet
+    return Plot(x, y, (slope, *[flat] * roofed, *points, *told), captions=(caption,))
 
 
 def _points(group: Group, tip: Callable[[UnderWay], str], grown: float) -> Points:

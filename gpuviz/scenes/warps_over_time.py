@@ -80,7 +80,10 @@ def simulated(
     shapes = [(warps, loads) for warps in WARPS for loads in LOADS]
     if len(sweep.timelines) != len(shapes):
         return None
-    every = tuple(UnderWay(*shape, one) for shape, one in zip(shapes, sweep.timelines, strict=True))
+    every = tuple(
+        UnderWay(warps, loads, one.only(warps))
+        for (warps, loads), one in zip(shapes, sweep.timelines, strict=True)
+    )
     found, rates = sweep.measurement, rates_of(sweep)
     badge, where = (found.badge, found.gpu) if found and rates is not None else ("", "")
     return Simulated(arch, every, variants, threads, rates, waits_of(sweep), badge, where)
@@ -135,7 +138,7 @@ def tell(shown: Simulated, independent: int, role: str, lines: tuple[int, int]) 
 
 def _over_time(shown: Simulated, one: UnderWay, part: float) -> Picture:
     """The first loads of a block's warps."""
-    span = min(_LOADS_SHOWN * shown.one.latency, one.timeline.cycles)
+    span = _seen(shown, one)
     panel = WarpTimeline(one.timeline, 0.0, span, now=span * part if part < 1 else None)
     low = replace(panel, busy=False)
     source = spare(_source(shown))
@@ -149,11 +152,16 @@ def _over_time(shown: Simulated, one: UnderWay, part: float) -> Picture:
     return Picture(_title(shown, one), said, body)
 
 
+def _seen(shown: Simulated, one: UnderWay) -> float:
+    """The last cycle that is in view."""
+    return min(_LOADS_SHOWN * shown.one.latency, one.timeline.cycles)
+
+
 def _title(shown: Simulated, one: UnderWay) -> str:
     """What this block shows, beside the least."""
     loads = trn("{n} load at once", "{n} loads at once", one.each)
     if one is shown.one:
-        percent = f"{100 * one.waits:.0f} %"
+        percent = f"{100 * one.waits(_seen(shown, one)):.0f} %"
         return tr("One warp, one load at a time: it waits {percent} of its time", percent=percent)
     times = f"{one.rate / shown.one.rate:.3g}"
     if one.warps == 1:

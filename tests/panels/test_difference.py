@@ -28,6 +28,13 @@ def test_lines_far_from_a_change_are_left_out() -> None:
     assert Changed(" ", "⋯") in difference(["x", *before], ["y", *after])
 
 
+def test_a_statement_that_is_cut_keeps_its_end() -> None:
+    code = "    int column = blockIdx.x * WIDTH + threadIdx.x;"
+    _, shown = words(Difference((Changed("+", code),)), 380, 200)
+    assert shown.startswith("  int column = ") and shown.endswith("…threadIdx.x;")
+    assert words(Difference((Changed("+", code),)), 800, 200) == ["+", code]
+
+
 def test_what_has_no_room_is_counted() -> None:
     panel = Difference(tuple(Changed("+", f"line{n}") for n in range(40)))
     shown = words(panel, 300, 200)

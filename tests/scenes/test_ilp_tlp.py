@@ -159,7 +159,7 @@ def test_warps_over_time_are_simulated_and_obey_littles_law() -> None:
     shown = simulated(architecture("sm_90"), made.runs["sweep"], (), 256)
     assert shown is not None
     one, wide, deep = shown.one, shown.of(32, 1), shown.of(1, 4)
-    assert 0.8 < one.waits < 1 and 64 < one.under_way < 128
+    assert 0.8 < one.waits(one.timeline.cycles) < 1 and 64 < one.under_way < 128
     assert wide.rate == pytest.approx(32 * one.rate, rel=0.05)
     assert wide.latency == pytest.approx(one.latency, rel=0.05)
     assert 3 * one.rate < deep.rate < 4 * one.rate  # it waits for all four before the next four
