@@ -18,6 +18,7 @@ from gpuviz import __version__, bounded, npy, records, zips
 from gpuviz.arrays import Array
 from gpuviz.errors import Error, FormatError
 from gpuviz.files import whole
+from gpuviz.language import tr
 
 Record = TypeVar("Record")
 Arrays = Mapping[str, Array]
@@ -101,7 +102,7 @@ class Content(Generic[Record]):
 
     def damaged(self, why: str) -> FormatError:
         """The error for what does not fit together."""
-        return FormatError(f"{self.path} is damaged: {why}")
+        return FormatError(tr("{file} is damaged: {why}", file=self.path, why=why))
 
 
 def read(path: Path, form: Form, kind: type[Record]) -> Content[Record]:
@@ -141,10 +142,17 @@ def _manifest(archive: zips.Zip, name: str) -> Any:
 
 def _check(path: Path, form: Form, plain: Any) -> None:
     if not isinstance(plain, dict) or plain.get("format") != form.name:
-        raise FormatError(f"{path} is no {form.called} of gpuviz")
+        raise FormatError(tr("{file} is no {form} of gpuviz", file=path, form=tr(form.called)))
     if plain.get("version") != form.version:
         raise FormatError(
-            f"{path} is a {form.called} of version {plain.get('version')}, written by gpuviz "
-            f"{plain.get('gpuviz', '?')}; this gpuviz ({__version__}) reads version "
-            f"{form.version}: update gpuviz"
+            tr(
+                "{file} is a {form} of version {version}, written by gpuviz {by}; this gpuviz "
+                "({own}) reads version {known}: update gpuviz",
+                file=path,
+                form=tr(form.called),
+                version=plain.get("version"),
+                by=plain.get("gpuviz", "?"),
+                own=__version__,
+                known=form.version,
+            )
         )

@@ -4,6 +4,7 @@ memory.
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from collections.abc import Iterator
@@ -12,9 +13,15 @@ from io import BufferedReader
 from pathlib import Path
 
 from gpuviz.errors import FormatError, InputError
+from gpuviz.language import later, tr
 
 MOST = 16 << 20  # bytes of a source, a lecture's record, a small file of ours
 _STEP = 1 << 20  # bytes read at once
+_WHY = {
+    errno.ENOENT: later("No such file or directory"),
+    errno.EACCES: later("Permission denied"),
+    errno.EISDIR: later("Is a directory"),
+}
 
 
 @contextmanager
@@ -31,12 +38,14 @@ def opened(path: Path, most: int = MOST) -> Iterator[BufferedReader]:
         with open(path, "rb", opener=_without_waiting) as file:
             found = os.fstat(file.fileno())
             if not stat.S_ISREG(found.st_mode):
-                raise InputError(f"cannot read {path}: it is a device or a pipe, not a file")
+                raise _unread(path, tr("it is a device or a pipe, not a file"))
             if found.st_size > most:
                 raise _too_large(path, most)
             yield file
     except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror or error}") from None
+        number = error.errno or 0
+        why = tr(_WHY[number]) if number in _WHY else error.strerror or str(error)
+        raise _unread(path, why) from None
     except ValueError as error:
         if "null" not in str(error):  # a zero byte in a name
             raise
@@ -72,4 +81,9 @@ def _without_waiting(path: str, flags: int) -> int:
 
 
 def _too_large(path: Path, most: int) -> FormatError:
-    return FormatError(f"cannot read {path}: it is larger than {amount(most)}")
+    why = tr("it is larger than {amount}", amount=amount(most))
+    return FormatError(tr("cannot read {file}: {why}", file=path, why=why))
+
+
+def _unread(path: Path, why: object) -> InputError:
+    return InputError(tr("cannot read {file}: {why}", file=path, why=why))

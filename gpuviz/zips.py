@@ -14,6 +14,7 @@ from typing import BinaryIO
 
 from gpuviz import bounded
 from gpuviz.errors import FormatError
+from gpuviz.language import tr
 
 _STEP = 1 << 20  # bytes read at once, and of the table of contents
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # the others unpack without a limit
@@ -94,9 +95,11 @@ def within(file: BinaryIO, name: str, most: int, count: int = 10_000) -> Iterato
     except FormatError:
         raise
     except KeyError as error:  # a file that is not in it
-        raise FormatError(f"{name} is damaged: {error.args[0]}") from None
+        raise FormatError(tr("{file} is damaged: {why}", file=name, why=error.args[0])) from None
     except _DAMAGE as error:
-        raise FormatError(f"{name} is damaged, or of another kind: {error}") from None
+        raise FormatError(
+            tr("{file} is damaged, or of another kind: {why}", file=name, why=error)
+        ) from None
 
 
 def _check(found: list[zipfile.ZipInfo], name: str, most: int, count: int) -> None:

@@ -1,16 +1,24 @@
 """Texts and their translations: complete, with the same values, in the language asked for."""
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
+from zipfile import ZipFile
 
+import numpy as np
 import pytest
 
-from gpuviz import language, translation
+from gpuviz import bounded, language, translation
 from gpuviz.arguments import parse
 from gpuviz.cli import main
-from gpuviz.errors import FormatError, InputError
+from gpuviz.compile.log import failure
+from gpuviz.errors import FormatError, InputError, KernelFault, LaunchError, UnsupportedError
+from gpuviz.export.read_any import read_any
 from gpuviz.language import Catalogue, best, choose, languages, plural_rule, tr, trn
+from gpuviz.ptx.emulator import emulate
+from gpuviz.ptx.text.parser import parse as parse_ptx
+from gpuviz.runners import recording
 from gpuviz.scenes import lesson
 from gpuviz.scenes.check import check_values
 from gpuviz.translation import Text
@@ -198,3 +206,58 @@ def test_a_wrong_value_is_told_in_the_language_chosen(spanish: None) -> None:
         check_values(banks, {"stride": "x"})
     with pytest.raises(InputError, match="la lección banks no tiene el parámetro 'nix'"):
         check_values(banks, {"nix": 1})
+
+
+_PTX = """
+.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 out) {{
+    .reg .b32 %r<4>; .reg .b64 %rd<4>;
+    ld.param.u64 %rd1, [out];
+    {body}
+    ret;
+}}
+"""
+
+
+def _launched(body: str, arguments: Sequence[np.ndarray[Any, Any]]) -> None:
+    emulate(
+        parse_ptx(_PTX.format(body=body)), "k", (1, 1, 1), (32, 1, 1), arguments, names=("out",)
+    )
+
+
+def test_what_a_kernel_does_wrong_is_told_in_the_language_chosen(spanish: None) -> None:
+    four = [np.zeros(4, np.uint32)]
+    with pytest.raises(KernelFault) as fault:
+        _launched("mov.u32 %r1, 0; st.global.u32 [%rd1+64], %r1;", four)
+    assert str(fault.value).startswith("acceso ilegal a memoria global en ")
+    assert "48 bytes más allá del final del búfer out (16 bytes)" in str(fault.value)
+    assert str(fault.value).endswith("bloque (0, 0, 0), hilo (0, 0, 0)")
+    with pytest.raises(UnsupportedError, match=r"no se admite: esta forma de la instrucción \("):
+        _launched("shfl.sync.idx.b32 %r1, %r2, 1;", four)
+    with pytest.raises(LaunchError, match="el kernel k toma 1 argumentos y se dieron 0"):
+        _launched("", [])
+
+
+def test_the_compilers_words_stay_its_own_in_a_sentence_of_ours(spanish: None) -> None:
+    one = 'k.cu(3): error: identifier "x" is undefined'
+    said = str(failure("k.cu", one))
+    assert said.startswith("k.cu no compila (1 error):\n")
+    assert 'identifier "x" is undefined' in said
+    assert str(failure("k.cu", f"{one}\n{one.replace('3', '4')}")).startswith(
+        "k.cu no compila (2 errores):\n"
+    )
+
+
+def test_a_file_that_is_none_is_told_in_the_language_chosen(spanish: None, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"no se puede leer .*: no existe ese archivo o carpeta"):
+        bounded.read(tmp_path / "none.cu")
+    with pytest.raises(InputError, match=r"no se puede leer .*: es una carpeta"):
+        bounded.read(tmp_path)
+    with ZipFile(tmp_path / "other.zip", "w") as made:
+        made.writestr("manifest.json", "{}")
+    with pytest.raises(FormatError, match="no es ni una traza ni una grabación de gpuviz"):
+        read_any(tmp_path / "other.zip")
+    with pytest.raises(FormatError, match="no es un archivo de gpuviz de la clase «grabación»"):
+        recording.read(tmp_path / "other.zip")

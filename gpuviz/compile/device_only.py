@@ -11,6 +11,7 @@ from gpuviz.compile.headers import declaring
 from gpuviz.compile.nvrtc import Library
 from gpuviz.compile.program import CompileError, Diagnostic
 from gpuviz.compile.split.splitting import Split
+from gpuviz.language import tr
 
 _ROUNDS = 16  # each leaves something out, takes something back, or adds a header of CUDA
 _SHOWN = 3
@@ -85,16 +86,21 @@ def failure(split: Split, output: Output, folder: str) -> CompileError:
     lost = split.lost
     if output.ok and not lost:
         return CompileError(
-            f"{split.name} has no kernel to compile: no __global__ function is in it, or templates "
-            "alone, of which it does not say with what: name one, as in --entry 'f<float, 256>'"
+            tr(
+                "{name} has no kernel to compile: no __global__ function is in it, or templates "
+                "alone, of which it does not say with what: name one, as in --entry {example}",
+                name=split.name,
+                example="'f<float, 256>'",
+            )
         )
     made = log.failure(split.name, output.log, folder)
     words = str(made)
     if lost:
         shown = "\n".join(f"  {error}" for error in lost[:20])
-        words = f"{split.name}: none of its kernels compiles:\n{shown}"
+        words = f"{tr('{name}: none of its kernels compiles:', name=split.name)}\n{shown}"
     if split.missing:
-        words += f"\nNot found (-I FOLDER says where they are): {_few(split.missing)}"
+        few = _few(split.missing)
+        words += "\n" + tr("Not found (-I FOLDER says where they are): {files}", files=few)
     return CompileError(words, lost or made.diagnostics, output.log)
 
 

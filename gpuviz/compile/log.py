@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Literal, cast
 
 from gpuviz.compile.program import CompileError, Diagnostic, Resources
+from gpuviz.language import tr, trn
 
 _DIAGNOSTIC = re.compile(
     r"^(?P<file>[^\n(]+)\((?P<line>\d+)\): "
@@ -120,7 +121,13 @@ def failure(name: str, log: str, folder: str = "") -> CompileError:
     found = diagnostics(log, folder)
     errors = [d for d in found if d.severity == "error"]
     if not errors:
-        return CompileError(f"{name} does not compile:\n{log.strip()}", found, log)
-    count = f"{len(errors)} error{'s' if len(errors) > 1 else ''}"
+        said = tr("{name} does not compile:", name=name)
+        return CompileError(f"{said}\n{log.strip()}", found, log)
     shown = "\n".join(f"  {error}" for error in list(dict.fromkeys(map(str, errors)))[:20])
-    return CompileError(f"{name} does not compile ({count}):\n{shown}", found, log)
+    said = trn(
+        "{name} does not compile ({n} error):",
+        "{name} does not compile ({n} errors):",
+        len(errors),
+        name=name,
+    )
+    return CompileError(f"{said}\n{shown}", found, log)

@@ -8,6 +8,7 @@ from gpuviz import bounded, trace_file
 from gpuviz.archive import form_of
 from gpuviz.errors import FormatError, InputError
 from gpuviz.export.reading import LARGEST, read
+from gpuviz.language import tr
 from gpuviz.runners import recording
 from gpuviz.runners.recording import Recording
 from gpuviz.scenes import traced
@@ -32,7 +33,9 @@ def read_any(path: Path) -> Provenance | Recording | Lesson:
             return recording.read(path)
         if form == trace_file.FORM.name:
             return traced.lesson_of(path.absolute())
-        raise FormatError(f"{path} is a zip file, but neither a trace nor a recording of gpuviz")
+        raise FormatError(
+            tr("{file} is a zip file, but neither a trace nor a recording of gpuviz", file=path)
+        )
     found = read(path)
     check_files(found, str(path))
     return found

@@ -11,6 +11,7 @@ from gpuviz.arguments import ImageSpec, Passed, Pointer, Recipe
 from gpuviz.arrays import Array
 from gpuviz.compile import demangled
 from gpuviz.errors import LaunchError
+from gpuviz.language import tr
 from gpuviz.ptx.simt.global_memory import GlobalMemory
 from gpuviz.ptx.simt.heap import HEAP_BYTES, Heap
 from gpuviz.ptx.simt.program import Program, parameter_bytes, parameter_offsets, place, reachable
@@ -66,14 +67,21 @@ def ready(
     function = module.by_name.get(kernel)
     if function is None or not function.entry or not function.defined:
         raise LaunchError(
-            f"there is no kernel {kernel!r} in this module; it has: "
-            f"{', '.join(module.kernels) or 'none'}"
+            tr(
+                "there is no kernel {name} in this module; it has: {known}",
+                name=repr(kernel),
+                known=", ".join(module.kernels) or tr("none"),
+            )
         )
     _check_shape(function, grid, block)
     if len(arguments) != len(function.params):
         raise LaunchError(
-            f"kernel {function.name} takes {len(function.params)} arguments, "
-            f"{len(arguments)} were given"
+            tr(
+                "kernel {name} takes {n} arguments, {given} were given",
+                name=function.name,
+                n=len(function.params),
+                given=len(arguments),
+            )
         )
     labels = [names[i] if i < len(names) else f"arg{i}" for i in range(len(arguments))]
     placing = Placing(unset)
@@ -121,10 +129,14 @@ def _told(argument: Array | Passed, data: bytes) -> str:
 
 def _check_shape(function: Function, grid: Triple, block: Triple) -> None:
     """What no device of any kind would launch (`check_limits` of the runners knows each device)."""
-    for what, sizes in (("grid", grid), ("block", block)):
+    for what, sizes in ((tr("grid"), grid), (tr("block"), block)):
         if min(sizes) < 1:
             raise LaunchError(
-                f"a {what} of {'x'.join(map(str, sizes))} is empty; every size must be at least 1"
+                tr(
+                    "a {what} of {sizes} is empty; every size must be at least 1",
+                    what=what,
+                    sizes="x".join(map(str, sizes)),
+                )
             )
     cluster = function.cluster
     if min(cluster) < 1 or any(g % c for g, c in zip(grid, cluster, strict=True)):
@@ -135,8 +147,13 @@ def _check_shape(function: Function, grid: Triple, block: Triple) -> None:
     threads = block[0] * block[1] * block[2]
     if 0 < function.max_threads < threads:
         raise LaunchError(
-            f"kernel {function.name} was compiled for at most {function.max_threads} "
-            f"threads a block (__launch_bounds__), not {threads}"
+            tr(
+                "kernel {name} was compiled for at most {most} threads a block "
+                "(__launch_bounds__), not {n}",
+                name=function.name,
+                most=function.max_threads,
+                n=threads,
+            )
         )
 
 

@@ -19,7 +19,7 @@ from gpuviz.arguments import parse, renamed
 from gpuviz.arrays import Array
 from gpuviz.compile.compiler import read_text
 from gpuviz.compile.source_hash import source_hash
-from gpuviz.language import brief
+from gpuviz.language import brief, later
 from gpuviz.runners.measurement import (
     DeviceFacts,
     Measurement,
@@ -31,7 +31,7 @@ from gpuviz.runners.measurement import (
 )
 from gpuviz.suffixes import RECORDING
 
-FORM = Form("gpuviz-recording", 1, "recording", "arrays.npz", 1 << 28)
+FORM = Form("gpuviz-recording", 1, later("recording"), "arrays.npz", 1 << 28)
 SUFFIX = RECORDING
 # What those of before say of launches whose blocks are too many to place: the window says it now.
 _BEFORE = "are too many to show one by one where they ran"

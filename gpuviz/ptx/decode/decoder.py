@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from gpuviz.errors import UnsupportedError
+from gpuviz.language import later
 from gpuviz.observe import Place
 from gpuviz.ptx.decode import (
     address,
@@ -94,7 +95,7 @@ STEPS: dict[str, Builder] = {
 }
 ENDS = {**control.ENDS, "call": call_end}
 _LAST = frozenset({"bra", "brx", "ret", "exit", "trap", "brkpt"})  # nothing goes on past them
-_NOT_DONE = {"tcgen05": "tensor memory, and products in it (Blackwell's tcgen05),"}
+_NOT_DONE = {"tcgen05": later("tensor memory, and products in it (Blackwell's tcgen05),")}
 # What building a step raises where operands are too few, too many, or of another sort.
 _MALFORMED = (LookupError, ValueError, TypeError, ArithmeticError, StopIteration, AssertionError)
 
@@ -163,7 +164,7 @@ def step_of(site: Site) -> Step | None:
     except UnsupportedError as error:
         raise site.unsupported(f"this instruction ({error})") from error
     except _MALFORMED as error:
-        raise site.unsupported("this form of the instruction") from error
+        raise site.unsupported(later("this form of the instruction")) from error
 
 
 def _together(site: Site) -> Callable[[Group], bool]:
@@ -174,7 +175,7 @@ def _together(site: Site) -> Callable[[Group], bool]:
 def _arithmetic(site: Site) -> Step:
     step = arithmetic_step(site)
     if step is None:
-        raise site.unsupported(_NOT_DONE.get(site.name, "this instruction"))
+        raise site.unsupported(_NOT_DONE.get(site.name, later("this instruction")))
     return step
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from gpuviz.arrays import Array
 from gpuviz.errors import UnsupportedError
+from gpuviz.language import tr
 from gpuviz.ptx.simt.code import FunctionCode, Step
 from gpuviz.ptx.simt.group import Group
 from gpuviz.ptx.simt.program import Program
@@ -25,10 +26,15 @@ class Unsupported(UnsupportedError):
     """Something that this emulator does not execute: `what`, in which instruction."""
 
     def __init__(self, instruction: Instruction, what: str) -> None:
-        super().__init__(
-            f"{what} is not supported ({instruction.where}: {instruction.opcode.text})"
-        )
         self.what = what
+        super().__init__(
+            tr(
+                "{what} is not supported ({where}: {opcode})",
+                what=tr(self.what),
+                where=instruction.where,
+                opcode=instruction.opcode.text,
+            )
+        )
 
 
 @dataclass(frozen=True, slots=True)

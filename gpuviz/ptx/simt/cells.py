@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gpuviz.arrays import I64, Array, Bool
+from gpuviz.language import tr
 from gpuviz.ptx.simt.layout import Layout
 
 
@@ -27,7 +28,7 @@ def check_inside(layout: Layout, address: Array, width: int, size: int, what: st
     if int(address.max()) + width > size:
         bad = address > size - width if size >= width else np.ones_like(address, bool)
         raise Violation(
-            f"{width}-byte access outside the {size} bytes of {what}",
+            tr("{n}-byte access outside the {size} bytes of {what}", n=width, size=size, what=what),
             layout.full(bad),
             layout.full(address),
         )
@@ -39,7 +40,10 @@ def check_alignment(layout: Layout, address: Array, width: int) -> None:
         low = address & address.dtype.type(width - 1)
         if low.any():
             raise Violation(
-                f"misaligned {width}-byte access", layout.full(low) != 0, layout.full(address), True
+                tr("misaligned {n}-byte access", n=width),
+                layout.full(low) != 0,
+                layout.full(address),
+                True,
             )
 
 

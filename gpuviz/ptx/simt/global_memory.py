@@ -7,6 +7,7 @@ import numpy.typing as npt
 
 from gpuviz.arrays import I64, Array
 from gpuviz.errors import LaunchError
+from gpuviz.language import tr
 from gpuviz.ptx.simt.cells import Cells, Violation, check_alignment
 from gpuviz.ptx.simt.layout import Layout
 from gpuviz.ptx.simt.windows import GLOBAL
@@ -92,7 +93,7 @@ class GlobalMemory:
         ends = self._high[np.maximum(slots, 0)] if len(self._high) else np.zeros_like(where)
         bad = (slots < 0) | (where + width > ends)
         if bad.any():
-            raise Violation(f"{width}-byte access", layout.full(bad), layout.full(where))
+            raise Violation(tr("{n}-byte access", n=width), layout.full(bad), layout.full(where))
 
     def index_of(self, layout: Layout, where: I64, width: int, unit: int) -> I64:
         """Cell index of every address, wherever it lies in the cells."""
@@ -111,11 +112,19 @@ class GlobalMemory:
         """Where an illegal address lies, relative to the nearest buffer."""
         slot = int(np.searchsorted(np.array(self._starts), address, side="right")) - 1
         if address + ALIGNMENT > GLOBAL and slot < 0 and self.names:
-            return f"{self._starts[0] - address} bytes before buffer {self.names[0]}"
+            before = self._starts[0] - address
+            return tr("{n} bytes before buffer {name}", n=before, name=self.names[0])
         if slot < 0 or address > self._top + ALIGNMENT:
-            return "in no buffer"
+            return tr("in no buffer")
         name, size = self.names[slot], self._ends[slot] - self._starts[slot]
         past = address - self._ends[slot]
         if past >= 0:
-            return f"{past} bytes past the end of buffer {name} ({size} bytes)"
-        return f"at byte {size + past} of buffer {name} ({size} bytes)"
+            return tr(
+                "{n} bytes past the end of buffer {name} ({size} bytes)",
+                n=past,
+                name=name,
+                size=size,
+            )
+        return tr(
+            "at byte {n} of buffer {name} ({size} bytes)", n=size + past, name=name, size=size
+        )

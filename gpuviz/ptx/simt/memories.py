@@ -8,6 +8,7 @@ import numpy as np
 
 from gpuviz.arrays import I64, Array, Bool
 from gpuviz.errors import KernelFault
+from gpuviz.language import tr
 from gpuviz.observe import Access
 from gpuviz.ptx.simt.cells import Memory, Violation
 from gpuviz.ptx.simt.cluster import RANK_BIT
@@ -119,17 +120,24 @@ class Memories:
         lane = int(np.argmax(bad))
         address = int(violation.address.reshape(-1)[lane])
         near = program.describe(space, address)
-        message = (
-            f"illegal {space} access at {at.where} ({program.module.line_text(at.ptx_line)}): "
-            f"{violation.reason}{', ' * bool(near)}{near}, address {address:#x}, {group.who(lane)}"
+        message = tr(
+            "illegal {space} access at {where} ({code}): {why}, address {address}, {who}",
+            space=space,
+            where=at.where,
+            code=program.module.line_text(at.ptx_line),
+            why=", ".join(filter(None, (violation.reason, near))),
+            address=f"{address:#x}",
+            who=_who(group, lane),
         )
         kind, remedy = (
             f"illegal {space} access",
-            "compare the index with the size before the access",
+            tr("compare the index with the size before the access"),
         )
         if violation.misaligned:
             kind = f"misaligned {space} access"
-            remedy = "read and write as wide as the address is aligned; a GPU ends the launch here"
+            remedy = tr(
+                "read and write as wide as the address is aligned; a GPU ends the launch here"
+            )
         found = group.finding("memory", kind, message, at, lane, remedy, address)
         return KernelFault(message, replace(found, count=int(bad.sum())))
 
@@ -159,3 +167,14 @@ class Memories:
         row = thread * self.local.size
         end = row + min(start + size, self.local.size)
         return self.local.cells.bytes[row + start : end].tobytes()
+
+
+def _who(group: Group, flat: int) -> str:
+    """Block and thread of the element at a flat index."""
+    block, thread = group.position(flat)
+    launch = group.machine.execution.launch
+    return tr(
+        "block {block}, thread {thread}",
+        block=launch.block_index(block),
+        thread=launch.thread_index(thread),
+    )

@@ -11,6 +11,7 @@ from gpuviz import free_memory
 from gpuviz.arguments import ImageSpec
 from gpuviz.compile import demangled
 from gpuviz.errors import LaunchError
+from gpuviz.language import tr
 from gpuviz.ptx.simt.cluster import Cluster
 from gpuviz.ptx.simt.global_memory import GlobalMemory
 from gpuviz.ptx.simt.spaces import ReadOnlyMemory
@@ -72,11 +73,14 @@ class Program:
             return ""
         first = self.addresses[ordered[0]]
         if address & 1 << 31 or address < first:  # negative: seen as an offset of 32 bits
-            return f"{(first - address) & 0xFFFFFFFF} bytes before {demangled(ordered[0])}"
+            before = (first - address) & 0xFFFFFFFF
+            return tr("{n} bytes before {name}", n=before, name=demangled(ordered[0]))
         name = [n for n in ordered if self.addresses[n] <= address][-1]
         at, size = address - self.addresses[name], sizes[name]
-        where = f"{at - size} bytes past the end" if at >= size else f"byte {at}"
-        return f"{where} of {demangled(name)} ({size} bytes)"
+        what = {"name": demangled(name), "size": size}
+        if at >= size:
+            return tr("{n} bytes past the end of {name} ({size} bytes)", n=at - size, **what)
+        return tr("byte {n} of {name} ({size} bytes)", n=at, **what)
 
     def function_at(self, address: int) -> Function | None:
         """The function a code address belongs to."""

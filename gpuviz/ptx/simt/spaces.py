@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from gpuviz.arrays import I64, Array
+from gpuviz.language import tr
 from gpuviz.ptx.simt.cells import Cells, Violation, check_alignment, check_inside
 from gpuviz.ptx.simt.cluster import RANK_BIT, Cluster, split_told
 from gpuviz.ptx.simt.layout import Layout
@@ -42,7 +43,7 @@ class SharedMemory:
         row = layout.row
         if self._cluster.size > 1 and int(address.max()) >> RANK_BIT:
             address, row = self._of_cluster(layout, address)
-        check_inside(layout, address, width, self.size, "shared memory of the block")
+        check_inside(layout, address, width, self.size, tr("shared memory of the block"))
         check_alignment(layout, address, width)
         return self._cell(address, row, unit)
 
@@ -98,7 +99,7 @@ class LocalMemory(_Bounded):
 
     def index(self, layout: Layout, address: Array, width: int, unit: int) -> I64:
         """Cell index of every offset in the threads of a layout."""
-        check_inside(layout, address, width, self.size, "local memory of the thread")
+        check_inside(layout, address, width, self.size, tr("local memory of the thread"))
         check_alignment(layout, address, width)
         shift = unit.bit_length() - 1
         return np.asarray(
