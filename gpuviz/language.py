@@ -24,6 +24,7 @@ from gpuviz.errors import FormatError, InputError
 
 ENGLISH = "en"
 THIN = "\u202f"  # between thousands, and before a sign: no line breaks there
+_UNITS = ((1e6, "s"), (1e3, "ms"), (1.0, "µs"))
 LANGUAGES = {ENGLISH: "English", "es": "español"}  # by their own names
 _chosen = [ENGLISH]
 _COMMA = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
@@ -139,6 +140,26 @@ def grouped(value: float) -> str:
 def fine_percent(share: float) -> str:
     """A share of 1 in percent, three digits of it: 12.5 % is neither 12 nor 13."""
     return (f"{100 * share:.3g}" if share < 1 else grouped(100 * share)) + f"{THIN}%"
+
+
+def three(value: float) -> str:
+    """Three significant digits, zeros too: `32.0` was measured as well as the `41.8` beside it."""
+    return grouped(value) if value >= 999.5 else f"{value:#.3g}".rstrip(".")
+
+
+def duration(microseconds: float, exact: bool = False) -> str:
+    """A time as it is read, three digits of it: `12.4 µs`, `1.20 ms` or `3.00 s`.
+
+    An `exact` one, as on an axis, has no more digits than it needs: `20 µs`.
+    """
+    scale, unit = time_unit(microseconds)
+    value = microseconds / scale
+    return (f"{value:.3g}" if exact and value < 1000 else three(value)) + f"{THIN}{unit}"
+
+
+def time_unit(microseconds: float) -> tuple[float, str]:
+    """How many microseconds the unit has that such a time is told in, and its name."""
+    return next((u for u in _UNITS if microseconds >= 0.9995 * u[0]), _UNITS[-1])
 
 
 def typeset(text: str) -> str:

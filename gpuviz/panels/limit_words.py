@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gpuviz.language import brief, grouped, later, percent, tr, typeset
+from gpuviz.language import brief, duration, grouped, later, percent, tr
 from gpuviz.machine.device import Device
 from gpuviz.machine.explained import Explained, WhatIf
 from gpuviz.machine.warp_states import FAR
@@ -105,9 +105,8 @@ def size_note(e: Explained) -> str:
 
 def time_words(e: Explained) -> str:
     """The time predicted, and what of it is the launch itself."""
-    us = e.prediction.microseconds
     return tr(
-        "{us} µs, {launch} of them for the launch itself",
-        us=typeset(f"{us:,.1f}"),
-        launch=f"{e.prediction.device.launch_us:.1f}",
+        "{time}, {launch} of it for the launch itself",
+        time=duration(e.prediction.microseconds),
+        launch=duration(e.prediction.device.launch_us),
     )

@@ -13,9 +13,8 @@ from gpuviz.draw.marks import Boxes, Frame, Lines, Mark, Texts
 from gpuviz.draw.metrics import text_width
 from gpuviz.draw.palette import Palette
 from gpuviz.draw.stage import Stage
-from gpuviz.language import grouped, tr, trn
+from gpuviz.language import duration, grouped, tr, trn
 from gpuviz.results.badges import caption
-from gpuviz.results.timings import duration
 from gpuviz.runners.measurement import Measurement, Placement
 from gpuviz.runners.slots import slots_of
 from gpuviz.traces import Launch
@@ -246,7 +245,7 @@ def axis(chart: Chart, frame: Frame, stage: Stage) -> Frame:
     marks = [
         Texts(
             at(left + t * scale, y),
-            (duration(t / 1000) if t else "0",),
+            (duration(t / 1000, exact=True) if t else "0",),
             ink,
             size,
             "center" if t else "left",

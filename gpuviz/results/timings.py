@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from gpuviz.arrays import F64
-from gpuviz.language import THIN, grouped, later, tr
+from gpuviz.language import THIN, duration, later, three, time_unit, tr
 from gpuviz.results.badges import caption
 from gpuviz.results.count_columns import ratio
 from gpuviz.runners.measurement import Measurement, Peaks
@@ -16,7 +16,6 @@ from gpuviz.runners.throughput import Throughput, Work, throughput
 
 LEAST = 0.1  # percent of a peak: what is less is as good as nothing
 KEPT = 400  # launches that are plotted and counted in the statistics
-_UNITS = ((1e6, "s"), (1e3, "ms"), (1.0, "µs"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,21 +179,7 @@ def _joined(line: Line, more: Line) -> list[Line]:
 
 def _spread(series: Series) -> str:
     """In the unit of the median, without naming it again."""
-    scale = next((size for size, _ in _UNITS if series.median >= size), 1.0)
-    return f"{series.spread / scale:.2g}"
-
-
-def duration(microseconds: float) -> str:
-    """`12.4 µs`, `1.24 ms` or `3 s`: three digits."""
-    scale, unit = next(((s, u) for s, u in _UNITS if microseconds >= s), _UNITS[-1])
-    return f"{three(microseconds / scale)}{THIN}{unit}"
-
-
-def three(value: float) -> str:
-    """Three digits, and no exponent below a million."""
-    if value >= 1000:
-        return grouped(value)
-    return f"{value:.3g}"
+    return f"{series.spread / time_unit(series.median)[0]:.2g}"
 
 
 def _ratio(values: Sequence[float | None]) -> Cells:

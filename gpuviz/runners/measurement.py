@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from gpuviz.arguments.tensor_maps import maps_in
 from gpuviz.arrays import F64, I64
-from gpuviz.language import later, tr
+from gpuviz.language import duration, later, tr
 
 _ENOUGH_TIMES = 4
 Kind = Literal["live", "recorded", "file"]
@@ -195,7 +195,7 @@ class Measurement:
     def overhead(self) -> str:
         """What to know of a time that is mostly the launching, in words; "" where it is not."""
         empty = self.overhead_us
-        return "" if empty is None else tr("mostly launch overhead ({n} µs)", n=f"{empty:.2g}")
+        return "" if empty is None else tr("mostly launch overhead ({time})", time=duration(empty))
 
     @property
     def gpu(self) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 from gpuviz.arch import Architecture
 from gpuviz.arrays import F64, I64, Bool
 from gpuviz.draw.axis import short
-from gpuviz.language import percent, tr
+from gpuviz.language import percent, three, tr
 from gpuviz.occupancy import Occupancy
 from gpuviz.scenes.occupancy_fit import Demand, names
 from gpuviz.sweeps.axis import Axis
@@ -212,4 +212,4 @@ def few(value: float) -> str:
 
 def in_ms(milliseconds: float) -> str:
     """Three digits of milliseconds."""
-    return tr("{n} ms", n=f"{milliseconds:.3g}")
+    return tr("{n} ms", n=three(milliseconds))

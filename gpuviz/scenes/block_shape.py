@@ -10,7 +10,7 @@ import numpy as np
 from gpuviz.arch import architecture
 from gpuviz.draw.axis import short
 from gpuviz.errors import InputError
-from gpuviz.language import grouped, percent, tr, trn
+from gpuviz.language import grouped, percent, three, tr, trn
 from gpuviz.memory.request import Request, first_requests
 from gpuviz.panels.figures import Counted, Figure, Paragraph, Sourced
 from gpuviz.panels.first_warp import FirstWarp
@@ -203,7 +203,7 @@ def _lines(count: float) -> str:
 def _times(atlas: Atlas) -> Quantity:
     """What the right map shows."""
     missing = tr("No GPU has measured all shapes for N = {n}.", n=atlas.size)
-    times, brief = atlas.milliseconds, "{:.3g}".format
+    times, brief = atlas.milliseconds, three
     return Quantity(times, tr("time"), brief, in_ms, tr("recorded"), True, missing)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from gpuviz.arch import Architecture, architecture
 from gpuviz.errors import UnavailableError
-from gpuviz.language import tr
+from gpuviz.language import duration, tr
 from gpuviz.machine.device import device_of
 from gpuviz.memory.bank_request import BankRequest, one_request
 from gpuviz.memory.counts import Count
@@ -278,8 +278,7 @@ def _side_by_side(values: Values, runs: Mapping[str, Run]) -> Node:
 
 def _least(times: list[float | None]) -> Column:
     """The column of times that cannot be less."""
-    cells = tuple(f"{time:.3g} µs" if time < 1000 else f"{time / 1000:.3g} ms"
-                  for time in times if time is not None)  # fmt: skip
+    cells = tuple(duration(time) for time in times if time is not None)
     return Column((tr("at least"),), cells, badge=tr("model"))
 
 

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from gpuviz.arch import architecture
-from gpuviz.language import grouped, percent, tr, trn
+from gpuviz.language import duration, grouped, percent, tr, trn
 from gpuviz.machine.device import H200
 from gpuviz.machine.sample import looked_at
 from gpuviz.panels.figures import Sourced
@@ -363,7 +363,7 @@ def _table(every: tuple[Chase, ...]) -> Table:
             ),
             Column(
                 (tr("time"),),
-                tuple(f"{_microseconds(one):.1f} µs" for one in every),
+                tuple(duration(_microseconds(one)) for one in every),
                 badge=model,
                 optional=1,
             ),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from gpuviz.language import grouped, tr
+from gpuviz.language import duration, grouped, tr
 from gpuviz.memory.counts import Count
 from gpuviz.panels.figures import Figure
 from gpuviz.panels.panel import Ink
@@ -50,9 +50,7 @@ class Timed:
     @property
     def text(self) -> str:
         """`12.4 µs` or `1.24 ms`."""
-        if self.microseconds >= 1000:
-            return f"{self.microseconds / 1000:.3g} ms"
-        return f"{self.microseconds:.3g} µs"
+        return duration(self.microseconds)
 
 
 def time_of(run: Run) -> Timed | None:

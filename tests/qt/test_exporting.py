@@ -615,7 +615,7 @@ def test_live_times_are_a_table(live: tuple[Window, Answer], qtbot: QtBot) -> No
     )
     assert rows[-1]["launch"] == str(series.launches)
     said = f"live, {window.meter.state.device.name}, {datetime.now(UTC).date()}"
-    assert {row["badge"] for row in rows} == {f"{said}, mostly launch overhead (2.1 µs)"}
+    assert {row["badge"] for row in rows} == {f"{said}, mostly launch overhead (2.10\u202fµs)"}
     assert {row["size"] for row in rows} == {"64 blocks of 256 threads"}
 
 

@@ -15,8 +15,9 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
+from gpuviz.language import duration
 from gpuviz.qt.window.window import Window
-from gpuviz.results.timings import KEPT, Series, duration, lines_of
+from gpuviz.results.timings import KEPT, Series, lines_of
 from gpuviz.runners.gpu.client import Gpu
 from gpuviz.runners.live_thread import pause
 from gpuviz.runners.measurement import Measurement, Peaks, Reading, Timing
@@ -84,7 +85,7 @@ def test_f9_measures_and_unequal_rows_are_explained(
     assert times.startswith("median\t2.2") and "GB/s" in times and "result\tequal" in times
     assert window.timing.badge.text() == "live"
     assert "200 launches" in window.timing.shown.text()
-    assert "mostly launch overhead (2.1 µs)" in window.timing.note.text()
+    assert "mostly launch overhead (2.10\u202fµs)" in window.timing.note.text()
     quiet = [
         c.text() for c in window.timing.table.findChildren(QLabel) if c.property("role") == "quiet"
     ]
@@ -283,19 +284,19 @@ def test_times_are_rates_and_percentages() -> None:
         np.full(9, 2.0), "live", "", 9, Work(100_000, 200_000, 4_000), Peaks(1e12, 1e13)
     )
     found = {line.name: line.cells for line in lines_of([series])}
-    assert found["useful GB/s"] == ("50  5\u202f%",)
+    assert found["useful GB/s"] == ("50.0  5.00\u202f%",)
     assert found["moved GB/s"] == ("100",)
-    assert found["GFLOP/s"] == ("2  < 0.1\u202f%",)
+    assert found["GFLOP/s"] == ("2.00  < 0.1\u202f%",)
     two = lines_of([series, replace(series, microseconds=np.full(9, 3.0))])
     assert two[0].cells[-1] == "1.5×"
 
 
 def test_durations_have_three_digits() -> None:
     assert [duration(t).replace("\u202f", " ") for t in (0.5, 2.345, 1234.0, 5e6)] == [
-        "0.5 µs",
+        "0.500 µs",
         "2.35 µs",
         "1.23 ms",
-        "5 s",
+        "5.00 s",
     ]
 
 

@@ -77,7 +77,7 @@ def test_bars_lie_by_time_and_say_what_they_are() -> None:
     assert left + width <= 600 and height > 0
     assert boxes.tip is not None
     assert boxes.tip(last) == (
-        "block (0, 1, 0) on multiprocessor 7\nfrom 300 to 800 ns: 0.5\u202fµs\n"
+        "block (0, 1, 0) on multiprocessor 7\nfrom 300 to 800 ns: 0.500\u202fµs\n"
         "number 2 of those in its row"
     )
 

@@ -134,7 +134,7 @@ def test_times_have_their_column(stage: str, monkeypatch: pytest.MonkeyPatch, qa
     story = LESSON.tell(values, played("packed").runs)
     pictures.check_text(story, stage)
     shown = pictures.words(pictures.frame(story, 1.0, stage))
-    assert shown.count("12.3 µs") == 3 and "recorded" in shown
+    assert shown.count("12.3\u202fµs") == 3 and "recorded" in shown
 
 
 def test_a_warp_that_is_not_there_is_explained() -> None:

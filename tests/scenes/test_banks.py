@@ -160,7 +160,9 @@ def test_a_measured_time_has_its_place() -> None:
         if isinstance(m, Texts)
         for s in m.strings
     ]
-    assert "recorded" in words and any(w.startswith("launch 3.14 µs, many warps") for w in words)
+    assert "recorded" in words and any(
+        w.startswith("launch 3.14\u202fµs, many warps") for w in words
+    )
     assert not any(
         "launch" in s
         for m in pictures.frame(played("Stride 8").story, 0.3).marks

@@ -18,7 +18,7 @@ def test_a_time_has_its_badge_and_its_device() -> None:
     )
     found = time_of(run)
     assert found is not None
-    assert (found.microseconds, found.text, found.badge) == (2.0, "2 µs", "recorded")
+    assert (found.microseconds, found.text, found.badge) == (2.0, "2.00\u202fµs", "recorded")
     assert badge_of([None, found]) == "recorded" and device_of([found]) == "NVIDIA H200, 2026-01-01"
 
 
@@ -37,13 +37,13 @@ def test_long_times_are_milliseconds() -> None:
         measurement=Measurement("live", "2026-01-01", H200, timing=timing),
     )
     found = time_of(run)
-    assert found is not None and found.text == "14.5 ms"
+    assert found is not None and found.text == "14.5\u202fms"
     assert badge_of([found]) == "live"
 
 
 @pytest.mark.parametrize(
     ("time", "empty", "said"),
-    [(6.2, 2.1, "mostly launch overhead (2.1 µs)"), (6.4, 2.1, ""), (6.2, None, "")],
+    [(6.2, 2.1, "mostly launch overhead (2.10\u202fµs)"), (6.4, 2.1, ""), (6.2, None, "")],
 )
 def test_what_is_below_three_empty_kernels_is_mostly_launching(
     time: float, empty: float | None, said: str
@@ -55,7 +55,9 @@ def test_what_is_below_three_empty_kernels_is_mostly_launching(
     assert timed is not None and timed.overhead == found.overhead == said
     (figure,) = time_figures(timed)
     assert (figure.ink == "muted") == bool(said) and (said in figure.text)
-    assert figure.texts[-1] == f"launch {time} µs"  # the time alone where there is no room for more
+    assert (
+        figure.texts[-1] == f"launch {time:.2f}\u202fµs"
+    )  # the time alone where there is no room for more
     (column,) = time_column([timed, None])
     assert column.remarks == (said, "")
 
@@ -64,8 +66,8 @@ def test_a_time_on_another_architecture_than_the_one_drawn_names_its_device() ->
     timing = Timing(np.array([55.0]))
     measurement = Measurement("recorded", "2026-01-01", H200, timing=timing)
     for arch, figure, title in (
-        ("sm_90", "launch 55 µs, NVIDIA H200, 2026-01-01", "time"),
-        ("sm_10", "on NVIDIA H200: 55 µs", "NVIDIA H200"),
+        ("sm_90", "launch 55.0\u202fµs, NVIDIA H200, 2026-01-01", "time"),
+        ("sm_10", "on NVIDIA H200: 55.0\u202fµs", "NVIDIA H200"),
     ):
         run = SimpleNamespace(companion=None, arch=arch, measurement=measurement)
         assert time_figures(time_of(run))[0].text == figure

@@ -163,7 +163,7 @@ def test_times_have_their_column(stage: str, monkeypatch: pytest.MonkeyPatch, qa
     story = LESSON.tell(values, played("trials").runs)
     pictures.check_text(story, stage)
     shown = pictures.words(pictures.frame(story, 1.0, stage))
-    assert shown.count("1.23 ms") == 7
+    assert shown.count("1.23\u202fms") == 7
     assert "H200" in " ".join(shown)  # beside the times of another card
 
 

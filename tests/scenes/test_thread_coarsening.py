@@ -187,7 +187,7 @@ def test_times_have_their_column(stage: str, monkeypatch: pytest.MonkeyPatch, qa
     values = LESSON.defaults() | CASES["adjacent unrolled"]
     story = LESSON.tell(values, played("adjacent unrolled").runs)
     pictures.check_text(story, stage)
-    assert "56.7 µs" in pictures.words(pictures.frame(story, 1.0, stage))
+    assert "56.7\u202fµs" in pictures.words(pictures.frame(story, 1.0, stage))
 
 
 def test_what_a_gpu_gained_stands_below_what_is_published(monkeypatch: pytest.MonkeyPatch) -> None:
