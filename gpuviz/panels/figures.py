@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from gpuviz.draw import figures
@@ -23,7 +23,8 @@ _NARROW = 11.0  # letters: texts in narrower columns are hard to read
 class Figure:
     """A number in words: `8 of 32 lanes`.
 
-    What has a `badge` comes from elsewhere than the others; `shorter` is for where room is short.
+    What has a `badge` comes from elsewhere than the others (the badge of the line is not said
+    twice); `shorter` is for where room is short.
     """
 
     text: str
@@ -67,7 +68,8 @@ class Counted(Panel):
         end = area.right - figures.pill_width(stage, word)
         yield from badge(stage, end + small * 0.7, y, word)
         end += size  # behind the last figure there is room enough as it is
-        kept = self._kept(stage, end - x)
+        others = (replace(f, badge="") if f.badge == word else f for f in self.figures)
+        kept = _kept(stage, end - x, tuple(others))
         for number, (figure, texts) in enumerate(kept):
             room = end - x - _least(stage, kept[number + 1 :])
             text = next((t for t in texts if _wide(stage, figure, t) <= room), "")
@@ -81,20 +83,21 @@ class Counted(Panel):
                 yield from badge(stage, beside, y, figure.badge)
             x += _wide(stage, figure, text)
 
-    def _kept(self, stage: Stage, room: float) -> list[_Worded]:
-        """Those there is room for, with their wordings: that of the main one as long as can be."""
-        main = next((f for f in self.figures if f.bold), self.figures[0])
-        badged = sum(bool(figure.badge) for figure in self.figures)
-        for number in range(1, len(main.texts) + 1):
-            kept = [(f, f.texts[:number] if f is main else f.texts) for f in self.figures]
-            last_first = sorted(enumerate(kept), key=lambda at: (bool(at[1][0].badge), -at[0]))
-            for _, one in last_first:
-                if _least(stage, kept) > room and one[0] != main:
-                    kept.remove(one)
-            measured = sum(bool(figure.badge) for figure, _ in kept)
-            if measured == badged and _least(stage, kept) <= room:
-                break
-        return kept
+
+def _kept(stage: Stage, room: float, shown: Sequence[Figure]) -> list[_Worded]:
+    """Those there is room for, with their wordings: that of the main one as long as can be."""
+    main = next((f for f in shown if f.bold), shown[0])
+    badged = sum(bool(figure.badge) for figure in shown)
+    for number in range(1, len(main.texts) + 1):
+        kept = [(f, f.texts[:number] if f is main else f.texts) for f in shown]
+        last_first = sorted(enumerate(kept), key=lambda at: (bool(at[1][0].badge), -at[0]))
+        for _, one in last_first:
+            if _least(stage, kept) > room and one[0] != main:
+                kept.remove(one)
+        measured = sum(bool(figure.badge) for figure, _ in kept)
+        if measured == badged and _least(stage, kept) <= room:
+            break
+    return kept
 
 
 def _least(stage: Stage, kept: Iterable[_Worded]) -> float:

@@ -19,7 +19,7 @@ class Placed:
     """(B,) the multiprocessor and the slot in it of each block, when it came and when it left.
 
     `unit` is what times are in: nanoseconds as noted, or turns where all blocks last alike. `badge`
-    and `source` say whose word it is; `measured` whether it is a GPU's.
+    and `sources` (wordings from the longest) say whose word it is; `measured` whether a GPU's.
     """
 
     sms: int
@@ -30,7 +30,7 @@ class Placed:
     end: F64
     measured: bool
     badge: str
-    source: str
+    sources: tuple[str, ...]
 
     @cached_property
     def last(self) -> float:
@@ -61,8 +61,12 @@ def placed_of(run: Run, resident: int, sms: int) -> Placed:
     count = max(found.device.multiprocessors, int(number.max()) + 1)
     slot = slots_of(Placement(np.arange(blocks), number, start, end))
     times = start.astype(np.float64), np.maximum(end, start + 1).astype(np.float64)
-    source = tr("{device}, noting where and when blocks run: that takes time", device=found.gpu)
-    return Placed(count, int(slot.max()) + 1, number, slot, *times, True, found.badge, source)
+    sources = (
+        tr("{device}, noting where and when blocks run: that takes time", device=found.gpu),
+        tr("{device}; to note where blocks run takes time", device=found.gpu),
+        found.gpu,
+    )
+    return Placed(count, int(slot.max()) + 1, number, slot, *times, True, found.badge, sources)
 
 
 def by_rule(blocks: int, resident: int, sms: int) -> Placed:
@@ -78,5 +82,9 @@ def by_rule(blocks: int, resident: int, sms: int) -> Placed:
         (turn + 1).astype(np.float64),
         False,
         tr("model"),
-        tr("dealt in turn, every block as long as the others: nobody has noted where they ran"),
+        (
+            tr("dealt in turn, every block as long as the others: nobody has noted where they ran"),
+            tr("dealt in turn, all equally long: where they ran is not noted"),
+            tr("dealt in turn, all equally long"),
+        ),
     )

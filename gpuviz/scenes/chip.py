@@ -11,7 +11,7 @@ from gpuviz.arrays import I64
 from gpuviz.language import grouped, tr, trn
 from gpuviz.occupancy import occupancy
 from gpuviz.panels.chip import DEPTHS, Chip
-from gpuviz.panels.figures import Counted, Figure, Sourced
+from gpuviz.panels.figures import Counted, Figure, Said
 from gpuviz.panels.layout import rows
 from gpuviz.panels.panel import Ink
 from gpuviz.panels.picture import Picture
@@ -106,7 +106,7 @@ def tell(values: Values, runs: Mapping[str, Run]) -> Story:
         body = rows(
             _chip(placed, now, shown, lane, launch.warps_per_block, words, _depth(t, *acts[2:4])),
             _counted(placed, now, launch.blocks, run),
-            Sourced((placed.source,), placed.badge, "good" if placed.measured else "accent"),
+            Said(placed.sources),
         )
         step = script.at(t)[0]
         return Picture(title, sentences[min(step, len(sentences) - 1)], body, sentences)
@@ -165,13 +165,16 @@ def _counted(placed: Placed, now: float, blocks: int, run: Run) -> Counted:
     """What is on the chip, what has left it, and how long that took."""
     here, left = placed.resident(now), placed.left(now)
     if placed.measured:
-        clock = tr("{n} µs since the first began", n=f"{now / 1000:.1f}")
+        passed = f"{now / 1000:.1f}"
+        clock = Figure(
+            tr("{n} µs since the first began", n=passed), shorter=(tr("after {n} µs", n=passed),)
+        )
     else:
         turns = int(placed.last)
-        clock = tr("turn {n} of {all}", n=min(int(now) + 1, turns), all=turns)
+        clock = Figure(tr("turn {n} of {all}", n=min(int(now) + 1, turns), all=turns))
     figures = (
         Figure(trn("{n} block here", "{n} blocks here", here, n=grouped(here)), "accent", True),
-        Figure(clock),
+        clock,
         Figure(tr("{n} of {all} done", n=grouped(left), all=grouped(blocks))),
         Figure(tr("{n} waiting", n=grouped(blocks - here - left)), "muted"),
     )
@@ -227,7 +230,20 @@ def _sentences(placed: Placed, run: Run, shown: int, lane: int, words: I64) -> t
         address,
         come,
         come,
-        tr("All blocks are done: the number on a multiprocessor is how many it has run."),
+        _shared_out(placed),
+    )
+
+
+def _shared_out(placed: Placed) -> str:
+    """How many blocks each multiprocessor has run in the end."""
+    ran = np.bincount(placed.sm, minlength=placed.sms)
+    least, most = grouped(int(ran.min())), grouped(int(ran.max()))
+    if least == most:
+        return tr("All blocks are done: every multiprocessor has run {n} of them.", n=most)
+    return tr(
+        "All blocks are done: a multiprocessor has run {least} to {most} of them.",
+        least=least,
+        most=most,
     )
 
 
