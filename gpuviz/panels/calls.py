@@ -17,6 +17,7 @@ from gpuviz.draw.warp import lane_boxes
 from gpuviz.panels.panel import Ink, Need, Panel, color
 
 _CALL, _SAID, _LOW = 1.5, 1.35, 1.2  # letters high: a call, what it returned, either at least
+_EDGE = 1.4  # letters that the edge around a call is high at least
 
 
 @dataclass(frozen=True)
@@ -76,7 +77,7 @@ class Calls(Panel):
         """The call, in the longest wording that has room."""
         size, palette = stage.text(14), stage.palette
         if now:
-            edge = row.inset(-size * 0.3, 1.0)
+            edge = row.inset(-size * 0.3, min(1.0, (row.height - size * _EDGE) / 2))
             yield Boxes(edge.array(), stroke=palette.outline, stroke_width=1.5, radius=4)
         fits = (form for form in call.forms if text_width(form, size, mono=True) <= room)
         said = next(fits, elide(call.forms[-1], room, size, mono=True))

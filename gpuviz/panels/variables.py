@@ -29,6 +29,7 @@ class Variables(Panel):
     names, values : of each; a value not known yet is ""
     ink : the colour of what holds something, which `filled` (0 to 1) of them do
     spot : what it is called by what moves to it and from it
+    below : the caption is below the boxes, where something comes to them from above
     tip : hover text of each
     """
 
@@ -39,6 +40,7 @@ class Variables(Panel):
     ink: Ink = "load"
     filled: float = 1.0
     spot: str = ""
+    below: bool = False
 
     def need(self, stage: Stage, width: float) -> Need:
         """A caption and a row of boxes; the boxes may be low."""
@@ -51,15 +53,18 @@ class Variables(Panel):
 
     def _boxes(self, stage: Stage, area: Rect) -> F32:
         size = stage.text(14)
-        room = area.above(size * _CAPTION)[1]
+        room = Rect(area.x, area.y, area.width, area.height - size * _CAPTION)
+        if not self.below:
+            room = area.above(size * _CAPTION)[1]
         row = room.above(min(room.height - 1, size * _TALL))[0]
         return grid(row, 1, len(self.names), 4.0)
 
     def draw(self, stage: Stage, area: Rect) -> Iterator[Mark]:
-        """The caption, then the boxes from the left."""
+        """The caption, and the boxes from the left."""
         palette, size, boxes = stage.palette, stage.text(14), self._boxes(stage, area)
         caption = first_fitting(self.captions, area.width, size)
-        yield label(area.x, area.y + size * 0.65, caption, palette.muted, size)
+        top = float(boxes[0, 1] + boxes[0, 3]) + size * 0.2 if self.below else area.y
+        yield label(area.x, top + size * 0.65, caption, palette.muted, size)
         full = 0.0 if stage.asks else self.filled
         done = np.clip(full * len(boxes) - np.arange(len(boxes)), 0.0, 1.0)
         strong = np.tile(palette.soft(color(stage, self.ink), 0.45), (len(boxes), 1))

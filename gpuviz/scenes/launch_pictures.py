@@ -77,6 +77,7 @@ def host(attempt: Attempt, acts: Acts, t: float) -> Boxed:
         "load" if attempt.way == "symbol" else "barrier",
         filled=come if attempt.host else 0.0,
         spot="host",
+        below=True,
     )
     listing = Calls(_calls(attempt, acts.heard.counted(t, 4)), made, now)
     body = rows(listing, shadows, arrays, _check(attempt, acts, t), gap=_GAP)
