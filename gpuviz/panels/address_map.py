@@ -54,18 +54,20 @@ class _Laid:
 class AddressMap(Panel):
     """A request of which `sent` (0 to 1) went out and `served` transactions came back.
 
-    A fraction of `served` belongs to the transaction under way.
+    A fraction of `served` belongs to the transaction under way; `least` is how many letters high it
+    is at least.
     """
 
     share: ClassVar[float] = 1.0
     request: Request
     sent: float = 1.0
     served: float = np.inf
+    least: float = _LEAST
 
     def need(self, stage: Stage, width: float) -> Need:
         """Enough to tell bands and words apart."""
         size = stage.text(14)
-        return Need(_LEAST * size, _LEAST * size, _WIDE * size)
+        return Need(_LEAST * size, self.least * size, _WIDE * size)
 
     def scales(self) -> Scales:
         """The strip."""

@@ -72,7 +72,7 @@ def place(strip: Strip, area: Rect, scale: float, longest: Longest | None = None
     left = area.x + np.concatenate([[0.0], np.cumsum(wide[:-1] + gaps)])
     left = left + (area.right - (left[-1] + wide[-1])) / 2
     boxes = np.stack([left, np.full_like(left, area.y), wide, np.full_like(left, area.height)], 1)
-    rows = _row_bytes(strip, _folds(area, scale) if folded else 1)
+    rows = _row_bytes(strip, _folds(area, scale, longest is not None) if folded else 1)
     cells = _cell_rects(strip, boxes, rows, _pad(wide))
     away = _is_apart(strip)
     middle = (left[:-1] + wide[:-1] + gaps / 2)[away & (gaps >= 10)]
@@ -105,9 +105,12 @@ def _is_folded(strip: Strip, width: float, scale: float, longest: Longest | None
     return not (seen and a_byte * strip.unit >= _LEAST_CELL)
 
 
-def _folds(area: Rect, scale: float) -> int:
-    """Rows of a folded box: fewer where they would be too low to be seen."""
-    return next((n for n in (FOLDS, 4, 2) if area.height >= n * _LEAST_ROW * scale), 2)
+def _folds(area: Rect, scale: float, beside: bool) -> int:
+    """Rows of a folded box: fewer where they would be too low to be seen, and in strips side by
+    side, of which one may be lower than the other, so that boxes look alike.
+    """
+    most = FOLDS // 2 if beside else FOLDS
+    return next((n for n in (most, 4, 2) if area.height >= n * _LEAST_ROW * scale), 2)
 
 
 def _row_bytes(strip: Strip, folds: int) -> I64:

@@ -126,7 +126,7 @@ def _lay_out(stage: Stage, seen: Threads, right: Rect) -> _View:
     threads = volume(room, block, name if block[2] > 1 else 0.0, 60 * stage.scale)
     cells = threads.cells(*seen.place.T)
     start = text_width(tr("warp {n}", n=31), size) + size
-    box = Rect(low.x + start, low.bottom - rows - size * 0.2, low.width - start, rows)
+    box = Rect(low.x + start, low.bottom - rows - size * 1.4, low.width - start, rows)
     lanes = grid(box, seen.warps, LANES, _gap(box, seen.warps))
     mine = lanes[seen.warp * LANES + seen.lane]
     feet, heads = centers(cells), centers(mine)
@@ -230,7 +230,9 @@ def _empty_tip(seen: Threads, chosen: Bool) -> Tip:
 
 
 def _names(stage: Stage, seen: Threads, view: _View, moment: Forming) -> tuple[Mark, ...]:
-    """The warps' names beside their rows, and the lanes' numbers above the first."""
+    """The warps' names beside their rows, and the lanes' numbers below the last, where no band
+    crosses them.
+    """
     palette, size = stage.palette, stage.text(14)
     pitch = view.rows.height / seen.warps
     every = next(n for n in (1, 2, 4, 8, 16, 32) if n * pitch >= size * 1.15 or n == 32)
@@ -242,12 +244,11 @@ def _names(stage: Stage, seen: Threads, view: _View, moment: Forming) -> tuple[M
     ).astype(np.uint8)
     wide = view.rows.width / LANES
     lanes = range(0, LANES, 4)
-    above = np.array(
-        [(view.rows.x + (n + 0.5) * wide, view.rows.y - size * 0.7) for n in lanes], np.float32
-    )
-    title = label(view.area.x, view.rows.y - size * 0.7, tr("lane"), palette.muted, size)
+    below = view.rows.bottom + size * 0.7
+    places = np.array([(view.rows.x + (n + 0.5) * wide, below) for n in lanes], np.float32)
+    title = label(view.area.x, below, tr("lane"), palette.muted, size)
     return (
         Texts(at, tuple(tr("warp {n}", n=n) for n in warps), ink, size),
         title,
-        Texts(above, tuple(map(str, lanes)), palette.muted, size, "center"),
+        Texts(places, tuple(map(str, lanes)), palette.muted, size, "center"),
     )

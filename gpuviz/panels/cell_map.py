@@ -85,7 +85,8 @@ class CellMap(Panel):
         """As high as wide, or rows that can be told apart; they take what room is left."""
         head, least = self._head(stage), self.least * stage.text(14)
         if self.aspect is not None:
-            return Need(head + width / self.aspect, head + least, least)
+            high = head + width / self.aspect
+            return Need(high, min(head + least, high), least)
         least = max(self.rows * _LOW * stage.scale, least)
         return Need(head + least, head + least, self.least * stage.text(14))
 
@@ -147,7 +148,7 @@ class Blank(Panel):
     def need(self, stage: Stage, width: float) -> Need:
         """As for a map."""
         head, least = _NAME * stage.text(14), self.least * stage.text(14)
-        return Need(head + width, head + least, least)
+        return Need(head + width, head + min(least, width), least)
 
     def draw(self, stage: Stage, area: Rect) -> Iterator[Mark]:
         """A frame with the words in it."""

@@ -20,6 +20,7 @@ from gpuviz.panels.panel import Ink, Need, Panel, color
 from gpuviz.traces import LANES
 
 _LEAST = 12.25  # letters high: fewer are too few to tell 32 lanes apart
+_APART = 6.0  # pixels: lanes so high have a gap between them
 
 
 @dataclass(frozen=True)
@@ -89,14 +90,17 @@ class LanesOverTime(Panel):
             yield Lines(ends, stage.palette.ink, 2.0)
 
     def _cells(self, plot: Rect) -> F32:
-        """(P, 32, 4) boxes: a lane's part in a stretch."""
+        """(P, 32, 4) boxes: a lane's part in a stretch. Low lanes touch, and all begin and end at
+        whole pixels: gaps of a part of a pixel are seen between some, and not between others.
+        """
         high = plot.height / LANES
+        low = np.round(plot.y + np.arange(LANES + 1) * high)
+        first = np.round(plot.x + plot.width * self.start / self.total)
+        last = np.round(plot.x + plot.width * (self.start + self.count) / self.total)
         rects = np.zeros((len(self.count), LANES, 4), np.float32)
-        rects[..., 0] = (plot.x + plot.width * self.start / self.total)[:, None]
-        rects[..., 1] = plot.y + np.arange(LANES) * high
-        wide = plot.width * self.count / self.total
-        rects[..., 2] = np.maximum(wide - 1.0, 0.8)[:, None]
-        rects[..., 3] = high - (1.0 if high >= 4 else 0.5)
+        rects[..., 0], rects[..., 1] = first[:, None], low[:-1]
+        rects[..., 2] = np.maximum(last - first - 1.0, 1.0)[:, None]
+        rects[..., 3] = np.maximum(np.diff(low) - (1.0 if high >= _APART else 0.0), 1.0)
         return rects
 
     def _lanes(self, stage: Stage, rects: F32) -> Iterator[Mark]:

@@ -14,13 +14,13 @@ from gpuviz.errors import InputError
 from gpuviz.language import grouped, tr
 from gpuviz.memory.request import Request, requests_of
 from gpuviz.memory.transaction_names import counted, in_bytes, nouns
-from gpuviz.panels.figures import Sourced
-from gpuviz.panels.layout import rows, spare
+from gpuviz.panels.figures import Counted, Figure, Sourced
+from gpuviz.panels.layout import first, rows
 from gpuviz.panels.picture import Picture
 from gpuviz.panels.script import Script
 from gpuviz.panels.table import Column, Table
 from gpuviz.runners.base import Run
-from gpuviz.scenes.asked_again import Asked, columns, measured_of, pieces
+from gpuviz.scenes.asked_again import Asked, columns, measured_of, pieces, timed
 from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Preset, Story, Values, offered
 from gpuviz.scenes.measured import Timed
 from gpuviz.scenes.requests.acts import Pace, RequestAct, acts_of
@@ -31,7 +31,7 @@ from gpuviz.scenes.values import number
 
 _KERNEL, _FIELDS, _END = "alignment.cu", 5, 3.0
 _PACE = Pace(send=0.7, one=0.35, most=1.5)
-_GAP = 0.2  # letters between the parts of a picture
+_GAP, _LOW = 0.2, 7.5  # letters between the parts of a picture; that a map beside a table is high
 _RECORD = {"packed": 20, "aligned": 32, "arrays": 0}  # bytes from one struct to the next
 _PUBLISHED = (5, 2)  # loads of the packed and of the aligned struct
 
@@ -148,7 +148,12 @@ def tell(values: Values, runs: Mapping[str, Run]) -> Story:
         now = next((act for act in acts if t < act.end), None)
         text = said[-1] if now is None else said[acts.index(now)]
         table = _table(costs, mine, _came(acts, mine, t))
-        body = rows((now or last_load).map(t), table, spare(_published()), gap=_GAP)
+        drawn = (now or last_load).map(t)
+        body = first(
+            rows(drawn, table, _published(), gap=_GAP),
+            rows(replace(drawn, least=_LOW), table, gap=_GAP),
+            rows(drawn, _in_brief(mine), gap=_GAP),
+        )
         return Picture(_title(mine), text, body, said)
 
     return Story.of(script, at, _expected(mine, arch), said[-1])
@@ -272,6 +277,13 @@ def _table(costs: tuple[_Cost, ...], mine: _Cost, came: tuple[float, float]) -> 
         ),
         costs.index(mine),
     )
+
+
+def _in_brief(cost: _Cost) -> Counted:
+    """The layout shown alone, where a table would leave its map no room."""
+    main = Figure(_summary(cost), "accent", True, shorter=(_counted(cost),))
+    different = Figure(tr("{n} different", n=cost.distinct))
+    return Counted((main, different, *timed(cost.measured[0])))
 
 
 def _published() -> Sourced:

@@ -7,7 +7,7 @@ model gives the number asked for and the number of different ones, a GPU's count
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -16,9 +16,10 @@ from gpuviz.language import grouped, tr
 from gpuviz.memory.counts import Count
 from gpuviz.memory.request import Request
 from gpuviz.panels.bar import Bar
+from gpuviz.panels.figures import Figure
 from gpuviz.panels.table import Column
 from gpuviz.runners.base import Run
-from gpuviz.scenes.measured import Timed, time_column, time_of
+from gpuviz.scenes.measured import Timed, time_column, time_figures, time_of
 
 _PIECE = 32  # bytes
 FROM_L2 = "l2_to_l1_sectors"  # a counter (gpuviz.runners.counters)
@@ -80,6 +81,15 @@ def columns(every: Sequence[Asked], noun: str, asked: tuple[str, ...]) -> tuple[
         ),
         *_delivered(every),
         *time_column([one.time for one in every]),
+    )
+
+
+def timed(time: Timed | None) -> tuple[Figure, ...]:
+    """How long a launch took, in the few letters that there are beside a map."""
+    return tuple(
+        replace(one, shorter=(*one.shorter, time.attributed))
+        for one in time_figures(time)
+        if time is not None
     )
 
 

@@ -295,13 +295,17 @@ def _spans(way: Way) -> tuple[Span, ...]:
 
 
 def _bar(cost: Cost, grown: float, shown: bool = False) -> Share:
-    idle = f"{100 * (1 - cost.used / cost.issued):.0f}"
+    idle, said = f"{100 * (1 - cost.used / cost.issued):.0f}", f"{cost.issued:.4g}"
     return Share(
         tr("groups of {n}", n=cost.group),
         cost.used,
         cost.issued,
-        (tr("{n} PTX instructions a warp", n=f"{cost.issued:.4g}"), f"{cost.issued:.4g}"),
-        (tr("{share} % of the lanes switched off", share=idle), tr("{share} % off", share=idle)),
+        (tr("{n} PTX instructions a warp", n=said), tr("{n} PTX instructions", n=said), said),
+        (
+            tr("{share} % of the lanes switched off", share=idle),
+            tr("{share} % of the lanes off", share=idle),
+            tr("{share} % off", share=idle),
+        ),
         grown,
         shown,
     )
@@ -315,8 +319,8 @@ def _counted(way: Way, cost: Cost, now: float) -> Counted:
             Figure(tr("{n} of 32 lanes at work", n=int(way.active[row].sum())), "accent", True),
             Figure(
                 trn(
-                    "{some} of {n} warp parts",
-                    "{some} of {n} warps part",
+                    "{some} of {n} warp diverges",
+                    "{some} of {n} warps diverge",
                     cost.forks,
                     n=grouped(cost.forks),
                     some=grouped(cost.parted),
@@ -395,7 +399,7 @@ def _published() -> Sourced:
 def _title(way: Way) -> str:
     """Whether the warp splits."""
     if len({p.path for p in way.parts} - {0}) == 2:
-        return tr("Two paths in one warp: it goes both, one after the other")
+        return tr("Two paths in one warp: it takes both, one after the other")
     return tr("All lanes of the warp take the same path, so nobody waits")
 
 

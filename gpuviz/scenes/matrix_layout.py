@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from gpuviz.memory.transaction_names import in_bytes, nouns
 from gpuviz.panels.address_map import AddressMap
 from gpuviz.panels.cell_map import CellMap, Outline
 from gpuviz.panels.figures import Counted, Figure
-from gpuviz.panels.layout import at_least, columns, first, rows, share
+from gpuviz.panels.layout import Node, at_least, columns, first, rows, share
 from gpuviz.panels.picture import Picture
 from gpuviz.panels.script import Script
 from gpuviz.panels.table import Column, Table
@@ -26,6 +26,7 @@ from gpuviz.runners.base import Run
 from gpuviz.scenes import asked_again
 from gpuviz.scenes.asked_again import Asked, measured_of, pieces
 from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Preset, Story, Values, offered
+from gpuviz.scenes.measured import time_of
 from gpuviz.scenes.requests.fate import L1, Fate, fate_of
 from gpuviz.scenes.values import number
 from gpuviz.traces import LANES
@@ -36,7 +37,7 @@ _MOST_GROUPS = 6  # steps that the requests after the second are told in
 _FIRST, _SECOND, _REST, _STORE, _END = 4.0, 2.0, 7.0, 1.5, 2.5  # seconds
 _GAP = 0.2  # letters between the parts of a picture
 _ASPECT = 1.6  # from which matrix and request stand side by side
-_HIGH = 15  # letters that the request is high below the matrix
+_HIGH, _LOW = 15, 8.0  # letters that the request is high below the matrix; and above a table
 _QUIET = 0.65  # how much colour elements have that were read before
 _SENT = 0.3  # share of a request's time until it is served
 _SIZES = (4, 8, 16, 32, 64)
@@ -131,7 +132,7 @@ def tell(values: Values, runs: Mapping[str, Run]) -> Story:
         raise InputError("the trace has no load of M by warp 0 of block 0; record block 0")
     fate = fate_of(run.trace, arch, loads[0])
     reading = reading_of(values, loads, _kept(fate, arch, each))
-    table = _table(runs, each, loads[0].noun)
+    table, time = _table(runs, each, loads[0].noun), asked_again.timed(time_of(runs[each]))
     cuts = _cuts(len(loads))
     script = _script(each, reading, run, made[-1], cuts)
     said = tuple(_sentence(reading, k) for k in range(len(loads)))
@@ -142,10 +143,13 @@ def tell(values: Values, runs: Mapping[str, Run]) -> Story:
         sent, served = min((done - k) / _SENT, 1.0), max((done - k - _SENT) / (1 - _SENT), 0.0)
         matrix = _matrix(reading, k, served)
         request = AddressMap(loads[k], sent, served * loads[k].count)
-        wide = columns(share(0.42, matrix), share(0.58, request))
-        high = rows(matrix, at_least(request, height=_HIGH), gap=_GAP)
-        both = first(at_least(wide, aspect=_ASPECT), high, wide)
-        body = rows(both, _counted(reading, k, served), table, gap=_GAP)
+        counted = _counted(reading, k, served)
+        body = first(
+            rows(_both(matrix, replace(request, least=_LOW)), counted, table, gap=_GAP),
+            rows(
+                _both(matrix, request), replace(counted, figures=counted.figures + time), gap=_GAP
+            ),
+        )
         return Picture(_title(each), said[k], body, (max(said, key=len),))
 
     return Story.of(script, at, _closed_form(values, arch))
@@ -247,6 +251,13 @@ def _rule(reading: Reading) -> tuple[str, ...]:
         tr("A step along a row is 4 bytes, a step down a column {n}.", n=grouped(4 * columns)),
         *filter(None, (reading.rest,)),
     )
+
+
+def _both(matrix: CellMap, request: AddressMap) -> Node:
+    """Matrix and request side by side, or below each other."""
+    wide = columns(share(0.42, matrix), share(0.58, request))
+    high = rows(matrix, at_least(request, height=_HIGH), gap=_GAP)
+    return first(at_least(wide, aspect=_ASPECT), high, wide)
 
 
 def _counted(reading: Reading, k: int, served: float) -> Counted:

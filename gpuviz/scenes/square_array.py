@@ -258,7 +258,7 @@ def _walk_sentence(walk: Walk, stride: int, offset: int) -> str:
 
 def _table_of(walk: Walk, now: float) -> TurnTable:
     """The document's table of threads and their elements."""
-    captions = tr("element that each thread works on"), tr("elements of each thread")
+    captions = tr("element of each thread in each iteration"), tr("elements of each thread")
     return TurnTable(
         walk.element,
         _lanes(walk.threads),

@@ -17,7 +17,7 @@ from gpuviz.panels.cell_map import Blank, CellMap, Outline
 from gpuviz.panels.figures import Figure, Figures
 from gpuviz.panels.layout import Line, Node, columns, first, largest, rows, share
 from gpuviz.panels.panel import Ink
-from gpuviz.panels.picture import Picture
+from gpuviz.panels.picture import Picture, longest
 from gpuviz.panels.script import Act, Script, StepKind
 from gpuviz.panels.table import Column, Table
 from gpuviz.runners.base import Run
@@ -92,12 +92,14 @@ def tell(values: Values, runs: Mapping[str, Run]) -> Story:
         (watched if kind in block.moves else rest).update(dict.fromkeys(kind.split("+"), act))
     script.act(_END, "result", tr("result"))
     sentences, totals = _sentences(block), _totals(runs, VARIANTS.index(variant))
+    others = longest(sentences.values())
 
     def at(t: float) -> Picture:
         now = next((kind for kind, act in acts if t < act.end), "result")
         maps = (_map(block, name, watched, rest, t) for name in _PLACES)
         tiles = columns(*(share(1, one) for one in maps), gap=_GAP)
-        return Picture(_title(variant), sentences[now], _body(tiles, totals, now == "result"))
+        body = _body(tiles, totals, now == "result")
+        return Picture(_title(variant), sentences[now], body, others)
 
     return Story.of(script, at, _expected(values, run), sentences["result"])
 
@@ -134,7 +136,8 @@ def _map(
     """One tile with the request under way, and what the watched requests at it cost."""
     tile, kinds = block.tiles.get(name), _PLACES[name]
     if tile is None:
-        return rows(Blank(SHARED.names, tr("not used"), _LEAST), Figures(()), gap=0.3)
+        blank = Blank(SHARED.names, tr("not used"), _LEAST)
+        return rows(blank, Figures(()), gap=0.3)
     moves = block.moves[kinds[0]]
     done = moves.came(watched[kinds[0]].share(t), rest[kinds[0]].share(t))
     under = next((k for k in kinds if watched[k].start <= t < watched[k].end), None)
@@ -154,8 +157,9 @@ def _map(
         outlines,
         least=_LEAST,
     )
-    costs = (_cost(kind, block.moves[kind].first, watched[kind].share(t)) for kind in kinds)
-    return rows(shown, Figures(tuple(costs)), gap=0.3)
+    costs = [(kind, block.moves[kind].first, watched[kind].share(t)) for kind in kinds]
+    cost = _banked(*costs) if name == "tile" else _moved(*costs)
+    return rows(shown, Figures((cost,)), gap=0.3)
 
 
 _NONE: tuple[None, tuple[Outline, ...]] = (None, ())
@@ -175,14 +179,30 @@ def _request(moves: Moves, share: float) -> tuple[I64 | None, tuple[Outline, ...
     return moves.wasted(boxes), (Outline(boxes, "accent"), now)
 
 
-def _cost(kind: str, one: Served, share: float) -> Figure:
-    """What one request takes."""
-    verb = {"read": tr("read"), "write": tr("written"), "put": tr("in"), "get": tr("out")}[kind]
-    ink: Ink = "warn" if one.count > one.ideal else "good"
-    short = f"{verb}: {one.counted}"
-    ideal = tr("ideal {count}", count=one.ideal)
-    shorter = short, f"{verb}: {one.count}", str(one.count)
-    return Figure(f"{short}, {ideal}", ink if share > 0 else "faint", True, shorter=shorter)
+_Cost = tuple[str, Served, float]  # of one request: what it does, and how far it has come
+
+
+def _moved(cost: _Cost) -> Figure:
+    """What one request moves, and how few would do."""
+    kind, one, share = cost
+    verb = {"read": tr("read"), "write": tr("written")}[kind]
+    said, ideal = f"{verb}: {one.counted}", tr("ideal {count}", count=one.ideal)
+    return Figure(f"{said}, {ideal}", _ink(one, share), True, shorter=(said, one.counted))
+
+
+def _banked(put: _Cost, get: _Cost) -> Figure:
+    """In how many wavefronts the requests of shared memory are served; coloured by the last."""
+    said = tr("{a} in, {b} out", a=put[1].count, b=get[1].count)
+    last = get if get[2] > 0 else put
+    ink = _ink(*last[1:])
+    return Figure(tr("wavefronts: {said}", said=said), ink, True, shorter=(said, said))
+
+
+def _ink(one: Served, share: float) -> Ink:
+    """Whether it takes more than it has to, once it has begun."""
+    if share <= 0:
+        return "faint"
+    return "warn" if one.count > one.ideal else "good"
 
 
 def _body(tiles: Line, totals: Table, result: bool) -> Node:

@@ -8,7 +8,7 @@ from gpuviz.language import tr, trn
 from gpuviz.memory.request import Request
 from gpuviz.memory.transaction_names import in_bytes
 from gpuviz.panels.figures import Counted, Figure
-from gpuviz.panels.layout import Line, rows
+from gpuviz.panels.layout import First, first, rows
 from gpuviz.panels.shares import Share, Shares
 from gpuviz.scenes.requests.acts import RequestAct
 
@@ -17,10 +17,15 @@ _GAP = 0.2  # letters
 
 def told(
     acts: tuple[RequestAct, ...], now: RequestAct, t: float, launch: tuple[Figure, ...] = ()
-) -> Line:
-    """The request under way, its counters, those of the launch, and a bar of bytes a request."""
-    bars = tuple(_share(act, act is now, t) for act in acts)
-    return rows(now.map(t), _counters(now, t, launch), Shares(bars), gap=_GAP)
+) -> First:
+    """The request under way, its counters, those of the launch, and a bar of bytes a request; only
+    its own bar where the map would else be hard to read.
+    """
+    above = now.map(t), _counters(now, t, launch)
+    every, own = (
+        Shares(tuple(_share(act, act is now, t) for act in shown)) for shown in (acts, (now,))
+    )
+    return first(rows(*above, every, gap=_GAP), rows(*above, own, gap=_GAP))
 
 
 def _counters(act: RequestAct, t: float, launch: tuple[Figure, ...]) -> Counted:
