@@ -202,7 +202,7 @@ def _matrix(reading: Reading, k: int, served: float) -> CellMap:
     size = {"rows": reading.rows, "columns": reading.columns}
     long = tr("M, {rows} × {columns}, stored row by row", **size)
     return CellMap(
-        (long, tr("M, {rows} × {columns}", **size)),
+        (long, tr("M, {rows} × {columns}", **size), "M"),
         reading.rows,
         reading.columns,
         np.where(turn <= k, reading.lane, -1),
@@ -264,10 +264,11 @@ def _counted(reading: Reading, k: int, served: float) -> Counted:
     """The requests so far."""
     load, all_ = reading.loads[k], len(reading.loads)
     so_far = sum(one.count for one in reading.loads[:k]) + passed(served * load.count)
+    sectors = load.counted(so_far)
     return Counted(
         (
             Figure(tr("request {n} of {all}", n=k + 1, all=all_)),
-            Figure(tr("{n} so far", n=load.counted(so_far)), "accent", True),
+            Figure(tr("{n} so far", n=sectors), "accent", True, shorter=(sectors,)),
             Figure(tr("it uses {used} of {moved}", used=load.used, moved=in_bytes(load.moved))),
         )
     )

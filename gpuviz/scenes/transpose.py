@@ -192,10 +192,11 @@ def _moved(cost: _Cost) -> Figure:
 
 def _banked(put: _Cost, get: _Cost) -> Figure:
     """In how many wavefronts the requests of shared memory are served; coloured by the last."""
-    said = tr("{a} in, {b} out", a=put[1].count, b=get[1].count)
+    counts = {"a": put[1].count, "b": get[1].count}
     last = get if get[2] > 0 else put
     ink = _ink(*last[1:])
-    return Figure(tr("wavefronts: {said}", said=said), ink, True, shorter=(said, said))
+    said, short = tr("wavefronts: {a} in, {b} out", **counts), tr("{a} in, {b} out", **counts)
+    return Figure(said, ink, True, shorter=(short,))
 
 
 def _ink(one: Served, share: float) -> Ink:

@@ -55,6 +55,7 @@ class Tile:
                 tr("shared memory: {banks} banks side by side", banks=self.columns),
                 tr("shared memory, {banks} banks", banks=self.columns),
                 tr("shared memory"),
+                tr("shared"),
             )
         rows = f"[{self.row}…{self.row + self.rows - 1}]"
         return f"{self.name}{rows}[{self.column}…{self.column + self.columns - 1}]", self.name
