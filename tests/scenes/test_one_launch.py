@@ -18,6 +18,7 @@ from gpuviz.compile import demangled
 from gpuviz.draw.marks import Texts
 from gpuviz.draw.palette import DARK
 from gpuviz.draw.stage import Stage
+from gpuviz.language import THIN
 from gpuviz.runners.measurement import DeviceFacts, Measurement, Peaks, Timing
 from gpuviz.runners.recording import key_of
 from gpuviz.scenes import SCENES
@@ -121,7 +122,7 @@ def test_a_time_in_the_picture_is_that_of_a_launch_of_the_lesson(
     found = {plan.role: _measurement(111.0 + 13 * number) for number, plan in enumerate(made.plans)}
     told = retold(plain, found)
     timed = {role: time_of(run) for role, run in told.runs.items()}
-    own = {time.text for time in timed.values() if time is not None}
+    own = {time.text.replace(THIN, " ") for time in timed.values() if time is not None}
     texts, pictures = _texts(told.story), _pictures(told.story)
     for text in texts - before:
         for number, unit in _TIME.findall(text):
