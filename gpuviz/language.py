@@ -120,7 +120,7 @@ def trn(one: str, many: str, count: int, /, **values: object) -> str:
 
 
 def english(one: str, many: str, count: int, /, **values: object) -> str:
-    """What `trn` says where all that people read is English: commands, errors."""
+    """What `trn` says where all that people read is English: commands."""
     number = index(count)
     text = (one, many)[_ENGLISH.plural.form(number)]
     return text.format(**{"n": number, **values})

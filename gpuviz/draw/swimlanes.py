@@ -50,7 +50,7 @@ def swimlanes(
     """The rows at time t: bars over, under way, and to come."""
     size, rows = stage.text(14), len(names)
     high = min(area.height / rows, size * _ROW * tall)
-    named = high >= size * 1.1
+    named = high >= size
     side = max(text_width(name, size) for name in names) + size * 0.7 if named else 0.0
     line = Rect(area.x + side, area.y, area.width - side, high * rows)
     boxes = _boxes(line, bars, high)
@@ -93,8 +93,8 @@ def _fill(stage: Stage, bar: Bar, t: float) -> Rgba:
 
 
 def _names(stage: Stage, area: Rect, names: Sequence[str], high: float) -> tuple[Mark, ...]:
-    """The rows' names."""
-    size = stage.text(14)
+    """The rows' names, smaller where rows are as high as letters."""
+    size = min(stage.text(14), max(high * 0.9, stage.text(13)))
     return tuple(
         label(area.x, area.y + (i + 0.5) * high, name, stage.palette.muted, size)
         for i, name in enumerate(names)

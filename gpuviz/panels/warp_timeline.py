@@ -165,7 +165,8 @@ class WarpTimeline(Panel):
         chosen = (spans.event[rows] == self.chosen) & (states == State.ISSUE) & (self.chosen >= 0)
         size = stage.text(13)
         yield Boxes(rects[chosen], stroke=stage.palette.outline, stroke_width=2.0)
-        roomy = np.flatnonzero((rects[:, 2] > size * _NAMED) & (states != State.DONE))
+        over = (spans.end[rows] <= self.now) if self.now is not None else np.ones(len(rows), bool)
+        roomy = np.flatnonzero((rects[:, 2] > size * _NAMED) & (states != State.DONE) & over)
         if high < size * 1.15 or not len(roomy):
             return
         words = [self._word(int(rows[n]), float(rects[n, 2]) - 6, size) for n in roomy]

@@ -319,7 +319,11 @@ def _compiled(shown: Simulated, part: float) -> Picture:
     )
     where = tr("{name}: {threads} threads a block", name=shown.device, threads=shown.threads)
     source = Sourced((where, shown.device), tr("model"), "accent")
-    body = rows(_table(shown, part), source, spare(_rates_plot(shown, 1.0)))
+    plot = _rates_plot(shown, 1.0)
+    if shown.recorded is not None:
+        what = tr("lines: {model} · discs: {recorded}", model=tr("model"), recorded=shown.badge)
+        plot = replace(plot, captions=(what,))
+    body = rows(_table(shown, part), source, spare(plot))
     said = tr("The compiler keeps every load that is under way in a register of its own.")
     return Picture(title, said, body)
 
