@@ -27,8 +27,12 @@ _INKS = {
 
 
 def source_of(word: str) -> str:
-    """The kind of source (a key of `BADGES`) that a badge names, in the language in use, or ""."""
-    return next((kind for kind in BADGES if word == tr(BADGES[kind])), "")
+    """The kind of source (a key of `BADGES`) that a badge names, in the language in use, or "".
+
+    A model may be named with its architecture: `model, CC 9.0`.
+    """
+    named = (word, word.partition(", ")[0])
+    return next((kind for one in named for kind in BADGES if one == tr(BADGES[kind])), "")
 
 
 def ink_of(word: str) -> str:

@@ -24,9 +24,12 @@ from gpuviz.language import tr
 from gpuviz.panels.panel import Need, Panel
 from gpuviz.traces import LANES
 
-_LEAST, _WIDE = 9.5, 36.0  # letters high and wide
+_LEAST, _WIDE = 9.5, 28.0  # letters high and wide
+_LETTERS = 14, 13, 12  # sizes for the words of places, the largest that fits
 _CHIP, _L2, _HOST = 0.53, 0.07, 0.1  # shares of the width; device memory has the rest
 _GAP = 0.7  # letters between the parts
+_EDGE, _APART = 0.5, 0.2  # letters around the places of a part, and between those of the chip
+_INSIDE = 4.0  # pixels around the words of a place
 
 
 @dataclass(frozen=True)
@@ -109,14 +112,50 @@ class _Laid:
         return self.stage.text(14)
 
     @cached_property
-    def parts(self) -> tuple[Rect, Rect, Rect, Rect]:
-        """The multiprocessor, L2, device memory, and the host."""
+    def words(self) -> tuple[float, bool]:
+        """The letters of the words in places, and whether distances are in full: as much of both as
+        the multiprocessor and memory have room for.
+        """
+        free = self.area.width - self._l2 - 2 * self.size * _GAP
+        sizes = [self.stage.text(one) for one in _LETTERS]
+        tries = (sizes[0], True), *((size, False) for size in sizes)
+        return next((one for one in tries if sum(self._least(*one)) <= free), tries[-1])
+
+    def _needs(self, letters: float, full: bool) -> tuple[list[float], list[float]]:
+        """The widths of the places on the multiprocessor, and of the columns in device memory."""
+        chip, device = (
+            [_wide(one, letters, full) for one in places.values()]
+            for places in (self.panel.chip, self.panel.device)
+        )
+        return chip, [max(device[i::2], default=0.0) for i in (0, 1)]
+
+    def _least(self, letters: float, full: bool) -> tuple[float, float]:
+        """The least widths of the multiprocessor and of device memory."""
+        chip, device = self._needs(letters, full)
+        edges = self.size, self.size * _APART * (len(chip) - 1), self.size * (1 + _EDGE)
+        return sum(chip) + edges[0] + edges[1], sum(device) + edges[2]
+
+    @cached_property
+    def parts(self) -> tuple[Rect, Rect, Rect, Rect | None]:
+        """The multiprocessor, L2, device memory, and the host, where that has room."""
         gap, width = self.size * _GAP, self.area.width
-        l2 = width * _L2 if self.panel.l2 else -gap
-        chip, rest = self.area.beside(width * _CHIP, gap)
-        cache, rest = rest.beside(l2, gap)
-        device, host = rest.beside(rest.width - width * _HOST - gap, gap)
-        return chip, cache, device, host
+        chip, device = self._least(*self.words)
+        host = width * _HOST + gap
+        free = width - self._l2 - 2 * gap
+        beside = chip + device <= free - host
+        free -= host * beside
+        chip = max(chip, min(width * _CHIP, free - device))
+        first, rest = self.area.beside(chip, gap)
+        cache, rest = rest.beside(self._l2, gap)
+        if not beside:
+            return first, cache, rest, None
+        last, rest = rest.beside(free - chip, gap)
+        return first, cache, last, rest
+
+    @property
+    def _l2(self) -> float:
+        """The width of L2; without it one gap less."""
+        return self.area.width * _L2 if self.panel.l2 else -self.size * _GAP
 
     @cached_property
     def lanes(self) -> F32:
@@ -130,28 +169,29 @@ class _Laid:
     def places(self) -> dict[str, Rect]:
         """The boxes by their keys."""
         chip, cache, device, _ = self.parts
-        edge = self.size * 0.5
+        edge = self.size * _EDGE
         low = chip.bottom - edge
         top = float(self.lanes[0, 1] + self.lanes[0, 3]) + (low - float(self.lanes[0, 1])) * 0.3
         row = Rect(chip.x + edge, top, chip.width - 2 * edge, low - top)
-        boxes = dict(
-            zip(self.panel.chip, row.columns(len(self.panel.chip), edge * 0.4), strict=True)
-        )
+        needs, columns = self._needs(*self.words)
+        boxes = dict(zip(self.panel.chip, _cut(row, needs, self.size * _APART), strict=True))
         if self.panel.l2:
             boxes["l2"] = cache
         inner = device.inset(edge)
         grid = inner._replace(y=inner.y + self.size * 1.1, height=inner.height - self.size * 1.1)
-        cells = [box for one in grid.rows(2, edge) for box in one.columns(2, edge)]
+        cells = [box for one in grid.rows(2, edge) for box in _cut(one, columns, edge)]
         return boxes | dict(zip(self.panel.device, cells, strict=False))
 
     def grounds(self) -> Iterator[Mark]:
         """The multiprocessor, device memory and the host, with their names."""
         palette, (chip, _, device, host) = self.stage.palette, self.parts
-        middle = host.center[1]
-        line = np.array([[[device.right, middle], [host.x, middle]]], np.float32)
-        yield Lines(line, palette.border, 2.0 * self.stage.scale)
+        middle = device.center[1]
+        if host is not None:
+            line = np.array([[[device.right, middle], [host.x, middle]]], np.float32)
+            yield Lines(line, palette.border, 2.0 * self.stage.scale)
         for part in (chip, device, host):
-            yield Boxes(part.array(), palette.panel, stroke=palette.border, radius=6)
+            if part is not None:
+                yield Boxes(part.array(), palette.panel, stroke=palette.border, radius=6)
         clock = self.panel.clock
         wide = text_width(clock, self.size, True) + self.size * 0.8 if clock else 0.0
         named = (
@@ -160,6 +200,8 @@ class _Laid:
             (host, (tr("host"),), 0.0, middle),
         )
         for part, names, taken, y in named:
+            if part is None:
+                continue
             edge = self.size * (0.5 if part is not host else 0.2)
             room = part.width - 2 * edge - taken
             text = first_fitting(names, room, self.size) or elide(names[-1], room, self.size)
@@ -184,23 +226,24 @@ class _Laid:
             outline = palette.outline
             yield Boxes(box.inset(-2).array(), stroke=outline, stroke_width=2.5, radius=5)
         quiet = palette.muted if seen or not home else palette.faint
-        words = [(line, quiet, False) for line in wrap(one.name, box.width - 4, self.size)]
-        if home:
-            words.append((one.holds, palette.ink if seen else palette.faint, True))
-        far = first_fitting(one.far, box.width - 4, self.size)
+        size, inner = self.words[0], box.width - _INSIDE
+        words = [(line, quiet, False) for line in wrap(one.name, inner, size)]
+        ink = palette.ink if seen else palette.faint
+        words += [(line, ink, True) for line in wrap(one.holds, inner, size, bold=True)]
+        far = first_fitting(one.far, inner, size)
         if far:
             words.append((far, palette.accent if seen or not home else palette.faint, False))
-        room = max(int(box.height / (self.size * 1.25)), 1)
+        room = max(int(box.height / (size * 1.25)), 1)
         kept = words if len(words) <= room else words[1:] if home else words[:room]
         kept = kept[:room]
-        pitch = self.size * 1.3
+        pitch = size * 1.3
         middle = box.center[1] if key != "l2" else box.y + box.height * 0.25  # ways cross L2
         start = middle - pitch * (len(kept) - 1) / 2
         for number, (text, ink, bold) in enumerate(kept):
             if self.stage.asks and text == far:
                 continue  # its room is kept
-            said = elide(text, box.width - 1, self.size, bold=bold)
-            yield label(box.center[0], start + pitch * number, said, ink, self.size, bold, "center")
+            said = elide(text, box.width - 1, size, bold=bold)
+            yield label(box.center[0], start + pitch * number, said, ink, size, bold, "center")
 
     def points(self, trip: Trip) -> F32:
         """(N, 2) corners of the way from the lanes to where a variable lives."""
@@ -244,6 +287,22 @@ class _Laid:
         yield Boxes(box.array(), ink, stroke=palette.ground, radius=4)
         over = palette.ink_on(ink[None])[0]
         yield label(*box.center, trip.name, over, self.size, True, "center")
+
+
+def _wide(place: Place, letters: float, full: bool) -> float:
+    """The width of a box in which the words of a place fit, each on its own line if need be."""
+    far = place.far[:1] if full else place.far[-1:]
+    words = [(word, False) for word in (*place.name.split(), *far)]
+    words += [(word, True) for word in place.holds.split()]
+    return max(text_width(word, letters, bold) for word, bold in words) + _INSIDE
+
+
+def _cut(row: Rect, needs: list[float], gap: float) -> Iterator[Rect]:
+    """Boxes side by side, each as wide as it needs and what is over in equal parts."""
+    over = (row.width - gap * (len(needs) - 1) - sum(needs)) / len(needs)
+    for need in needs:
+        box, row = row.beside(need + over, gap)
+        yield box
 
 
 def _along(path: F32, share: float) -> tuple[float, float]:

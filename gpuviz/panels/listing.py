@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gpuviz.draw.layout import Rect, elide, fit_size
+from gpuviz.draw.layout import Rect, elide, first_fitting, fit_size
 from gpuviz.draw.marks import Boxes, Mark, Texts
 from gpuviz.draw.stage import Stage
 from gpuviz.panels.panel import Ink, Need, Panel, color
@@ -18,7 +18,8 @@ _LEAST = 14.0  # pixels; smaller letters are no better than a line cut short
 
 @dataclass(frozen=True)
 class Listing:
-    """A title, a line of CUDA, and lines that it became, in `inks` where there are any.
+    """A title (`brief` where it has no room), a line of CUDA, and lines that it became, in `inks`
+    where there are any.
 
     How often one of these stands there, `4 × ld.local`, is kept back while a class is asked.
     """
@@ -27,6 +28,7 @@ class Listing:
     source: str
     lines: tuple[str, ...]
     inks: tuple[Ink, ...] = ()
+    brief: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +74,9 @@ def _listing(
     head = np.array([[box.x + size * 0.5, box.y + size * 0.8]], np.float32)
     words = tuple(elide(line, inner, letters, mono=True) for line in lines)
     yield Boxes(box.array(), palette.panel, stroke=palette.border, radius=5)
-    yield Texts(head, (elide(one.title, inner, size, bold=True),), palette.ink, size, bold=True)
+    titles = tuple(filter(None, (one.title, one.brief)))
+    title = first_fitting(titles, inner, size, True) or elide(titles[-1], inner, size, bold=True)
+    yield Texts(head, (title,), palette.ink, size, bold=True)
     yield Texts(at[:1], words[:1], palette.accent, letters, mono=True)
     each = tuple(color(stage, ink) for ink in one.inks[: len(words) - 1])
     shades = np.stack(each) if each else palette.muted

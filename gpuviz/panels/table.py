@@ -87,8 +87,10 @@ class Table(Panel):
         said = tuple(
             " · ".join(filter(None, parts)) for parts in ((origin, grey), (origin, remark), (grey,))
         )
+        if not grey:
+            said = (origin, *_shorter(origin))
         if said[0] and not stage.asks:
-            size, last = stage.text(13), grey or origin
+            size, last = stage.text(13), grey or said[-1]
             words = first_fitting(said, area.width, size) or elide(last, area.width, size)
             bottom = laid.area.y + laid.head + self.rows * laid.row
             at = np.array([[area.right, bottom + size * TIGHT / 2]], np.float32)
@@ -143,6 +145,12 @@ class Table(Panel):
             return color(stage, bar.ink)
         accent = stage.palette.accent
         return accent if row == self.now else stage.palette.soft(accent, 0.35)
+
+
+def _shorter(origin: str) -> tuple[str, ...]:
+    """Where numbers come from without the last, or the last few, of its parts."""
+    parts = origin.split(", ")
+    return tuple(", ".join(parts[:n]) for n in range(len(parts) - 1, 0, -1))
 
 
 def _heading(stage: Stage, laid: Laid, place: int) -> Iterator[Mark]:

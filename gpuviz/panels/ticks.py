@@ -18,6 +18,7 @@ from gpuviz.language import tr
 from gpuviz.panels.panel import Need, Panel
 
 _WIDE, _FEW = 9.0, 6.0  # letters: room for words before ticks; ticks that are left out in less
+_DONE = 8.5  # letters: `0 of 1 wavefront`
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,11 +60,12 @@ class Ticks(Panel):
 class TicksLine(Panel):
     """A name, how many are over in words, their ticks, and the badge of the model.
 
-    `names` are those of all lines that stand below each other, so that their ticks do, too.
+    `name` has two wordings, the longer one first; `names` are those of all lines that stand below
+    each other, so that all are in the same wording, and their ticks below each other, too.
     """
 
-    name: str
-    names: tuple[str, ...]
+    name: tuple[str, str]
+    names: tuple[tuple[str, str], ...]
     done: str
     ticks: Ticks
 
@@ -74,13 +76,15 @@ class TicksLine(Panel):
     def draw(self, stage: Stage, area: Rect) -> Iterator[Mark]:
         """The name alone while a class is asked."""
         palette, size, y = stage.palette, stage.text(14), area.y + stage.text(14) * 0.6
-        yield label(area.x, y, self.name, palette.ink, size, bold=True)
+        pill = pill_width(stage, tr("model"))
+        most = [max(text_width(name[i], size, True) for name in self.names) for i in (0, 1)]
+        brief = most[0] + size * (_DONE + 1) + pill > area.width
+        yield label(area.x, y, self.name[brief], palette.ink, size, bold=True)
         if stage.asks:
             return
-        x = area.x + max(text_width(name, size, True) for name in self.names) + size
+        x = area.x + most[brief] + size
         over = self.ticks.served >= self.ticks.count
         yield label(x, y, self.done, palette.good if over else palette.accent, size, bold=True)
-        pill = pill_width(stage, tr("model"))
         if x + text_width(self.done, size, True) + pill > area.right:
             return
         yield from badge(stage, area.right - pill + size * 0.65, y, tr("model"))

@@ -77,7 +77,8 @@ class Run:
     `gpuviz.checks`; `coverage` which of its blocks were executed, `bounds`, of a sample, the least
     and the most that one of its blocks counted, times all blocks. `size` is how big the launch is,
     as its lesson says it; `companion` the same kernel at real size, where this launch is small;
-    `companion_of` the run that this one is such a companion of. `inputs` are the buffers before the
+    `companion_of` the run that this one is such a companion of; `others` what a GPU made of the
+    launches that its lesson sets beside it. `inputs` are the buffers before the
     launch, where they were kept. `timelines` are modelled multiprocessors over time, where the
     lesson shows some and the device is modelled, `explained` why the launch takes the time it
     takes, likewise.
@@ -103,6 +104,7 @@ class Run:
     size: str = ""
     companion: Companion | None = None
     companion_of: str = ""
+    others: tuple[Measurement | None, ...] = ()
     inputs: Mapping[str, npt.NDArray[Any]] = field(default_factory=dict)
     timelines: tuple[Timeline, ...] = ()
     explained: Explained | None = None

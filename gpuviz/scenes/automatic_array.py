@@ -184,7 +184,7 @@ def compared(arrays: Arrays, told: float) -> Picture:
     table = Table(_facts(arrays), shown=int(told * 2.5 * _ROWS) + 1)
     names = (tr("indexed at run time"), tr("unrolled"))
     code = tuple(
-        Listing(f"{name} · CUDA, PTX", one.source, one.ptx)
+        Listing(f"{name} · CUDA, PTX", one.source, one.ptx, brief=name)
         for name, one in zip(names, arrays.placed, strict=True)
     )
     body: Node = rows(table, Listings(code), gap=_GAP)

@@ -118,12 +118,14 @@ class Plan:
     whose requests the story needs, `path` whether it needs their way through the program, too
     (`Trace.path`). `size` is how big it is in words, which stand wherever its counts or times do
     ("1024 × 1024 times 1024 × 1024"). `companion_of` names the run that this launch is the
-    companion of (see `companion`), "" where it is none. `outputs` says whether the story reads the
-    arrays that the launch leaves behind; large ones are let go where it does not. `otherwise` is
-    launched on an architecture that refuses this one; without it a launch that is `optional` is
-    left out there, and any other is an error. `options` are the compiler's, and folders of headers
-    (`-IFOLDER`) of a user's own kernel. `blocks` "classes" counts it from classes of its blocks,
-    where these provably do the same (see `ptx.options.Options`); it leaves no arrays behind then.
+    companion of (see `companion`), "" where it is none. `others` are launches whose times the story
+    sets beside this one's, as far as somebody has measured them; nobody runs them for it.
+    `outputs` says whether the story reads the arrays that the launch leaves behind; large ones are
+    let go where it does not. `otherwise` is launched on an architecture that refuses this one;
+    without it a launch that is `optional` is left out there, and any other is an error. `options`
+    are the compiler's, and folders of headers (`-IFOLDER`) of a user's own kernel. `blocks`
+    "classes" counts it from classes of its blocks, where these provably do the same (see
+    `ptx.options.Options`); it leaves no arrays behind then.
     `timeline` says which multiprocessors the story shows over time (`Run.timelines`), with what the
     launch reads in L2: the one that takes longest, or each, where every block is alone on one;
     `explained` whether it tells where the time of the launch goes (`Run.explained`), with what it
@@ -144,6 +146,7 @@ class Plan:
     path: bool = False
     size: str = ""
     companion_of: str = ""
+    others: tuple[Plan, ...] = ()
     outputs: bool = True
     goes_on: bool = False
     blocks: Blocks = "all"
@@ -178,6 +181,7 @@ class Plan:
             record=(),
             path=False,
             companion_of=self.role,
+            others=(),
             **changes,
         )
 

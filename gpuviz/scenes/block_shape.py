@@ -109,7 +109,7 @@ def tell(values: Values, runs: Mapping[str, Run]) -> Story:
     for page, name in names.items():
         last = page == "published"
         kind: StepKind = "result" if last else "compute"
-        act = script.act(_MAP if page in maps else _TABLE, kind, name, titles[page][1])
+        act = script.act(_MAP if page in maps else _TABLE, kind, name, titles[page][0])
         pages.append((page, act))
 
     def at(t: float) -> Picture:
@@ -119,7 +119,7 @@ def tell(values: Values, runs: Mapping[str, Run]) -> Story:
         if page == "times":
             return modelled(atlas, shape, min((t - act.start) / _FILL, 1.0))
         if page == "published":
-            return Picture(*titles[page], published(atlas))
+            return Picture(*titles[page], published(atlas, shape))
         if page == "bands":
             return Picture(*titles[page], bands(atlas, _times(atlas), shape))
         if page == "top":
@@ -319,8 +319,9 @@ def _own(what: Quantity, times: Quantity, shape: tuple[int, int]) -> Counted:
     predicted, timed = (float(one.values[y - 1, x - 1]) for one in (what, times))
     figures = [Figure(f"{x} × {y}", bold=True)]
     if np.isfinite(predicted):
-        named = what.words(predicted) if what.log else f"{what.name} {what.words(predicted)}"
-        figures.append(Figure(named, "accent"))
+        said = what.words(predicted)
+        named = said if what.log else f"{what.name} {said}"
+        figures.append(Figure(named, "accent", shorter=(said,)))
     if np.isfinite(timed):
         figures.append(Figure(times.words(timed), "good", badge=times.badge))
     return Counted(tuple(figures))
@@ -381,8 +382,14 @@ def _loading(acts: tuple[RequestAct, ...], launch: Launch, t: float) -> Node:
     m, n = (a.request for a in acts)
     mean = tr("{n} a request", n=few((m.count + n.count) / 2))
     figures = (
-        Figure(tr("M {count}", count=m.counted(m.count)), bold=act.request is m),
-        Figure(tr("N {count}", count=n.counted(n.count)), bold=act.request is n),
+        *(
+            Figure(
+                f"{one.name} {one.counted(one.count)}",
+                bold=act.request is one,
+                shorter=(f"{one.name} {one.count}",),
+            )
+            for one in (m, n)
+        ),
         Figure(mean, "accent", bold=True),
     )
     block = columns(share(0.17, _block(launch)), share(0.83, act.map(t)))

@@ -15,6 +15,7 @@ from gpuviz.scenes.occupancy_fit import GF100, Demand
 from gpuviz.scenes.occupancy_published import C2070_REGISTERS, SHAPES
 
 DOCUMENT = "CUDA 2da parte"
+Published = tuple[int, int, float]  # x and y of a block, milliseconds
 # Its list of the fastest block shapes (sgemm naive, N = 1024, Tesla C2070), in milliseconds.
 BEST = (
     (32, 5, 33.264),
@@ -30,8 +31,8 @@ _CONTRAST = tuple((s.x, s.y, float(s.milliseconds)) for s in SHAPES if (s.x, s.y
 TOP = 16
 
 
-def published(atlas: Atlas) -> Node:
-    """The published list beside what is known here, and where it is from."""
+def published(atlas: Atlas, shape: tuple[int, int]) -> Node:
+    """The published list beside what is known here, and where it is from; one `shape` is shown."""
     texts = (
         tr(
             "lecture \u201c{document}\u201d: sgemm on a Tesla C2070 (GF100), N = 1024; its best, "
@@ -45,9 +46,15 @@ def published(atlas: Atlas) -> Node:
     )
     shapes, plot = (*BEST, *_CONTRAST), (spare(_then_and_now(atlas)),) if atlas.order else ()
     return first(
-        rows(_listed(atlas, shapes), Sourced(texts), *plot, gap=0.4),
-        rows(_listed(atlas, BEST), Sourced(texts)),
+        rows(_listed(atlas, shapes, shape), Sourced(texts), *plot, gap=0.4),
+        rows(_listed(atlas, _few(shape), shape), Sourced(texts)),
     )
+
+
+def _few(shape: tuple[int, int]) -> tuple[Published, ...]:
+    """The published best; the last one gives way to a contrast that is shown."""
+    own = next((one for one in _CONTRAST if one[:2] == shape), None)
+    return (*BEST[:-1], own) if own else BEST
 
 
 def _then_and_now(atlas: Atlas) -> Plot:
@@ -70,12 +77,13 @@ def _then_and_now(atlas: Atlas) -> Plot:
     )
 
 
-def _listed(atlas: Atlas, shapes: tuple[tuple[int, int, float], ...]) -> Table:
+def _listed(atlas: Atlas, shapes: tuple[Published, ...], own: tuple[int, int]) -> Table:
     """What the table says of each shape."""
     then = [Demand(x * y, C2070_REGISTERS, 0).on(GF100) for x, y, _ in shapes]
     model, places = tr("model"), {shape: n + 1 for n, shape in enumerate(atlas.order)}
     ranks = [places.get((x, y)) for x, y, _ in shapes]
-    now, source = f"CC {atlas.arch.version}", tr("recorded") if atlas.made else tr("unavailable")
+    source = tr("recorded") if atlas.made else tr("unavailable")
+    device = atlas.made.gpu.name if atlas.made else tr("time")
     gputime = tuple(_as_published(t) for *_, t in shapes)
     sectors = tuple(_sectors(atlas, x, y) for x, y, _ in shapes)
     here = tuple(percent(atlas.occupancy(x, y).fraction) for x, y, _ in shapes)
@@ -86,19 +94,19 @@ def _listed(atlas: Atlas, shapes: tuple[tuple[int, int, float], ...]) -> Table:
             Column((tr("block"),), tuple(f"{x} × {y}" for x, y, _ in shapes), "left"),
             Column((tr("gputime"),), gputime, badge=tr("published"), ink="muted", bold=True),
             Column(
-                (tr("occupancy, CC 2.0"), "CC 2.0"),
+                (tr("occupancy, CC 2.0"),),
                 tuple(percent(o.fraction) for o in then),
                 badge=model,
                 optional=2,
             ),
             Column((tr("sectors a request"), tr("sectors")), sectors, badge=model),
-            Column((in_full, now), here, badge=model, optional=1),
+            Column((in_full,), here, badge=model, optional=1),
             Column(
-                (tr("time"),), times, badge=source, ink="good" if atlas.made else "muted", bold=True
+                (device,), times, badge=source, ink="good" if atlas.made else "muted", bold=True
             ),
             Column((tr("rank"),), tuple(grouped(n) if n else "–" for n in ranks), optional=3),
         ),
-        now=0,
+        now=next((n for n, (*one, _) in enumerate(shapes) if tuple(one) == own), None),
     )
 
 

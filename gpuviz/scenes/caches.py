@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -246,7 +246,9 @@ def _whole(script: Script, shown: Shown) -> tuple[Act, Act, Act]:
     loop = script.act(_LOOP, "load", tr("the whole loop"), percent, line)
     inner = _line(shown, "sum += Ms")
     tiles = script.act(_TILES, "shared", tr("with tiles"), tr("shared memory"), inner, "tiled")
-    carve = script.act(_CARVE, "result", tr("what L1 keeps"), tr("by its size"), line)
+    carve = script.act(
+        _CARVE, "result", tr("what L1 keeps"), tr("sectors from L2 by the size of L1"), line
+    )
     return loop, tiles, carve
 
 
@@ -319,8 +321,8 @@ def _corners(shown: Shown, moment: int) -> Node:
     sent = Figure(tr("from L2: {n}", n=asked - found), "warn")
     grids = Grids(tuple(_grid(corner, moment) for corner in shown.seen.corners))
     said = (Paragraph(one.text, one.ink, one.bold) for one in (there, sent))
-    source, whole = _source(shown), spare(replace(_source(shown), whole=True))
-    aside = rows(*(ColorKey((key,)) for key in keys), *said, whole, gap=0.4)
+    source = _source(shown)
+    aside = rows(*(ColorKey((key,)) for key in keys), *said, spare(source), gap=0.4)
     below = rows(share(1, grids), ColorKey(keys), Counted((there, sent)), spare(source), gap=0.4)
     return largest(below, columns(share(_MORE, grids), share(1, aside)))
 
@@ -355,11 +357,12 @@ def _grid(corner: Corner, moment: int) -> Grid:
 def _source(shown: Shown) -> Sourced:
     """Which L1, and who asks it."""
     naive = shown.naive
+    brief = tr("L1 of {n} KB", n=naive.l1 // KIB)
     kept = tr("L1 of {n} KB, as on an H200", n=naive.l1 // KIB)
     if not naive.l1:
-        kept = tr("{arch}: loads are not looked up in L1", arch=str(shown.arch))
+        brief = kept = tr("{arch}: loads are not looked up in L1", arch=str(shown.arch))
     turns = tr("the warps of {blocks} take turns", blocks=_resident(naive))
-    return Sourced((f"{kept}; {turns}", kept), tr("model"), "accent")
+    return Sourced((f"{kept}; {turns}", kept, brief), tr("model"), "accent")
 
 
 def _table(shown: Shown, tiled: bool, grown: float, more: float) -> Picture:
@@ -374,13 +377,22 @@ def _table(shown: Shown, tiled: bool, grown: float, more: float) -> Picture:
     came = min(2 * grown, 1.0), min(2 * more, 1.0)
     bars = tuple((Bar(n, came=(c, c), ink="accent"),) for n, c in zip(turns, came, strict=True))
     columns = (
-        Column((tr("sectors, and turns"), ""), (tr("naive"), tr("tiled")), "left"),
+        Column((tr("sectors, and turns"), tr("sectors"), ""), (tr("naive"), tr("tiled")), "left"),
         Column((tr("asked of L1"), tr("asked")), asked, badge=model, bold=True, optional=1),
         Column((tr("sent by L2"), tr("L2")), tuple(map(grouped, from_l2)), badge=model, bold=True),
         *_counted(every, FROM_L2, 3),
-        Column((tr("read from memory"), tr("memory")), tuple(map(grouped, least)), optional=2),
+        Column(
+            (tr("read from memory"), tr("memory")),
+            tuple(map(grouped, least)),
+            badge=model,
+            optional=2,
+        ),
         *_counted(every, FROM_MEMORY, 5),
-        Column((tr("turns of L1 and shared memory"), tr("turns")), tuple(map(grouped, turns))),
+        Column(
+            (tr("turns of L1 and shared memory"), tr("turns")),
+            tuple(map(grouped, turns)),
+            badge=model,
+        ),
         Column(("",), ("", ""), "left", optional=4, bars=bars),
         *time_column([time_of(one.run) for one in every]),
     )
@@ -396,9 +408,11 @@ def _table(shown: Shown, tiled: bool, grown: float, more: float) -> Picture:
     if not tiled:
         title = tr("Caches divide what memory has to send by {n}", n=_times(naive.asked, least[0]))
         said = tr(
-            "All threads together ask for each float of M and N {n} times over; "
-            "memory sends it once, L1 and L2 do the rest.",
+            "Each float of M and N is asked for {n} times over: {asked} sectors. Memory sends "
+            "{least}; L1 and L2 do the rest.",
             n=_side(naive),
+            asked=asked[0],
+            least=grouped(least[0]),
         )
         return Picture(title, said, body)
     said = tr(
@@ -449,7 +463,8 @@ def _side(one: Reads) -> int:
 
 def _times(many: float, few: float) -> str:
     """How many times as many."""
-    return f"{many / max(few, 1):.3g}"
+    times = many / max(few, 1)
+    return grouped(times) if times >= 1000 else f"{times:.3g}"
 
 
 def _compared(shown: Shown, from_l2: tuple[int, ...], turns: tuple[int, ...]) -> str:

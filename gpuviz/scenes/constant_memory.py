@@ -94,7 +94,8 @@ def tell(values: Values, runs: Mapping[str, Run]) -> Story:
 
     script, main = Script("constant"), loads["constant"]
     line, asked = main.instruction.line, f"{main.instruction.text} · {main.counted}"
-    counts = " · ".join(f"{space} {one.counted}" for space, one in loads.items())
+    brief = dict(zip(SPACES, (tr("constant"), tr("shared"), tr("global")), strict=True))
+    counts = " · ".join(f"{brief[space]} {one.counted}" for space, one in loads.items())
     send = script.act(_SEND, "load", tr("request"), asked, line)
     serve = script.series(min(_ONE * most, _ALL), most, "load", _turns, counts, line)
     end = script.act(_END, "result", tr("result"), counts)
@@ -106,9 +107,14 @@ def tell(values: Values, runs: Mapping[str, Run]) -> Story:
             plots = _plots(swept, distinct, arch, sweep.share(t))
             wide = columns(*(share(1, plot) for plot in plots), gap=0.2)
             whole = rows(wide, table, spare(_published()), gap=0.3)
-            alone = rows(plots[0], table, gap=0.3), plots[0]  # that of what the title says
-            body = first(whole, wide, rows(*plots, gap=0.3), *alone)
-            return Picture(_rule(swept["constant"]), _swept_with(step), body)
+            rule, said = (
+                _rule(swept["constant"]),
+                tr("1 to 32 different words, step {step}.", step=step),
+            )
+            # Where that has no room: the plot of what the title says.
+            low = Picture(rule, said, first(rows(plots[0], table, gap=0.3), plots[0]))
+            body = first(whole, wide, rows(*plots, gap=0.3))
+            return Picture(rule, f"{said} {_compared()}", body, low=low)
         sent, turns = send.share(t), serve.counted(t, most)
         parts = (_served(space, loads[space], words[space], arch, sent, turns) for space in SPACES)
         return Picture(_title(distinct), _sentence(loads), rows(*parts, gap=0.3))
@@ -150,7 +156,8 @@ def _served(
     space: str, load: Served, words: I64, arch: Architecture, sent: float, turns: float
 ) -> Line:
     """The load in one memory, of whose turns so many are over, and the ports of that memory."""
-    names, turns = _ported(arch), min(turns, float(load.count))
+    names = {one: (said, _names()[one]) for one, said in _ported(arch).items()}
+    turns = min(turns, float(load.count))
     done = tr("{done} of {all}", done=passed(turns), all=load.counted)
     ticks = Ticks(load.count, load.ideal, turns)
     port, ports = _ports(space, words, load, arch)
@@ -232,13 +239,9 @@ def _rule(constant: I64) -> str:
     return tr("In constant memory different words come one after the other")
 
 
-def _swept_with(step: int) -> str:
-    """What was run for the charts, and what may be compared."""
-    return tr(
-        "1 to 32 different words, step {step}. A pass, a wavefront and a sector differ: only times "
-        "can be compared.",
-        step=step,
-    )
+def _compared() -> str:
+    """What may be compared."""
+    return tr("A pass, a wavefront and a sector differ: only times can be compared.")
 
 
 def _plots(

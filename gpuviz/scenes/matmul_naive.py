@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -47,6 +47,7 @@ from gpuviz.scenes.measured import badge_of, time_of
 from gpuviz.scenes.values import number as whole
 
 _DOCUMENT = "GPGPU programming, university course"
+_BARS = 36.0  # letters: bars in less have no room for words with their unit
 # Its examples: gigabytes a second, and GFLOP/s where it names a peak.
 CARDS: Mapping[str, Roof] = {"1000": Roof(1000, 12_000), "150": Roof(150, None)}
 
@@ -156,7 +157,7 @@ def _statement(about: Multiplication, moment: Moment) -> tuple[str, str, str]:
     who = tr("thread ({x},{y})", x=x, y=y)
     if about.element < 0:
         return tr("nothing to do"), tr("{who} is a guard lane", who=who), ""
-    who = tr("thread x = {x}, y = {y}; the documents write (row, column): ({y},{x})", x=x, y=y)
+    who = f"{who} · {tr('as (row, column): ({y},{x})', x=x, y=y)}"
     target = about.written(about.element)
     if moment.step < 0:
         return f"{target} = sum", who, f"{target} = {number(float(about.sums[-1]))}"
@@ -281,8 +282,17 @@ def _ratios(about: Ratios) -> tuple[Parts, Shares, Answer]:
     badge, words = about.measured
     reached = (Sourced(words, badge, "good"),) if badge else ()
     memory = tr("memory allows {rate} GFLOP/s", rate=spaced(about.rows[0].rate))
-    line = Answer(Lines((Line((f"{about.said} · {memory}", about.said), bold=True),)))
-    return rows(Answer(head), bars, Sourced(_published(card)), *reached), bars, line
+    brief = tr("FLOP a load: {n}", n=f"{about.rows[0].ratio:.3g}")
+    line = Answer(Lines((Line((f"{about.said} · {memory}", about.said, brief), bold=True),)))
+    full = rows(Answer(head), bars, Sourced(_published(card)), *reached)
+    return full, _headed(bars), line
+
+
+def _headed(bars: Shares) -> Shares:
+    """Bars that stand without their heading: the first says what the numbers before them are."""
+    first, *others = bars.bars
+    named = replace(first, name=tr("FLOP a load: {n}", n=first.name))
+    return Shares((named, *others))
 
 
 def _rate(row: Row, card: Roof, most: float) -> tuple[str, ...]:
@@ -322,7 +332,7 @@ def _body(
         *(at_least(wide(table, full, 4.9), 24, aspect=1.15) for table in tables),
         *(at_least(wide(table, bars, 4.9), 20, aspect=1.15) for table in tables),
         at_least(rows(share(1.3, upper), share(1, some), gap=1.2), 24),
-        *(at_least(wide(table, bars, 3.4), 15) for table in tables),
+        *(at_least(wide(table, bars, 3.4), 15, width=_BARS) for table in tables),
         wide(some, line, 4.4),
     )
 

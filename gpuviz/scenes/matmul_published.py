@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gpuviz.arch import Architecture
 from gpuviz.language import grouped, tr
@@ -12,7 +12,7 @@ from gpuviz.panels.layout import Node, first, rows, spare
 from gpuviz.panels.table import Column, Table
 from gpuviz.runners.base import Run
 from gpuviz.runners.measurement import Measurement
-from gpuviz.scenes.measured import time_column, time_of
+from gpuviz.scenes.measured import Timed, time_column, time_of, timed
 
 _DOCUMENT, _CARD, _SIZE = "CUDA 2da parte", "Tesla C2070", 1024
 # "CUDA 2da parte": sgemm through tiles in shared memory, N = 1024, by the width of a tile, in ms.
@@ -40,10 +40,9 @@ def page(width: int, n: int, tiled: Run, drawn: tuple[str, float], query: Query)
 
 
 def _times(width: int, n: int, tiled: Run) -> Table:
-    """Published times of three widths, and ours of one."""
+    """Published times of three widths, and ours."""
     widths = sorted({*TILED_MS, width})
-    time = time_of(tiled)
-    mine = [time if one == width else None for one in widths]
+    mine = _mine(widths, width, n, tiled)
     ms = tuple(tr("{n} ms", n=f"{TILED_MS[b]:g}") if b in TILED_MS else "–" for b in widths)
     rates = (f"{_TILED_RATE[1]}" if b == _TILED_RATE[0] else "" for b in widths)
     return Table(
@@ -51,7 +50,7 @@ def _times(width: int, n: int, tiled: Run) -> Table:
             Column((tr("tiles of"),), tuple(f"{b} × {b}" for b in widths), "left"),
             Column(
                 (tr("shared memory"), tr("shared")),
-                tuple(tr("{n} KB", n=f"{b * b / 128:g}") for b in widths),
+                tuple(tr("{n} bytes", n=grouped(8 * b * b)) for b in widths),
                 badge=tr("model"),
             ),
             Column((tr("N = {n}", n=_SIZE),), ms, badge=tr("published"), ink="muted", bold=True),
@@ -60,6 +59,21 @@ def _times(width: int, n: int, tiled: Run) -> Table:
         ),
         widths.index(width),
     )
+
+
+def _mine(widths: list[int], width: int, n: int, tiled: Run) -> list[Timed | None]:
+    """Our times by the width of a tile: of the launch that is shown, and of those that were timed
+    on the same device on the same day.
+    """
+    own, size = time_of(tiled), tr("{n} × {n}, loop over k unrolled", n=n)
+    if own is None:
+        return [None] * len(widths)
+    found = {width: replace(own, size=size)}
+    for b, one in zip(TILED_MS, tiled.others, strict=False):
+        time = timed(one, size, tiled.arch)
+        if time is not None and (time.where, time.badge) == (own.where, own.badge):
+            found.setdefault(b, time)
+    return [found.get(b) for b in widths]
 
 
 def _differences(n: int, tiled: Run, drawn: tuple[str, float]) -> Table:

@@ -29,7 +29,7 @@ from gpuviz.scenes.matmul_panels import (
     track,
 )
 from gpuviz.scenes.matmul_phases import act, ratio, sentence, statement
-from gpuviz.scenes.matmul_published import page, query_of
+from gpuviz.scenes.matmul_published import TILED_MS, page, query_of
 from gpuviz.scenes.matmul_results import at_real_size, outcome
 from gpuviz.scenes.matmul_sizes import (
     FILL,
@@ -78,9 +78,17 @@ PRESETS = (
 
 def plan(values: Values) -> tuple[Plan, ...]:
     """The tiled and the naive kernel on the same matrices, in blocks of one tile."""
-    tiled, naive = launch(values, "tiled"), launch(values, "naive")
-    both = tiled if values["shared"] == "static" else _dynamic(tiled), naive
-    return *both, *(real(one, number(values, "real")) for one in both)
+    tiled, naive = _tiled(values), launch(values, "naive")
+    size = number(values, "real")
+    others = tuple(real(_tiled({**values, "tile": width}), size) for width in TILED_MS)
+    both = replace(tiled, others=others), naive
+    return *both, *(real(one, size) for one in both)
+
+
+def _tiled(values: Values) -> Plan:
+    """The tiled kernel, with tiles as they are asked for."""
+    tiled = launch(values, "tiled")
+    return tiled if values["shared"] == "static" else _dynamic(tiled)
 
 
 def _dynamic(tiled: Plan) -> Plan:
@@ -128,11 +136,11 @@ def _real(about: Multiplication, values: Values, tiled: Run) -> Picture:
     query = query_of(tiled.measurement, architecture(tiled.arch))
     title = tr("At {n} × {n}: published, timed, and checked", n=size)
     said = tr(
-        "Tiles of {b} × {b} take {bytes} bytes of shared memory; {device} has room for tiles of "
-        "{most} × {most}.",
+        "Tiles of {b} × {b} take {bytes} bytes of shared memory; blocks of {threads} threads allow "
+        "tiles of {most} × {most}.",
         b=width,
         bytes=spaced(8 * width * width),
-        device=query.device,
+        threads=spaced(query.threads),
         most=query.width,
     )
     return Picture(

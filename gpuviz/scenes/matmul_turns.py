@@ -49,6 +49,8 @@ def sentence(shown: Kernel, turn: Turn, read: Misread) -> str:
     if turn.part == "barrier":
         if shown.warps == 1:
             return tr("Barrier: the only warp has nobody to wait for.")
+        if shown.warps == 2:
+            return tr("Barrier: here both warps wait for each other.")
         return tr("Barrier: here all {n} warps wait for each other.", n=shown.warps)
     if turn.part == "load":
         return tr("Warp {warp} copies its elements of phase {n} to shared memory.", **what)

@@ -11,6 +11,7 @@ from gpuviz.panels.figures import Figure
 from gpuviz.panels.panel import Ink
 from gpuviz.panels.table import Column
 from gpuviz.runners.base import Run
+from gpuviz.runners.measurement import Measurement
 
 
 @dataclass(frozen=True)
@@ -60,9 +61,14 @@ def time_of(run: Run) -> Timed | None:
     """
     beside = run.companion
     found, size = (beside.measurement, beside.size) if beside else (run.measurement, "")
+    return timed(found, size, run.arch)
+
+
+def timed(found: Measurement | None, size: str, arch: str) -> Timed | None:
+    """What was measured of a launch of a size, as a time; None when nothing was."""
     if found is None or found.timing is None:
         return None
-    elsewhere = found.device.sm != run.arch
+    elsewhere = found.device.sm != arch
     return Timed(
         found.timing.median, found.badge, found.gpu, size, found.overhead, elsewhere, found.date
     )

@@ -239,7 +239,7 @@ def _stop(script: Script, space: Space, use: Use | None) -> Act:
     """The tour's act at a space: as long as the way takes, and time to read."""
     seconds, detail = _STOP + space.cycles / _SPEED, " ".join(space.cost)
     if use is None:
-        return script.act(seconds, "compute", space.name, detail)
+        return script.act(seconds, "compute", space.name, f"{space.name}: {detail}")
     did = use.first
     kind: StepKind = "store" if did.op == "store" else "load"
     detail = f"{did.text} · {use.requests} × {detail}"

@@ -310,7 +310,7 @@ def _shapes(arch: Architecture, registers: int, share: float) -> Picture:
 def _examples(share: float) -> Picture:
     """The tutorials' examples."""
     return Picture(
-        tr("The cliffs of the documents"),
+        tr("The lectures' examples, computed again"),
         tr("A few threads or registers decide whether a whole block more fits."),
         examples(min(int(share * len(EXAMPLES)) + 1, len(EXAMPLES))),
     )

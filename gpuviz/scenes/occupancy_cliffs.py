@@ -59,13 +59,24 @@ def _cliff(fit: Fit, sweep: Sweep, known: float, named: bool) -> Plot:
 
 def _words(fit: Fit, sweep: Sweep) -> tuple[str, ...]:
     """Here, and after the next cliff; that alone where there is no room for both."""
-    at = _number(sweep.id, sweep.now)
-    here = tr("{here}: {percent}", here=at, percent=fit.percent)
+    here = _reached(_counted(sweep.id, sweep.now), fit.percent)
     if sweep.cliff is None:
-        return (here,)
-    cliff, left = _number(sweep.id, sweep.cliff), percent(sweep.at(sweep.cliff).fraction)
-    there = tr("{here}: {percent}", here=cliff, percent=left)
-    return f"{here}, {there}", there
+        return here, _reached(_number(sweep.id, sweep.now), fit.percent)
+    left = percent(sweep.at(sweep.cliff).fraction)
+    whole, brief = (_reached(of(sweep.id, sweep.cliff), left) for of in (_counted, _number))
+    return f"{here}, {brief}", whole, brief
+
+
+def _reached(demand: str, occupancy: str) -> str:
+    return tr("{here}: {percent}", here=demand, percent=occupancy)
+
+
+def _counted(what: str, value: int) -> str:
+    """The same with what it counts."""
+    number = _number(what, value)
+    if what == "threads":
+        return tr("{n} threads", n=number)
+    return tr("{n} registers", n=number) if what == "registers" else number
 
 
 def _number(what: str, value: int) -> str:

@@ -156,7 +156,7 @@ def examples(shown: int) -> Line:
     given, blocks = tuple(e.given for e in EXAMPLES), tuple(str(e.blocks) for e in EXAMPLES)
     threads = tuple(f"{grouped(o.threads)} / {grouped(32 * o.max_warps)}" for o in found)
     columns = (
-        Column((tr("multiprocessor"), tr("device")), devices, "left"),
+        Column((tr("multiprocessor of"), tr("SM of")), devices, "left"),
         Column((tr("with"),), with_, "left", optional=4, given=True),
         Column((tr("a block of"), tr("block")), given, "left", given=True),
         Column((tr("blocks"),), blocks, badge=tr("published"), ink="muted", bold=True),

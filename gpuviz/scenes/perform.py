@@ -105,7 +105,10 @@ def perform(
             cancel=cancel,
         )
         run = _run(plan, arch, level, options, prebuilt, library)
-        runs[plan.role] = replace(run, measurement=find(plan), companion_of=plan.companion_of)
+        others = tuple(map(find, plan.others))
+        runs[plan.role] = replace(
+            run, measurement=find(plan), companion_of=plan.companion_of, others=others
+        )
     for plan in beside:
         made = Companion(plan.role, plan.told_size, find(plan), runs.get(plan.role))
         runs[plan.companion_of] = replace(runs[plan.companion_of], companion=made)
@@ -158,7 +161,7 @@ def _run(
 
     if any("=@" in argument for argument in plan.arguments):
         return made()  # its files may have changed
-    program, known = job.program, replace(plan, role="")
+    program, known = job.program, replace(plan, role="", others=())
     text = program.source, program.ptx, program.cubin, program.origin, program.note
     return kept((known, text, arch, level, options.checks), made)
 

@@ -200,7 +200,7 @@ def tell(values: Values, runs: Mapping[str, Run]) -> Story:
     loops = side_by_side(((tr("1 cell a thread"), runs[_ROLES[0]]), (tr("unrolled"), runs[_ALONE])))
     unrolled = script.act(_UNROLLED, "compute", tr("unrolling alone"), alone, role=_ALONE)
     said = (*(_sentence(acts, act, multi) for act in acts), alone, result)
-    script.act(_END, "result", tr("result"), result)
+    script.act(_END, "result", tr("result"), tr("what 32 products take"))
     mine = {name: tuple(a for a in acts if a.request.name == name) for name in "MNP"}
     cells = cells_of(tuple(act.request for act in mine["P"]), size)
     shown = _Followed(runs[role], mine, cells, size, of.number(values, "lane"))

@@ -97,6 +97,8 @@ def test_ticks_tell_how_many_are_over_and_hatch_those_beyond_the_ideal() -> None
 
 
 def test_a_line_of_ticks_keeps_its_name_while_a_class_is_asked() -> None:
-    line = TicksLine("shared memory", ("shared memory",), "3 of 8 wavefronts", Ticks(8, 1, 3.0))
+    line = TicksLine(
+        ("shared memory",) * 2, (("shared memory",) * 2,), "3 of 8 wavefronts", Ticks(8, 1, 3.0)
+    )
     assert {"shared memory", "3 of 8 wavefronts", "model"} == set(said(shown(line)))
     assert said(shown(line, replace(STAGE, question="How many?"))) == ["shared memory"]

@@ -165,4 +165,4 @@ def test_the_documents_order_of_row_and_column_is_explained() -> None:
     story = played("4 × 4, blocks of 2 × 2").story
     said = pictures.words(pictures.frame(story, 0.0, "full"))
     assert "(x,y)" in said
-    assert any("x = 1, y = 0; the documents write (row, column): (0,1)" in text for text in said)
+    assert any("thread (1,0) · as (row, column): (0,1)" in text for text in said)

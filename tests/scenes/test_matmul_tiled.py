@@ -21,6 +21,7 @@ from gpuviz.scenes.matmul_published import DIFFERENCE, TILED_MS, Query, query_of
 from gpuviz.scenes.matmul_reads import tally, words
 from gpuviz.scenes.matmul_sizes import Sizes, sizes_of
 from gpuviz.scenes.matmul_tiled import LESSON, PRESETS, expected_loads
+from gpuviz.scenes.measured import timed
 from gpuviz.scenes.perform import Performance, job_of, perform
 from tests.scenes import pictures
 from tests.scenes.pictures import misplaced
@@ -246,9 +247,18 @@ def test_the_last_page_holds_the_lecture_beside_what_is_known_here() -> None:
         assert {f"{b} × {b}", f"{ms:g} ms"} <= set(shown)
     for n, far in DIFFERENCE.items():
         assert {f"{n} × {n}", f"{far:.6f}"} <= set(shown)
-    assert {"166", "2 KB", "published"} <= set(shown)
+    assert {"166", f"{grouped(2048)} bytes", "published"} <= set(shown)
     few = pictures.words(story.frame(story.duration, Stage(400, 220, DARK)))
     assert any("12.1 ms" in text for text in few)
+
+
+def test_times_of_tiles_of_other_widths_stand_beside_where_they_are_recorded() -> None:
+    performed = played("4 × 4, tile 2")
+    found = [timed(one, "", "sm_90") for one in performed.runs["tiled"].others]
+    assert len(found) == len(TILED_MS)
+    shown = pictures.words(pictures.frame(performed.story, 1.0, "full"))
+    assert {time.text for time in found if time} <= set(shown)
+    assert all(found)  # the recording that ships holds them at the usual size
 
 
 @pytest.mark.parametrize(
