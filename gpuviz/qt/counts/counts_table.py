@@ -285,7 +285,7 @@ class _Cell(QStyledItemDelegate):
         if heading and _goes_on(option):
             inner.setWidth(_WHOLE)
         words = QFontMetrics(painter.font()).elidedText(
-            str(index.data()), Qt.TextElideMode.ElideRight, inner.width()
+            str(index.data()), Qt.TextElideMode.ElideMiddle, inner.width()
         )
         flags = index.data(Qt.ItemDataRole.TextAlignmentRole)
         painter.drawText(inner, int(flags), words)
