@@ -16,7 +16,7 @@ from gpuviz.machine.schedule import Kind, Pipe
 from gpuviz.machine.traffic import Traffic
 
 BUSY = 0.6  # of the time: a resource that works less is not what is waited for
-_UNITS = {"alu": Pipe.ALU, "fp64": Pipe.DOUBLE, "special": Pipe.SPECIAL}
+_UNITS = {"alu": Pipe.ALU, "fp64": Pipe.DOUBLE, "special": Pipe.SPECIAL, "tensor": Pipe.TENSOR}
 UNITS = {name: (pipe,) for name, pipe in _UNITS.items()} | {"fma": (Pipe.FMA, Pipe.HEAVY)}
 LASTING = ("lines", "wavefronts")  # of which something is left when they are mended
 
@@ -25,8 +25,8 @@ LASTING = ("lines", "wavefronts")  # of which something is left when they are me
 class Bound:
     """The cycles that one resource works for a launch, whatever else happens.
 
-    `resource` is one of issue, alu, fma, fp64, special (functions and conversions); lines or
-    wavefronts: what L1 and shared memory, which are one, serve in all, by the larger part of it;
+    `resource` is one of issue, alu, fma, fp64, tensor, special (functions and conversions); lines
+    or wavefronts: what L1 and shared memory, which are one, serve in all, by the larger part of it;
     l2, dram, atomics, launch (of blocks). `line` of the source asks most of it (0: none does).
     """
 

@@ -50,6 +50,11 @@ class Device:
     phase_latency : from the end of an mbarrier's phase until who waits for it goes on
     warm_bytes : data that is still in L2 when a launch is measured again
     error : of times in hundredths, median and 90th percentile (`gpuviz verify --time`)
+    wgmma_column, wgmma_read : cycles that a warpgroup's product keeps the tensor core of a
+        scheduler for each column of B; that each row of A and column of B takes to be read
+    wgmma_latency : from when the tensor core is free until what was multiplied is there
+    tensor_latency : until the product of doubles is there, beyond what keeps the tensor core
+    tensor : cycles that a warp's product keeps it, by shape
     busy : cycles that a warp's instruction keeps a unit of a scheduler, by unit
     """
 
@@ -103,6 +108,11 @@ class Device:
     crowd: float
     phase_latency: float
     error: tuple[float, float]
+    wgmma_column: float
+    wgmma_read: float
+    wgmma_latency: float
+    tensor_latency: float
+    tensor: Mapping[str, float] = field(default_factory=dict)
     busy: Mapping[str, float] = field(default_factory=dict)
 
     @property
@@ -162,6 +172,27 @@ H200 = Device(
     crowd=150.0,
     phase_latency=0.0,
     error=(3.4, 14.1),
+    wgmma_column=0.5,
+    wgmma_read=0.25,
+    wgmma_latency=45.0,
+    tensor_latency=15.0,
+    tensor=MappingProxyType(
+        {
+            "HMMA.16816": 6.125,
+            "HMMA.1688": 4.0,
+            "HMMA.1688.TF32": 6.125,
+            "HMMA.1684.TF32": 4.0,
+            "HMMA.SP.16832": 8.5,
+            "HMMA.SP.16816": 6.2,
+            "IMMA.16832": 6.25,
+            "IMMA.16816": 4.06,
+            "BMMA.168256": 6.25,
+            "DMMA.8x8x4": 16.0,
+            "DMMA.16x8x4": 17.0,
+            "DMMA.16x8x8": 33.0,
+            "DMMA.16x8x16": 67.0,
+        }
+    ),
     busy=MappingProxyType(
         {
             "none": 0.0,

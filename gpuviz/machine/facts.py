@@ -9,7 +9,8 @@ import numpy as np
 from gpuviz.arrays import F64
 from gpuviz.machine import simulation as sim
 from gpuviz.machine.device import Device
-from gpuviz.machine.schedule import Code, Pipe
+from gpuviz.machine.schedule import Code, Kind, Pipe
+from gpuviz.machine.tensor_cores import busy_cycles
 
 _LINE = 128
 
@@ -96,11 +97,22 @@ def l1_bytes(device: Device, launch: Circumstances) -> int:
 
 def busy(device: Device, code: Code) -> F64:
     """(I,) cycles that each instruction keeps its unit."""
-    found = np.array([device.busy[Pipe(p).name.lower()] for p in code.pipe.tolist()])
+    found = np.array(
+        [_busy(device, *of) for of in zip(code.pipe.tolist(), code.shape, strict=True)]
+    )
     return np.asarray(np.where(code.special, device.busy["function"], found), np.float64)
+
+
+def _busy(device: Device, pipe: int, shape: str) -> float:
+    if shape:
+        return busy_cycles(shape, device) or 0.0
+    return device.busy[Pipe(pipe).name.lower()]
 
 
 def latency(device: Device, code: Code) -> F64:
     """(I,) cycles until the result of an instruction that a scoreboard watches is there."""
-    special = code.pipe == Pipe.SPECIAL
-    return np.asarray(np.where(special, device.special_latency, device.queued_latency), np.float64)
+    found = np.where(code.pipe == Pipe.SPECIAL, device.special_latency, device.queued_latency)
+    products = code.pipe == Pipe.TENSOR
+    found = np.where(products, busy(device, code) + device.tensor_latency, found)
+    found = np.where(code.kind == Kind.PRODUCT, device.wgmma_latency, found)
+    return np.asarray(found, np.float64)

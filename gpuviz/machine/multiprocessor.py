@@ -116,6 +116,7 @@ def run(
     waited, issued, served = np.zeros(size), np.zeros(size), np.zeros(size)
     begun, ended, touched = np.zeros(count), np.zeros(count), np.full(lines, -1.0)
     near_lines = sim.PARTS * sim.NEAR_LINES
+    grouped = places * sim.SERIES * sim.GROUPS
     room = min(room, int((end - first).sum()))
     noted = np.zeros(room * sim.CYCLES_NOTED), np.zeros(room * sim.NUMBERS_NOTED, np.int32)
     facts = facts.copy()
@@ -150,9 +151,9 @@ def run(
         *(work.hands, hand, work.handed.phase, work.handed.request, phases),
         *(needs.ravel(), np.zeros(needs.size), _whole(needs.size) - 1),
         *(np.zeros(places, np.int64), _whole(places)),
-        # groups of asynchronous copies
-        *(work.groups, np.zeros(places, np.int64)),
-        *(np.zeros(places * sim.GROUPS), _whole(places * sim.GROUPS) - 1),
+        # groups of asynchronous copies and products
+        *(work.groups, np.zeros(places * sim.SERIES, np.int64)),
+        *(np.zeros(grouped), _whole(grouped) - 1),
     )
     if cycles < 0 and phases:
         raise UnavailableError(

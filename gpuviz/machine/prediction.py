@@ -11,9 +11,9 @@ from gpuviz.arch import Architecture
 from gpuviz.arrays import F64
 from gpuviz.machine import simulation as sim
 from gpuviz.machine.bulk_traffic import with_copies
-from gpuviz.machine.copy_groups import groups_of
 from gpuviz.machine.device import Device
 from gpuviz.machine.facts import Circumstances, busy, facts, latency
+from gpuviz.machine.groups import groups_of
 from gpuviz.machine.handovers import handed, hands_of
 from gpuviz.machine.multiprocessor import Outcome, Work, run
 from gpuviz.machine.native import native

@@ -17,6 +17,7 @@ from enum import IntEnum
 import numpy as np
 
 from gpuviz.arrays import I32, Bool
+from gpuviz.machine.tensor_cores import shape_of
 from gpuviz.sass.flow import name_of
 from gpuviz.sass.listing import SassInstruction
 
@@ -38,6 +39,8 @@ class Kind(IntEnum):
     CONSTANT = 8
     LOCAL_LOAD = 9
     LOCAL_STORE = 10
+    PRODUCT = 11
+    BYPASS = 12  # a load that L1 neither answers nor keeps
 
 
 class Pipe(IntEnum):
@@ -51,6 +54,7 @@ class Pipe(IntEnum):
     SPECIAL = 5
     MIO = 6
     UNIFORM = 7
+    TENSOR = 8
 
 
 _PIPES: dict[Pipe, str] = {
@@ -59,6 +63,7 @@ _PIPES: dict[Pipe, str] = {
     Pipe.DOUBLE: "DADD DMUL DFMA DSETP",
     Pipe.SPECIAL: "MUFU I2F F2I F2F FRND I2FP POPC FLO BREV",
     Pipe.NONE: "BRA EXIT NOP BSSY BSYNC WARPSYNC CALL RET BAR BREAK BMOV DEPBAR MEMBAR "
+    "LDGDEPBAR WARPGROUP "
     "ERRBAR CCTL YIELD NANOSLEEP JMP BRX",
     Pipe.MIO: "S2R SHFL CS2R S2UR R2UR LDC VOTEU REDUX MATCH",
     Pipe.UNIFORM: "ULDC UMOV UIADD3 UIMAD ULEA ULOP3 USHF UISETP USEL UPLOP3 UPRMT UFLO UPOPC",
@@ -87,8 +92,9 @@ class Code:
 
     `stall` cycles until the warp may go on; `sets` and `reads` name the scoreboard (7: none) held
     until the result is there, or the operands have been read; `waits` has bit i set for scoreboard
-    i; `kind` and `pipe` by number; `special` are those of the slow part of that unit; `line` of the
-    CUDA source, `ptx_line` of the PTX; `jumps` is 1 where the warp may go elsewhere.
+    i; `kind` and `pipe` by number; `special` are those of the slow part of that unit, `shape` that
+    of a matrix instruction, "" of others; `line` of the CUDA source, `ptx_line` of the PTX; `jumps`
+    is 1 where the warp may go elsewhere.
     """
 
     stall: I32
@@ -101,6 +107,7 @@ class Code:
     ptx_line: I32
     jumps: I32
     special: Bool
+    shape: tuple[str, ...]
 
 
 def code_of(instructions: Sequence[SassInstruction]) -> Code:
@@ -121,7 +128,8 @@ def code_of(instructions: Sequence[SassInstruction]) -> Code:
         np.array(column, np.int32) for column in columns
     )
     special = np.array([name_of(i) in _FUNCTIONS for i in instructions], bool)
-    return Code(stall, sets, reads, waits, kind, pipe, line, ptx_line, jumps, special)
+    shapes = tuple(shape_of(i) for i in instructions)
+    return Code(stall, sets, reads, waits, kind, pipe, line, ptx_line, jumps, special, shapes)
 
 
 def asks_memory(instruction: SassInstruction) -> bool:
@@ -134,8 +142,14 @@ def kind_of(instruction: SassInstruction) -> Kind:
     memory, name = instruction.memory, name_of(instruction)
     if instruction.guard == "!PT":
         return Kind.COMPUTE
+    if memory is not None and ".BYPASS" in instruction.opcode:
+        return Kind.BYPASS
     if memory is not None:
         return _MEMORY.get((memory.space, memory.op), Kind.SHARED)
+    if (shape := shape_of(instruction)).startswith("GMMA"):
+        return Kind.PRODUCT
+    if shape and int(instruction.control >> _FROM >> 5 & 7) != NONE:
+        return Kind.QUEUED  # of doubles; the assembler knows when others are done
     if name == "BAR" and "ARV" not in instruction.opcode:
         return Kind.BARRIER
     if name == "EXIT":
@@ -147,4 +161,6 @@ def pipe_of(instruction: SassInstruction) -> Pipe:
     """The unit it occupies: integer and logic where nothing else is known."""
     if asks_memory(instruction):
         return Pipe.MIO
+    if shape_of(instruction):
+        return Pipe.TENSOR
     return _PIPE.get(name_of(instruction), Pipe.ALU)

@@ -16,9 +16,9 @@ from gpuviz.machine.recency import come, leave, renew
 
 # Kinds of instructions and units, as in `schedule`.
 LOAD, STORE, ATOMIC, SHARED, BARRIER, EXIT, QUEUED, CONSTANT = 1, 2, 3, 4, 5, 6, 7, 8
-LOCAL_LOAD, LOCAL_STORE = 9, 10
+LOCAL_LOAD, LOCAL_STORE, PRODUCT, BYPASS = 9, 10, 11, 12
 FMA, HEAVY, SPECIAL, MIO = 2, 3, 5, 6
-PIPES = 8
+PIPES = 9
 PARTS = 4
 BOARDS = 6
 NEAR_LINES = 40  # of 8 instructions, in the instruction cache of a scheduler
@@ -89,10 +89,13 @@ CODE_LINES = 256  # in that of the multiprocessor
 
 # What an instruction begins or waits for, as in `handovers`.
 ARRIVE, WAIT, BULK = 1, 2, 3
-# What it does with groups of asynchronous copies, as in `copy_groups`; LEAVES + n waits for all but
-# the n latest, of which a scoreboard counts fewer than GROUPS.
-COPIES, CLOSES, LEAVES = 1, 2, 3
+# What it does with the groups of asynchronous copies, or from PRODUCTS on of matrix products, as in
+# `groups`: it joins the one that is open, closes it, or both; or LEAVES + n, waits for all but the
+# n latest, of which a scoreboard counts fewer than GROUPS.
+JOINS, CLOSES, LEAVES = 1, 2, 4
 GROUPS = 64
+PRODUCTS = 128
+SERIES = 2
 RECENT = 2000.0  # cycles over which memory's work is averaged
 LEAST_IDLE = 0.1
 
@@ -260,8 +263,9 @@ def simulate(
                     made_at[place] = warp_made[number]
                     hand_at[place] = hand_first[number]
                     asleep[place] = -1
-                    closed[place] = 0
-                    brought[place * GROUPS] = 0.0
+                    for b in range(SERIES):
+                        closed[place * SERIES + b] = 0
+                        brought[(place * SERIES + b) * GROUPS] = 0.0
                     for b in range(BOARDS):
                         board[place * BOARDS + b] = 0.0
                     if warp_first[number] < warp_end[number]:
@@ -290,6 +294,8 @@ def simulate(
                 if at >= 0.0 and at < NEVER:
                     i = code[now_at[place]]
                     free = unit[part * PIPES + pipe[i]]
+                    if kind[i] == PRODUCT:
+                        free = 0.0  # they queue, and the warp goes on
                     if pipe[i] == MIO and (is_memory[i] == 1):
                         free = max(free, max(lsu, gate) - facts[QUEUE])
                         if kind[i] == STORE or kind[i] == ATOMIC or kind[i] == LOCAL_STORE:
@@ -315,7 +321,7 @@ def simulate(
             i = code[now_at[place]]
             spent[i] += 1.0
             k = kind[i]
-            is_load = (k == LOAD) | (k == LOCAL_LOAD)
+            is_load = (k == LOAD) | (k == LOCAL_LOAD) | (k == BYPASS)
             is_store = (k == STORE) | (k == LOCAL_STORE)
             slot = place // warps
             result = time
@@ -350,7 +356,10 @@ def simulate(
             if jumps[i] == 1:
                 step += facts[BRANCH]
             p = pipe[i]
-            unit[part * PIPES + p] = time + busy[i]
+            free = unit[part * PIPES + p]
+            if free <= time - 1.0:
+                free = time  # else they follow each other, by parts of a cycle too
+            unit[part * PIPES + p] = free + busy[i]
             if p == HEAVY:
                 unit[part * PIPES + FMA] = max(unit[part * PIPES + FMA], time + 1.0)
             q = -1
@@ -361,6 +370,8 @@ def simulate(
                 result = time + latency[i]
                 if p == SPECIAL:
                     result += busy[i]
+            elif k == PRODUCT:
+                result = unit[part * PIPES + p] + latency[i]
             elif k == CONSTANT:
                 result = time + facts[CONSTANT_LATENCY]
             elif k == SHARED:
@@ -393,15 +404,18 @@ def simulate(
                         begin += work / float(count)
                         d = line[n] + apart[block_of[place] // warps]
                         m = mask[n]
-                        miss = m & ~valid[d]
-                        hit = m & valid[d]
+                        present = 0
+                        if k != BYPASS:
+                            present = valid[d]
+                        miss = m & ~present
+                        hit = m & present
                         if hit != 0:
                             bits = (hit & 1) + (hit >> 1 & 1) + (hit >> 2 & 1) + (hit >> 3 & 1)
                             sums[HITS] += float(bits)
                             result = max(result, arrive[d])
-                        if held[d] == 1:
+                        if held[d] == 1 and k != BYPASS:
                             renew(d + 1, older, newer)
-                        elif miss != 0:
+                        elif miss != 0 and k != BYPASS:
                             if lines_held >= capacity:
                                 gone = newer[0] - 1
                                 leave(gone + 1, older, newer)
@@ -452,8 +466,9 @@ def simulate(
                                             * facts[DRAM_SPREAD]
                                         )
                                         back = max(back, dram + away + facts[DRAM_LATENCY] + late)
-                            valid[d] |= miss
-                            arrive[d] = back
+                            if k != BYPASS:
+                                valid[d] |= miss
+                                arrive[d] = back
                             result = max(result, back)
                     # It asks L2 for one line a cycle.
                     if float(missed) > work:
@@ -566,20 +581,22 @@ def simulate(
                     if RECORDING == 1 and result >= over[phase]:
                         completed[phase] = 2 * noted
                     over[phase] = max(over[phase], result)
-            g = groups[i]
-            group = place * GROUPS + closed[place] % GROUPS
+            g = groups[i] % PRODUCTS
+            row = place * SERIES + groups[i] // PRODUCTS
+            group = row * GROUPS + closed[row] % GROUPS
             awaited = group
-            if g == COPIES and q >= 0 and result > brought[group]:
-                brought[group] = result
-                bringer[group] = 2 * noted
-            elif g == CLOSES:
-                result = max(result, brought[group])
-                closed[place] += 1
-                following = place * GROUPS + closed[place] % GROUPS
-                brought[following] = brought[group]
-                bringer[following] = bringer[group]
-            elif g >= LEAVES and closed[place] > g - LEAVES:
-                awaited = place * GROUPS + (closed[place] - 1 - (g - LEAVES)) % GROUPS
+            if g < LEAVES:
+                if (g & JOINS) != 0 and (q >= 0 or k == PRODUCT) and result > brought[group]:
+                    brought[group] = result
+                    bringer[group] = 2 * noted
+                if (g & CLOSES) != 0:
+                    result = max(result, brought[group])
+                    closed[row] += 1
+                    following = row * GROUPS + closed[row] % GROUPS
+                    brought[following] = brought[group]
+                    bringer[following] = bringer[group]
+            elif closed[row] > g - LEAVES:
+                awaited = row * GROUPS + (closed[row] - 1 - (g - LEAVES)) % GROUPS
                 until = brought[awaited]
             s = sets[i]
             if s < BOARDS:

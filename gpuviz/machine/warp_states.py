@@ -21,10 +21,10 @@ class State(IntEnum):
 
     ABSENT no warp is resident, STARTS it is and has not begun, ISSUE an instruction is issued, DONE
     the warp has ended and others of its block have not; DEPENDENCE an operand is not there yet, as
-    the assembler knew, UNIT nor that of a special function, shuffle, or constant; SHARED, L1, L2,
-    MEMORY, ATOMIC: what was asked of these is not there; QUEUE L1 and shared memory have enough to
-    do; PIPE the unit is busy; NOT_CHOSEN another warp goes first; BARRIER others have not come;
-    FETCH the instruction is not at hand.
+    the assembler knew, UNIT nor that of a special function, shuffle, or constant, TENSOR nor that
+    of an asynchronous product; SHARED, L1, L2, MEMORY, ATOMIC: what was asked of these is not
+    there; QUEUE L1 and shared memory have enough to do; PIPE the unit is busy; NOT_CHOSEN another
+    warp goes first; BARRIER others have not come; FETCH the instruction is not at hand.
     """
 
     ABSENT = 0
@@ -43,6 +43,7 @@ class State(IntEnum):
     NOT_CHOSEN = 13
     BARRIER = 14
     FETCH = 15
+    TENSOR = 16
 
 
 HELD = (State.QUEUE, State.PIPE, State.NOT_CHOSEN, State.FETCH)  # the next instruction is
@@ -206,10 +207,11 @@ def _waited_for(cause: I32, noted: Noted, code: Code, hands: I32) -> I32:
     event = np.maximum(cause >> 1, 0)
     cycles, numbers = noted.cycles[event], noted.numbers[event]
     kind = code.kind[numbers[:, sim.INSTRUCTION]]
-    load = np.isin(kind, (Kind.LOAD, Kind.LOCAL_LOAD))
+    load = np.isin(kind, (Kind.LOAD, Kind.LOCAL_LOAD, Kind.BYPASS))
     late = (numbers[:, sim.MISSED] > 0) | (cycles[:, sim.RESULT] > cycles[:, sim.END] + _LATE)
     found = np.full(len(cause), State.UNIT, np.int32)
     found[kind == Kind.SHARED] = State.SHARED
+    found[kind == Kind.PRODUCT] = State.TENSOR
     found[kind == Kind.ATOMIC] = State.ATOMIC
     found[load] = State.L1
     found[load & late] = State.L2

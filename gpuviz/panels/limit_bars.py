@@ -28,6 +28,7 @@ _WAITING = (
     State.MEMORY,
     State.ATOMIC,
     State.UNIT,
+    State.TENSOR,
     State.DEPENDENCE,
     State.FETCH,
 )

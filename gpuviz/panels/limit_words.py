@@ -15,6 +15,7 @@ _WITHOUT: dict[str, str] = {
     "alu": later("With integer units twice as wide"),
     "fma": later("With multiply-add units that take a warp each cycle"),
     "fp64": later("With units of double precision that take a warp each cycle"),
+    "tensor": later("With tensor cores that take a warp each cycle"),
     "special": later("With units for special functions that take a warp each cycle"),
     "lines": later("If each request touched one line"),
     "wavefronts": later("Without bank conflicts"),

@@ -7,6 +7,7 @@ RESOURCES: dict[str, str] = {
     "alu": later("integers and logic"),
     "fma": later("multiply-add units"),
     "fp64": later("double precision"),
+    "tensor": later("tensor cores"),
     "special": later("special functions"),
     "lines": later("lines of L1"),
     "wavefronts": later("wavefronts"),

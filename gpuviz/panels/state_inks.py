@@ -35,6 +35,7 @@ NAMES: dict[State, str] = {
     State.NOT_CHOSEN: later("not chosen"),
     State.BARRIER: later("barrier"),
     State.FETCH: later("instruction fetch"),
+    State.TENSOR: later("tensor cores"),
 }
 TOLD: dict[State, str] = {
     State.ABSENT: later("no warp is resident"),
@@ -53,6 +54,7 @@ TOLD: dict[State, str] = {
     State.NOT_CHOSEN: later("is ready; another warp goes first"),
     State.BARRIER: later("waits at a barrier for others"),
     State.FETCH: later("waits for its next instructions"),
+    State.TENSOR: later("waits for tensor cores"),
 }
 # The colour of the palette, and how far it is moved towards the ground.
 _INKS: dict[State, tuple[str, float]] = {
@@ -72,6 +74,7 @@ _INKS: dict[State, tuple[str, float]] = {
     State.NOT_CHOSEN: ("accent_soft", 0.0),
     State.BARRIER: ("barrier", 0.0),
     State.FETCH: ("faint", 0.35),
+    State.TENSOR: ("compute", 0.7),
 }
 
 

@@ -29,8 +29,8 @@ def _unknown(one: Instruction) -> str:
         return "blocks of a cluster that wait for each other are not modelled"
     if "bulk" in mods and "mbarrier::complete_tx::bytes" not in mods and "prefetch" not in mods:
         return "how long bulk copies out of shared memory take is not modelled"
-    if name == "wgmma" or "tensor" in mods:
-        return "how long wgmma and copies of boxes of tensors take is not modelled"
+    if "tensor" in mods:
+        return "how long copies of boxes of tensors take is not modelled"
     if name == "mbarrier" and mods[0] in ("arrive_drop", "complete_tx") or "noinc" in mods:
         return "arrivals for good, and those of asynchronous copies, are not modelled"
     return ""

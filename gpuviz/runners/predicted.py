@@ -9,6 +9,7 @@ from gpuviz.errors import UnavailableError
 from gpuviz.machine.device import Device, device_of
 from gpuviz.machine.prediction import Launched, predict, predict_each
 from gpuviz.machine.sample import each_alone, sample
+from gpuviz.machine.tensor_cores import not_measured
 from gpuviz.machine.timeline import Timeline, timeline_of
 from gpuviz.memory.counts import Count
 from gpuviz.occupancy import occupancy
@@ -42,6 +43,10 @@ def launched(
     level = sass_level(job.program, module, job.entry, arch.sm)
     if level.listing is None or level.plan is None or job.resources is None:
         raise UnavailableError(f"no time is predicted for {job.entry}: {level.reason}")
+    if shape := not_measured(level.listing.instructions, device):
+        raise UnavailableError(
+            f"no time is predicted for {job.entry}: how long {shape} takes was not measured"
+        )
     first = first or _run(job, arch, options, (0,))
     known = set(first.trace.recorded)
     launch, totals = first.trace.launch, first.counts.totals

@@ -17,7 +17,7 @@ _STATES: Mapping[str, tuple[State, ...]] = {
     "waits_memory": FAR,
     "waits_shared": (State.SHARED, State.UNIT),
     "waits_barrier": (State.BARRIER,),
-    "waits_dependence": (State.DEPENDENCE,),
+    "waits_dependence": (State.DEPENDENCE, State.TENSOR),
     "waits_issue": (State.NOT_CHOSEN,),
     "waits_fetch": (State.FETCH, State.STARTS),
 }

@@ -50,7 +50,7 @@ _STALLS = {
     "dispatch_stall": "compute",
 }
 _GROUPS = {
-    **dict.fromkeys(("issue", "alu", "fma", "fp64", "special"), "compute"),
+    **dict.fromkeys(("issue", "alu", "fma", "fp64", "special", "tensor"), "compute"),
     **dict.fromkeys(("lines", "wavefronts"), "l1"),
     "atomics": "l2",
 }

@@ -1,8 +1,9 @@
-"""Groups of asynchronous copies (cp.async): what machine code does with them.
+"""Groups of asynchronous copies (cp.async) and products (wgmma): what machine code does with them.
 
 A warp's LDGSTS belong to the group that it has open; LDGDEPBAR closes it, and a scoreboard counts
-those under way; DEPBAR.LE waits until no more than so many, the latest, are. Groups are over in the
-order they were closed.
+those under way; DEPBAR.LE waits until no more than so many, the latest, are. Its HGMMA and the like
+belong to another, which one that names a gsb closes; WARPGROUP.DEPBAR.LE waits for those. Groups
+are over in the order they were closed.
 """
 
 from __future__ import annotations
@@ -14,10 +15,11 @@ import numpy as np
 
 from gpuviz.arrays import I32
 from gpuviz.machine import simulation as sim
+from gpuviz.machine.tensor_cores import shape_of
 from gpuviz.sass.flow import name_of
 from gpuviz.sass.listing import SassInstruction
 
-_LEFT = re.compile(r"SB(\d), (0x[0-9a-f]+)")
+_LEFT = re.compile(r"(?:SB(\d)|gsb\d), (0x[0-9a-f]+)")
 
 
 def groups_of(code: Sequence[SassInstruction], sets: I32) -> I32:
@@ -30,12 +32,14 @@ def groups_of(code: Sequence[SassInstruction], sets: I32) -> I32:
 
 
 def _group(instruction: SassInstruction, boards: set[int]) -> int:
-    name = name_of(instruction)
+    name, operands = name_of(instruction), instruction.operands
     if name == "LDGSTS":
-        return sim.COPIES
+        return sim.JOINS
     if name == "LDGDEPBAR":
         return sim.CLOSES
-    found = _LEFT.match(instruction.operands) if name == "DEPBAR" else None
-    if found is None or int(found[1]) not in boards:
+    if shape_of(instruction).startswith("GMMA"):
+        return sim.PRODUCTS + sim.JOINS + (sim.CLOSES if ", gsb" in operands else 0)
+    found = _LEFT.match(operands) if "DEPBAR.LE" in instruction.opcode else None
+    if found is None or (found[1] and int(found[1]) not in boards):
         return 0
-    return sim.LEAVES + int(found[2], 16)
+    return (0 if found[1] else sim.PRODUCTS) + sim.LEAVES + int(found[2], 16)

@@ -1,4 +1,4 @@
-"""Waits for groups of asynchronous copies, as machine code has them."""
+"""Waits for groups of asynchronous copies and products, as machine code has them."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import pytest
 
 from gpuviz.arch import architecture
 from gpuviz.machine import simulation as sim
-from gpuviz.machine.copy_groups import groups_of
 from gpuviz.machine.device import H200
+from gpuviz.machine.groups import groups_of
 from gpuviz.machine.prediction import Prediction, predict
 from gpuviz.machine.timeline import timeline_of
 from gpuviz.machine.warp_states import FAR, State
@@ -29,16 +29,23 @@ _CODE = """\
         /*0020*/  LDGDEPBAR ;
         /*0030*/  DEPBAR.LE SB0, 0x2 ;
         /*0040*/  DEPBAR.LE SB3, 0x1 ;
-        /*0050*/  EXIT ;
+        /*0050*/  HGMMA.64x64x16.F32 R24, gdesc[UR8], R24 ;
+        /*0060*/  HGMMA.64x64x16.F32 R24, gdesc[UR8], R24, gsb0 ;
+        /*0070*/  WARPGROUP.DEPBAR.LE gsb0, 0x1 ;
+        /*0080*/  EXIT ;
 """
 
 
 def test_machine_code_closes_groups_and_waits_for_all_but_the_latest() -> None:
     code = read_listings(_CODE)["k"].instructions
-    sets = np.array([7, 7, 0, 7, 7, 7], np.int32)
+    sets = np.array([7, 7, 0, 7, 7, 7, 7, 7, 7], np.int32)
     found = groups_of(code, sets).tolist()
-    assert found == [0, sim.COPIES, sim.CLOSES, sim.LEAVES + 2, 0, 0]
-    assert not groups_of(code[3:], sets[3:]).any()
+    assert found == [
+        *(0, sim.JOINS, sim.CLOSES, sim.LEAVES + 2, 0),
+        *(sim.PRODUCTS + one for one in (sim.JOINS, sim.JOINS + sim.CLOSES, sim.LEAVES + 1)),
+        0,
+    ]
+    assert not groups_of(code[3:5], sets[3:5]).any()
 
 
 def _plans(stages: int) -> dict[bool, Plan]:
