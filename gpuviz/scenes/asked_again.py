@@ -85,12 +85,12 @@ def columns(every: Sequence[Asked], noun: str, asked: tuple[str, ...]) -> tuple[
 
 
 def timed(time: Timed | None) -> tuple[Figure, ...]:
-    """How long a launch took, in the few letters that there are beside a map."""
-    return tuple(
-        replace(one, shorter=(*one.shorter, time.attributed))
-        for one in time_figures(time)
-        if time is not None
-    )
+    """How long a launch took, without its size where there are few letters beside a map."""
+    if time is None:
+        return ()
+    brief = time.attributed if time.elsewhere else tr("launch {time}", time=time.text)
+    (whole,) = time_figures(time)
+    return (replace(whole, shorter=(*whole.shorter, brief)),)
 
 
 def _delivered(every: Sequence[Asked]) -> tuple[Column, ...]:
