@@ -422,7 +422,7 @@ def _expected(run: Run, group: int) -> str:
     launch = run.trace.launch
     warps = launch.warps_per_block * launch.blocks
     return tr(
-        "by arithmetic: groups of {group} part {n} of {warps} warps",
+        "by arithmetic: groups of {group} make {n} of {warps} warps diverge",
         group=group,
         n=grouped(warps if group < LANES else 0),
         warps=grouped(warps),
@@ -433,7 +433,7 @@ LESSON = Lesson(
     "divergence",
     "Divergence",
     "Global memory",
-    "Which lanes are switched off while a warp goes two paths, and why groups of 32 are free.",
+    "Which lanes are switched off while a warp takes two paths, and why groups of 32 are free.",
     PARAMETERS,
     PRESETS,
     plan,

@@ -264,11 +264,11 @@ def _counted(reading: Reading, k: int, served: float) -> Counted:
     """The requests so far."""
     load, all_ = reading.loads[k], len(reading.loads)
     so_far = sum(one.count for one in reading.loads[:k]) + passed(served * load.count)
-    sectors, brief = load.counted(so_far), tr("{n} so far", n=grouped(so_far))
+    sectors = load.counted(so_far)
     return Counted(
         (
             Figure(tr("request {n} of {all}", n=k + 1, all=all_)),
-            Figure(tr("{n} so far", n=sectors), "accent", True, shorter=(brief,)),
+            Figure(tr("{n} so far", n=sectors), "accent", True, shorter=(sectors,)),
             Figure(tr("it uses {used} of {moved}", used=load.used, moved=in_bytes(load.moved))),
         )
     )
