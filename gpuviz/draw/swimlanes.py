@@ -46,19 +46,21 @@ def swimlanes(
     t: float,
     tip: Tip,
     tall: float = 1.0,
+    until: float = 0.0,
 ) -> tuple[Mark, ...]:
-    """The rows at time t: bars over, under way, and to come."""
+    """The rows at time t: bars over, under way, and to come; up to a time or the last bar's end."""
     size, rows = stage.text(14), len(names)
     high = min(area.height / rows, size * _ROW * tall)
-    named = high >= size
+    named = high >= size or bool(stage.scales)  # side by side both are, or the scales would differ
     side = max(text_width(name, size) for name in names) + size * 0.7 if named else 0.0
     line = Rect(area.x + side, area.y, area.width - side, high * rows)
-    boxes = _boxes(line, bars, high)
+    end = max(bars[-1].end, until)
+    boxes = _boxes(line, bars, high, end)
     palette = stage.palette
     fill = np.stack([_fill(stage, bar, t) for bar in bars])
     marked = np.array([bar.marked and t >= bar.start for bar in bars], bool)
     now = np.array([bar.start <= t < bar.end for bar in bars], bool)
-    x = line.x + line.width * min(t / bars[-1].end, 1.0)
+    x = line.x + line.width * min(t / end, 1.0)
     at = np.array([[[x, line.y], [x, line.bottom]]], np.float32)
     return (
         *(_names(stage, area, names, high) if named else ()),
@@ -70,9 +72,8 @@ def swimlanes(
     )
 
 
-def _boxes(line: Rect, bars: Sequence[Bar], high: float) -> F32:
-    """(B, 4) where the bars are."""
-    end = bars[-1].end
+def _boxes(line: Rect, bars: Sequence[Bar], high: float, end: float) -> F32:
+    """(B, 4) where the bars are, the right edge being the time `end`."""
     rows = round(line.height / high)
     edge = min(1.0, high * 0.25)  # low rows must not vanish between their edges
     boxes = []
@@ -93,12 +94,15 @@ def _fill(stage: Stage, bar: Bar, t: float) -> Rgba:
 
 
 def _names(stage: Stage, area: Rect, names: Sequence[str], high: float) -> tuple[Mark, ...]:
-    """The rows' names, smaller where rows are as high as letters."""
+    """The rows' names, smaller where rows are as high as letters; of lower rows those with room."""
     size = min(stage.text(14), max(high * 0.9, stage.text(13)))
-    return tuple(
-        label(area.x, area.y + (i + 0.5) * high, name, stage.palette.muted, size)
-        for i, name in enumerate(names)
-    )
+    made, last = list[Mark](), -np.inf
+    for i, name in enumerate(names):
+        y = area.y + (i + 0.5) * high
+        if name and (high >= size or y >= last + size):
+            made.append(label(area.x, y, name, stage.palette.muted, size))
+            last = y
+    return tuple(made)
 
 
 def _words(

@@ -89,6 +89,7 @@ def _letters(stage: Stage) -> float:
 
 def _column(stage: Stage, area: Rect, lines: Sequence[Changed], letters: float) -> Iterator[Mark]:
     palette, pitch = stage.palette, letters * _LINE
+    texts = _narrowed([one.text for one in lines], area.width - letters * 2, letters)
     inks = {"-": palette.bad, "+": palette.good, " ": palette.muted}
     for sign in inks:
         rows = [n for n, one in enumerate(lines) if one.sign == sign]
@@ -102,21 +103,25 @@ def _column(stage: Stage, area: Rect, lines: Sequence[Changed], letters: float) 
         middle = top + pitch / 2
         for x, words in (
             (area.x + letters * 0.4, tuple(sign for _ in rows)),
-            (area.x + letters * 1.6, tuple(_cut(lines[n].text, area, letters) for n in rows)),
+            (area.x + letters * 1.6, tuple(_cut(texts[n], area, letters) for n in rows)),
         ):
             at = np.stack([np.full_like(middle, x), middle], axis=1).astype(np.float32)
             ink = palette.muted if sign == " " else palette.ink
             yield Texts(at, words, ink, letters, mono=True)
 
 
+def _narrowed(texts: Sequence[str], room: float, letters: float) -> list[str]:
+    """The lines, all of them half as far from the left where not all fit."""
+    if all(text_width(text, letters, mono=True) <= room for text in texts):
+        return list(texts)
+    bare = [text.lstrip(" ") for text in texts]
+    return [" " * ((len(t) - len(b)) // 2) + b for t, b in zip(texts, bare, strict=True)]
+
+
 def _cut(text: str, area: Rect, letters: float) -> str:
     """As much of a line as fits; of a statement its end, too, where it often differs."""
     room = area.width - letters * 2
-    if text_width(text, letters, mono=True) <= room:
-        return text
-    code = text.lstrip(" ")
-    text = " " * ((len(text) - len(code)) // 2) + code
-    if not code.endswith(";"):
+    if text_width(text, letters, mono=True) <= room or not text.endswith(";"):
         return elide(text, room, letters, mono=True)
     tail = text[-_TAIL:]
     wide = text_width(tail, letters, mono=True)

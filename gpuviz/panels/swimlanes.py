@@ -9,6 +9,7 @@ from gpuviz.draw import swimlanes as lanes
 from gpuviz.draw.heading import label
 from gpuviz.draw.layout import Rect, first_fitting
 from gpuviz.draw.marks import Mark, Tip
+from gpuviz.draw.scales import Scales
 from gpuviz.draw.stage import Stage
 from gpuviz.panels.panel import Ink, Need, Panel, color
 
@@ -53,6 +54,18 @@ class Swimlanes(Panel):
         least = min(low, max(stage.text(14) * _FEW, low * _LOW))
         return Need(title + rows, title + least)
 
+    def scales(self) -> Scales:
+        """How long all of it lasts, by what is shown."""
+        return {self._lasts: self._end}
+
+    @property
+    def _lasts(self) -> str:
+        return f"how long: {self.title[-1]}"
+
+    @property
+    def _end(self) -> float:
+        return max(one.end for one in self.bars)
+
     def draw(self, stage: Stage, area: Rect) -> Iterator[Mark]:
         """What is shown, and the rows below it."""
         size = stage.text(14)
@@ -70,4 +83,7 @@ class Swimlanes(Panel):
             )
             for one in self.bars
         ]
-        yield from lanes.swimlanes(stage, rest, self.names, bars, self.now, self.tip, self.tall)
+        until = stage.most(self._lasts, self._end)
+        yield from lanes.swimlanes(
+            stage, rest, self.names, bars, self.now, self.tip, self.tall, until
+        )
