@@ -75,6 +75,24 @@ def test_a_lost_worker_is_told_with_its_last_words(gpu: Gpu) -> None:
     assert works(gpu)
 
 
+def test_a_worker_lost_between_loading_and_running_is_told(
+    gpu: Gpu, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keep = gpu._keep
+
+    def kept_and_lost(request: protocol.Load, size: int, cancel: Callable[[], bool]) -> str:
+        key = keep(request, size, cancel)
+        os.kill(gpu._process.pid, signal.SIGKILL)
+        gpu._process._worker.process.wait()
+        return key
+
+    with monkeypatch.context() as patch:
+        patch.setattr(gpu, "_keep", kept_and_lost)
+        with pytest.raises(WorkerLost, match="was lost \\(it ended by SIGKILL\\)"):
+            gpu.run(launch())
+    assert works(gpu)
+
+
 def test_what_is_no_message_counts_as_a_lost_worker(gpu: Gpu) -> None:
     with pytest.raises(WorkerLost):
         gpu.run(launch("babbles"))

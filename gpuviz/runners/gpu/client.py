@@ -208,10 +208,10 @@ class Gpu:
 
     def _ask(self, request: Request, cancel: Cancel = go_on) -> Reply:
         with self._lock:
-            process = self._running()
             if not isinstance(request, RUNS):
-                return process.ask(request, self._limit, cancel, ends=True)
-            loaded = self._loaded[request.key]
+                return self._running().ask(request, self._limit, cancel, ends=True)
+            process, loaded = self._process, self._loaded[request.key]
+            assert process is not None  # it has what is to run, be it lost; another has not
             reply = process.ask(request, self._limit, cancel, loaded.ends)
             loaded.ends = True
             return reply
