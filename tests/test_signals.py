@@ -78,6 +78,26 @@ def test_a_command_told_to_end_leaves_nothing_half_written(tmp_path: Path) -> No
     assert list(tmp_path.iterdir()) == []
 
 
+def test_what_a_library_makes_of_being_told_to_end_is_no_mistake() -> None:
+    """Qt's bindings, for one, made an AttributeError of it."""
+    code = """
+import os, signal, sys
+from gpuviz import cli
+from gpuviz.cli import lessons as command
+
+def run(arguments):
+    try:
+        os.kill(os.getpid(), signal.SIGTERM)
+    except SystemExit:
+        raise AttributeError("no such attribute")
+
+command.run, sys.argv = run, ["gpuviz", "list"]
+sys.exit(cli.main())
+"""
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (128 + signal.SIGTERM, "")
+
+
 def test_a_window_that_slept_goes_on_where_it_was(tmp_path: Path) -> None:
     """Stopped and continued, as a machine that sleeps: the story does not leap."""
     code = """

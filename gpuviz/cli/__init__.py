@@ -144,13 +144,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         return 0
     except Exception as error:
-        return _mistake(error)
+        return _told_to_end[0] if _told_to_end else _mistake(error)
+
+
+_told_to_end: list[int] = []  # the exit status then: a library may make another error of the first
 
 
 def _end_properly() -> None:
     """Who is told to end takes away what was half written, as at Ctrl+C."""
 
     def end(number: int, frame: object) -> NoReturn:
+        _told_to_end.append(128 + number)
         sys.exit(128 + number)
 
     there = (getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
