@@ -91,7 +91,7 @@ def test_warps_part_at_the_fork_only_below_32_lanes(case: str) -> None:
     assert cost.forks == warps
     assert cost.parted == (warps if given["group"] < 32 else 0)
     assert sum(b.divergent for b in run.trace.branches) == cost.parted
-    said = f"part {grouped(cost.parted)} of {grouped(warps)} warps"
+    said = f"make {grouped(cost.parted)} of {grouped(warps)} warps diverge"
     assert said in played(case).story.expected
     assert (cost.efficiency == 1) == (given["group"] >= 32)
 
