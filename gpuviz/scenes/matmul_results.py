@@ -120,7 +120,7 @@ def summary(
         *(" · ".join(f"{one.names[i]}: {one.said}" for one in told) for i in (0, -1)),
         f"{worst.name}: {worst.said}",
         f"{worst.names[-1]}: {worst.said}",
-        *([worst.said] if len(told) == 1 else []),  # of which one, if there are several
+        worst.said,
     )
     return table, Sourced(forms, tr("model"), "accent")
 
