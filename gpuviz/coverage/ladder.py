@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from gpuviz.language import three
 from gpuviz.runners.ladder_times import LadderTimes, shipped
 from gpuviz.scenes.ladder_rungs import RUNGS
 
@@ -32,4 +33,4 @@ def _told(times: LadderTimes, kernel: str, entry: str, size: int) -> str:
     found = times.of(kernel, entry, size)
     if found is None:
         return "not measured"
-    return f"{found.teraflops:.3g} of {found.library:.3g} TFLOP/s, {100 * found.share:.0f} %"
+    return f"{three(found.teraflops)} of {three(found.library)} TFLOP/s, {100 * found.share:.0f} %"

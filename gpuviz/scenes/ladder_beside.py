@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from gpuviz.arch import architecture
-from gpuviz.language import tr
+from gpuviz.language import three, tr
 from gpuviz.machine.device import device_of
 from gpuviz.panels.bar import Bar
 from gpuviz.panels.layout import Node, first
@@ -63,7 +63,7 @@ def _table(times: LadderTimes, rungs: Sequence[Rung], now: Rung, size: int) -> T
         library = tuple(_library([at[n] for _, at in found]) for n in SIZES)
         rows.append(_Row(f"cuBLAS, {numbers}", None, library, 1.0))
         if times.mma and numbers == "fp16":
-            reached = (f"{times.mma:.3g}",) * len(SIZES)
+            reached = (three(times.mma),) * len(SIZES)
             most = max((t.library for _, at in found if (t := at[size])), default=times.mma)
             rows.append(_Row(tr("mma.sync, from registers"), None, reached, times.mma / most))
     origin = tr("TFLOP/s, of cuBLAS: {device}, {date}", device=times.device, date=times.date)
@@ -86,7 +86,7 @@ def _table(times: LadderTimes, rungs: Sequence[Rung], now: Rung, size: int) -> T
 
 
 def _cell(time: LadderTime | None) -> str:
-    return "–" if time is None else f"{time.teraflops:.3g}, {100 * time.share:.0f} %"
+    return "–" if time is None else f"{three(time.teraflops)}, {100 * time.share:.0f} %"
 
 
 def _library(times: Sequence[LadderTime | None]) -> str:
@@ -95,7 +95,7 @@ def _library(times: Sequence[LadderTime | None]) -> str:
     if not found:
         return "–"
     low, high = found[0], found[-1]
-    return f"{high:.3g}" if high <= low * (1 + _SAME) else f"{low:.3g} – {high:.3g}"
+    return three(high) if high <= low * (1 + _SAME) else f"{three(low)} – {three(high)}"
 
 
 def beside(times: LadderTimes | None, rung: Rung, size: int, run: Run) -> Timed | None:
