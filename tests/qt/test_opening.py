@@ -73,7 +73,7 @@ def test_guesses_follow_the_launch_until_something_else_is_written(form: KernelD
         ("grid", "a", "there is no 'a'"),
         ("block", "2048", "at most 1\u202f024"),
         ("argument", "f32[0]=rand", "above 0"),
-        ("argument", "f33=1", "none of i8"),
+        ("argument", "f33=1", "no type (i8, u8"),
     ],
 )
 def test_a_launch_that_cannot_be_is_not_accepted(
