@@ -193,15 +193,15 @@ def catalogue(language: str) -> Catalogue:
     """
     if language == ENGLISH:
         return _ENGLISH
-    from gpuviz import bounded, records  # English needs none
+    from gpuviz import records  # English needs none
 
-    file = resources.path(f"locale/{language}.json")
-    name = f"the catalogue {file.name} cannot be read"
+    name = f"the catalogue {language}.json cannot be read"
     try:
-        found = records.read(bounded.read(file), dict[str, str | tuple[str, ...] | _Head], name)
+        text = resources.text(f"locale/{language}.json").encode()
+        found = records.read(text, dict[str, str | tuple[str, ...] | _Head], name)
         head = found.get("")
         rule = plural_rule(head.plural_forms if isinstance(head, _Head) else "")
-    except (InputError, ValueError) as error:
+    except (InputError, OSError, ValueError) as error:
         raise FormatError(f"{name}: {error}") from None
     texts = {
         text: (forms,) if isinstance(forms, str) else forms
