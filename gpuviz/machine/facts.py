@@ -104,9 +104,9 @@ def busy(device: Device, code: Code) -> F64:
 
 
 def _busy(device: Device, pipe: int, shape: str) -> float:
-    if shape:
-        return busy_cycles(shape, device) or 0.0
-    return device.busy[Pipe(pipe).name.lower()]
+    cycles = busy_cycles(shape, device) if shape else device.busy[Pipe(pipe).name.lower()]
+    assert cycles is not None, shape  # who lets a launch be modelled asks `not_measured` before
+    return cycles
 
 
 def latency(device: Device, code: Code) -> F64:

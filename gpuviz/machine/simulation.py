@@ -435,28 +435,20 @@ def simulate(
                             away = float((d * 40503 >> 4) & 255) / 255.0
                             away = facts[L2_LATENCY] + away * facts[L2_SPREAD]
                             back = l2 + away + float(missed) * facts[LINE_LATENCY]
-                            fresh = miss & ~seen[d]
-                            if fresh != 0:
-                                seen_before = seen[d]
-                                seen[d] |= miss
-                                pairs = 0
-                                if (fresh & 3) != 0 and (seen_before & 3) == 0:
-                                    pairs += 2
-                                if (fresh & 12) != 0 and (seen_before & 12) == 0:
-                                    pairs += 2
-                                sums[TOUCHED] += float(pairs)
-                                if touched[d] < 0.0:
-                                    touched[d] = time
+                            if (miss & ~seen[d]) != 0:
+                                pairs = sums[TOUCHED]
+                                touch(d, miss, time, seen, touched, sums)
+                                pairs = sums[TOUCHED] - pairs
                                 if facts[DRAM_SHARE] > 0.0:
-                                    pairs_due = float(pairs) * facts[DRAM_SHARE]
+                                    pairs_due = pairs * facts[DRAM_SHARE]
                                     dram = max(dram, begin) + pairs_due * facts[DRAM_SECTOR]
                                     sums[DRAM_READS] += pairs_due
                                     sums[DRAM_CYCLES] += pairs_due * facts[DRAM_SECTOR]
                                     l2 += pairs_due * facts[L2_FILL]
                                     sums[L2_CYCLES] += pairs_due * facts[L2_FILL]
-                                    if pairs > 0:
+                                    if pairs > 0.0:
                                         drawn += 1.0 - near[d]
-                                    if pairs > 0 and drawn >= 1.0:
+                                    if pairs > 0.0 and drawn >= 1.0:
                                         drawn -= 1.0
                                         far += 1
                                         late = float(far) * facts[DRAM_LINE_LATENCY]
@@ -544,20 +536,12 @@ def simulate(
                         away = float((d * 40503 >> 4) & 255) / 255.0
                         away = facts[L2_LATENCY] + away * facts[L2_SPREAD]
                         back = l2 + away
-                        fresh = m & ~seen[d]
-                        if fresh != 0:
-                            seen_before = seen[d]
-                            seen[d] |= m
-                            pairs = 0
-                            if (fresh & 3) != 0 and (seen_before & 3) == 0:
-                                pairs += 2
-                            if (fresh & 12) != 0 and (seen_before & 12) == 0:
-                                pairs += 2
-                            sums[TOUCHED] += float(pairs)
-                            if touched[d] < 0.0:
-                                touched[d] = time
-                            if facts[DRAM_SHARE] > 0.0 and pairs > 0:
-                                pairs_due = float(pairs) * facts[DRAM_SHARE]
+                        if (m & ~seen[d]) != 0:
+                            pairs = sums[TOUCHED]
+                            touch(d, m, time, seen, touched, sums)
+                            pairs = sums[TOUCHED] - pairs
+                            if facts[DRAM_SHARE] > 0.0 and pairs > 0.0:
+                                pairs_due = pairs * facts[DRAM_SHARE]
                                 cost = pairs_due * facts[DRAM_SECTOR]
                                 dram = max(dram, copying) + cost
                                 sums[DRAM_READS] += pairs_due
@@ -758,6 +742,20 @@ def simulate(
     end = max(last_end, max(writes, atomics))
     sums[CYCLES] = end
     return end
+
+
+def touch(line: int, asked: int, time: float, seen: I32, touched: F64, sums: F64) -> None:
+    """Sectors that this multiprocessor asks L2 for, some of them for the first time: memory is read
+    for whole pairs.
+    """
+    fresh = asked & ~seen[line]
+    if (fresh & 3) != 0 and (seen[line] & 3) == 0:
+        sums[TOUCHED] += 2.0
+    if (fresh & 12) != 0 and (seen[line] & 12) == 0:
+        sums[TOUCHED] += 2.0
+    seen[line] |= asked
+    if touched[line] < 0.0:
+        touched[line] = time
 
 
 RECORDED = with_constants(simulate, RECORDING=1)
