@@ -61,6 +61,10 @@ class WorkerProcess(Generic[Question, Answer]):
         self._questions: queue.SimpleQueue[Question | None] = queue.SimpleQueue()
         self._answers: queue.SimpleQueue[Answer | Lost] = queue.SimpleQueue()
         self._words: deque[str] = deque(maxlen=_LINES)
+        self._given_up = False
+        self._noted = threading.Event()  # all it said on standard error
+        if self.process.stderr is None:
+            self._noted.set()
         for listen, pipe in (
             (self._speak, self.process.stdin),
             (self._hear, self.process.stdout),
@@ -68,7 +72,6 @@ class WorkerProcess(Generic[Question, Answer]):
         ):
             if pipe is not None:
                 threading.Thread(target=listen, args=(pipe,), daemon=True).start()
-        self._given_up = False
 
     # Pipes cannot be waited for with a time limit on every system: each has a thread, which ends
     # with the process.
@@ -88,6 +91,7 @@ class WorkerProcess(Generic[Question, Answer]):
             except Exception as error:  # whatever it sent, it is no answer
                 garbled = Garbled(str(error) or type(error).__name__)
         self.close(GRACE_SECONDS)
+        self._noted.wait(GRACE_SECONDS)  # its last words come by another pipe
         how = processes.ended(self.process.returncode)
         self._answers.put(garbled or Lost(f"it ended {how}"))
 
@@ -95,6 +99,7 @@ class WorkerProcess(Generic[Question, Answer]):
         with pipe:
             while line := pipe.readline(_LINE):
                 self._words.append(line.decode(errors="replace").rstrip())
+        self._noted.set()
 
     @property
     def alive(self) -> bool:
