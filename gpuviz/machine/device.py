@@ -50,6 +50,8 @@ class Device:
     phase_latency : from the end of an mbarrier's phase until who waits for it goes on
     warm_bytes : data that is still in L2 when a launch is measured again
     error : of times in hundredths, median and 90th percentile (`gpuviz verify --time`)
+    tensor_error : likewise the largest of launches with tensor cores: rungs 11 to 17 of the lesson
+        `ladder` at both of its sizes, as recorded
     wgmma_column, wgmma_read : cycles that a warpgroup's product keeps the tensor core of a
         scheduler for each column of B; that each row of A and column of B takes to be read
     wgmma_latency : from when the tensor core is free until what was multiplied is there
@@ -108,6 +110,7 @@ class Device:
     crowd: float
     phase_latency: float
     error: tuple[float, float]
+    tensor_error: int
     wgmma_column: float
     wgmma_read: float
     wgmma_latency: float
@@ -172,6 +175,7 @@ H200 = Device(
     crowd=150.0,
     phase_latency=0.0,
     error=(3.4, 14.1),
+    tensor_error=26,
     wgmma_column=0.5,
     wgmma_read=0.25,
     wgmma_latency=45.0,

@@ -73,10 +73,11 @@ def model_note(device: Device) -> str:
     median, nine = device.error
     return tr(
         "modelled for an {device}; on launches measured there it errs by {median} % in the median, "
-        "by less than {nine} % in nine of ten",
+        "by less than {nine} % in nine of ten, with tensor cores by up to {most} %",
         device=device.name,
         median=median,
         nine=nine,
+        most=device.tensor_error,
     )
 
 
