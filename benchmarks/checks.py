@@ -17,9 +17,9 @@ from emulator import job as product
 from gpuviz.arch import architecture
 from gpuviz.arguments import parse
 from gpuviz.compile import compile_cuda
+from gpuviz.launch.job import Job
 from gpuviz.ptx.emulator import Options
-from gpuviz.runners import emulated
-from gpuviz.runners.job import Job
+from gpuviz.run import emulated
 
 SOURCE = r"""
 #define I (blockIdx.x * blockDim.x + threadIdx.x)

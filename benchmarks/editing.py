@@ -20,12 +20,12 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from gpuviz.compile import load_program
+from gpuviz.course import COURSE
 from gpuviz.qt.code.editor import Editor
 from gpuviz.qt.window.window import Window
-from gpuviz.scenes import COURSE
-from gpuviz.scenes.kernel import lesson_of
-from gpuviz.scenes.kernel_launch import KernelLaunch
-from gpuviz.scenes.perform import perform
+from gpuviz.story.kernel_launch import KernelLaunch
+from gpuviz.story.own_lesson import lesson_of
+from gpuviz.story.perform import perform
 
 ROUNDS = 8
 HEAD = "".join(f"// line {n} of what its author has to say\n" for n in range(86))

@@ -20,9 +20,9 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 from gpuviz.arch import architecture
 from gpuviz.arguments import parse
 from gpuviz.compile import compile_cuda
+from gpuviz.launch.job import Job
 from gpuviz.ptx.emulator import Options
-from gpuviz.runners import emulated
-from gpuviz.runners.job import Job
+from gpuviz.run import emulated
 
 SOURCE = """
 extern "C" __global__ void multiply(const float* m, const float* n, float* p, int width) {

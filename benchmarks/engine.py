@@ -30,10 +30,10 @@ from emulator import job as product
 from gpuviz.arch import architecture
 from gpuviz.arguments import materialise, parse
 from gpuviz.compile import compile_cuda, entry_name
+from gpuviz.launch.job import Job, triple
 from gpuviz.memory.counting import Counter
 from gpuviz.ptx.emulator import Options, Result, emulate
 from gpuviz.ptx.text.parser import parse as read_ptx
-from gpuviz.runners.job import Job, triple
 
 LEAST = 10_000_000
 

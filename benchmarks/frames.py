@@ -18,13 +18,13 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
 from PySide6.QtGui import QGuiApplication, QImage, QPainter
 
+from gpuviz.course import SCENES
 from gpuviz.draw.palette import DARK
 from gpuviz.draw.stage import Stage
 from gpuviz.qt.look.fonts import load_fonts
 from gpuviz.qt.painting.painter import paint
-from gpuviz.scenes import SCENES
-from gpuviz.scenes.base import Lesson, Story
-from gpuviz.scenes.perform import perform
+from gpuviz.story.lesson import Lesson, Story
+from gpuviz.story.perform import perform
 
 WIDTH, HEIGHT = 1920, 1080
 

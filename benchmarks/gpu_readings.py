@@ -12,11 +12,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from gpuviz.runners import live, verification
-from gpuviz.runners.counters import FORMS
-from gpuviz.runners.faults import CountersUnavailable
-from gpuviz.runners.gpu.client import Gpu, launch_of
-from gpuviz.runners.measurement import Reading
+from gpuviz.gpu import live
+from gpuviz.gpu.client import Gpu, launch_of
+from gpuviz.gpu.counters import FORMS
+from gpuviz.gpu.faults import CountersUnavailable
+from gpuviz.recordings.measurement import Reading
+from gpuviz.run import verification
 
 
 def head(gpu: Gpu) -> dict[str, Any]:

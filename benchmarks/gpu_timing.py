@@ -7,9 +7,9 @@ import time
 
 from gpuviz.arguments import parse
 from gpuviz.compile import compile_cuda
-from gpuviz.runners.counters import SETS
-from gpuviz.runners.gpu.client import Gpu, launch_of
-from gpuviz.runners.job import Job
+from gpuviz.gpu.client import Gpu, launch_of
+from gpuviz.gpu.counters import SETS
+from gpuviz.launch.job import Job
 
 COPY = """extern "C" __global__ void copy(const float4* a, float4* b, int n) {
   for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)

@@ -21,12 +21,12 @@ import cupy as cp
 import numpy as np
 from cupy_backends.cuda.libs import cublas
 
-from gpuviz import resources
 from gpuviz.arguments import parse
+from gpuviz.base import resources
 from gpuviz.compile.compiler import load_program
-from gpuviz.runners.gpu.tensor_maps import encoded
-from gpuviz.runners.ladder_times import LadderTime, LadderTimes, source_of, write
-from gpuviz.scenes.ladder_rungs import RUNGS, Rung
+from gpuviz.course.matrix_products.ladder.rungs import RUNGS, Rung
+from gpuviz.gpu.tensor_maps import encoded
+from gpuviz.recordings.ladder_times import LadderTime, LadderTimes, source_of, write
 
 SIZES = (1024, 2048, 4096)
 FLOAT, HALF = 0, 2  # cuBLAS's names of types; of the arithmetic with sums of floats, and with tf32:

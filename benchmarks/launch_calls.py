@@ -18,10 +18,10 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from gpuviz.runners.launch_calls import CopyCall, LaunchCall, LaunchCalls, write
-from gpuviz.scenes.base import Plan
-from gpuviz.scenes.launch_attempt import attempted
-from gpuviz.scenes.launch_limits import LESSON
+from gpuviz.course.organisation.launch_attempt import attempted
+from gpuviz.course.organisation.launch_limits.lesson import LESSON
+from gpuviz.recordings.launch_calls import CopyCall, LaunchCall, LaunchCalls, write
+from gpuviz.story.lesson import Plan
 
 HERE = Path(__file__).parent
 KINDS = {  # CUpti_ActivityMemcpyKind

@@ -12,14 +12,15 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from gpuviz import checksums, resources
 from gpuviz.arch import architecture
-from gpuviz.machine.device import H200
-from gpuviz.machine.prediction import predict
+from gpuviz.base import resources
+from gpuviz.course.together.block_shape.lesson import plan
+from gpuviz.files import checksums
 from gpuviz.ptx.options import Options
-from gpuviz.runners.predicted import launched
-from gpuviz.scenes.block_shape import plan
-from gpuviz.scenes.perform import job_of
+from gpuviz.run.predicted import launched
+from gpuviz.story.perform import job_of
+from gpuviz.timing.device import H200
+from gpuviz.timing.prediction import predict
 
 Shape = tuple[int, int]
 FILE = resources.path("recordings") / "block-shape-sm_90.jsonl.gz"

@@ -14,8 +14,8 @@ import time
 from random import Random
 from statistics import mean, stdev
 
-from gpuviz.scenes import lesson
-from gpuviz.scenes.swept import of_lesson
+from gpuviz.course import lesson
+from gpuviz.story.swept import of_lesson
 from gpuviz.sweeps.cell import outcome
 from gpuviz.sweeps.sweep import Sweep
 

@@ -4,7 +4,7 @@
 
 Each kernel repeats one instruction on 1, 2 or 8 sums, by a multiprocessor's own clock; a second run
 of more turns is taken off, so that what comes before and after does not count. Wants CuPy and a
-GPU of 9.0. The model of time has its numbers from here (`gpuviz/machine/device.py`).
+GPU of 9.0. The model of time has its numbers from here (`gpuviz/timing/device.py`).
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from gpuviz.traces import Finding
+    from gpuviz.traces.trace import Finding
 
 ROOT = Path(__file__).parent.parent
 READINGS = ROOT / "tests" / "data" / "sanitizers_h200.json"
@@ -228,9 +228,9 @@ def emulated(case: Case) -> list[Finding]:
     import numpy as np
 
     from gpuviz.arguments import UNSET, materialise, parse
-    from gpuviz.checks import ALL
-    from gpuviz.errors import KernelFault
+    from gpuviz.base.errors import KernelFault
     from gpuviz.ptx.emulator import Options, emulate
+    from gpuviz.traces.checks import ALL
 
     specs = [parse(argument) for argument in case.arguments]
     try:

@@ -2,41 +2,37 @@
 
 The layers, lowest first; a file imports only from its own layer or a lower one:
 
-errors      what can go wrong, each with the thing, the value and the remedy
-            beside it: arrays (types of arrays), resources (files that ship), folders (of the user),
-            files (written whole), text_file (as it is edited), checksums (of what ships), bounded
-            (files read with a limit; zips and npy likewise), free_memory and heap, disk_cache
-            (what can be made again), local (paths that a file names) and reach (which of them it
-            may name), records (in files) and archive (with arrays, in a zip), language (texts in
-            the reader's language), glossary
-            (the field's words), checks (what is looked for in a launch), fuzzy (finding by
-            letters), suffixes (of files), toml_text, processes (other programs, started safely),
-            worker_process (one that answers requests), stopping (work nobody wants any more),
-            waiting (for work under way), layouts (shape:stride, and swizzles), doctor (system
-            libraries), terminal (where texts go to it), desktop (gpuviz in the user's
-            menus, its files opened by a click)
-arch        facts of each compute capability, each with its source
-traces      the immutable record a run leaves behind: the seam between running and drawing
-            (trace_file saves and loads it; observe is the page of what can be observed while it
-            runs; arguments are kernel arguments as text)
+base        errors (each names the thing, the value and the remedy), types of arrays, records in
+            files, what ships, stopping and waiting
+words       texts in the reader's language, the field's glossary, the terminal
+files       read with a limit, written whole, named only where that is allowed; zips, NumPy's files,
+            archives of both, checksums of what ships, what can be made again
+processes   other programs, started safely; workers that answer requests; memory they may take
+doctor      system libraries; desktop: gpuviz in the user's menus
+arch        facts of each compute capability, each with its source; occupancy, roofline
+arguments   a kernel's arguments as values: buffers, numbers, images, tensor maps
+traces      the immutable record a run leaves behind: the seam between running and drawing; observe
+            is the page of what can be observed while it runs
+source      what CUDA text says: device code aside, types, names, constants, the host's launches
 compile     CUDA C to PTX, cubin and log, through NVRTC
 ptx         PTX text to a whole-launch SIMT emulation: text (read), arithmetic (what opcodes
             compute), tensor (fragments and sums of tensor cores), simt (the machine), decode
-            (instructions to steps of it), checks
-            (races and the like, as sinks), compiled (the same as machine code), emulator
-kernels     a kernel file as its user opens it: what its kernels take, arguments as people write
-            them, what is kept beside the file
+            (instructions to steps of it), checks (races and the like, as sinks), compiled (the same
+            as machine code), emulator
+launch      a launch as its user asks for it: what a kernel takes, arguments as people write them,
+            what is kept beside the file, limits
 memory      requests to sectors, lines, wavefronts, per compute capability
 sass        what the assembler made of the PTX: merged and removed accesses
-occupancy   what limits the resident blocks of a multiprocessor; roofline: what bandwidth and
-            arithmetic allow
-machine     what a launch takes on a device, and why: one multiprocessor cycle by cycle, its caches,
+timing      what a launch takes on a device, and why: one multiprocessor cycle by cycle, its caches,
             what limits
-runners     launch a kernel: emulated, recorded, or on a GPU; session: what has been opened
-            beside it: sweeps (one or two things varied over many launches, here or on a cluster)
+recordings  what a GPU said of launches, and the files that it is kept in
+run         a launch run without a GPU: emulated, counted, its time predicted and explained
+gpu         a launch run on a GPU: the process that owns it, counters, whose code may run
+sweeps      one or two things varied over many launches, here or on a cluster
 draw        marks, palette and layout: a picture as data
 panels      the parts pictures are made of: each draws values it is given
-scenes      the lessons, one a file
+story       what a lesson is, and how it becomes a story; own_kernel: any kernel's run as one
+course      the lessons: a chapter is a folder, a lesson a folder in it
 views       what is shown: a lesson with its values at a moment, as a record, a link, a history
 results     what runs come to: counts, times and code as rows, words and charts
 export      views to files
@@ -45,9 +41,7 @@ site        the course as pages: lessons for a grid of values, lectures, an inde
 qt          the window; the only folder that knows Qt
 integrations  kernels of other libraries (Triton, Numba, CuPy, cuda.core) as launches
 app, cli    entry points; api: that of Python, which this file offers; notebook: its magic and
-            widget; prebuild compiles the lessons' kernels for machines that cannot; translation
-            collects the texts people read; coverage holds the lessons against the documents they
-            come from
+            widget
 
 From Python: docs/api.md. `import gpuviz` loads nothing but this file.
 """
@@ -70,12 +64,12 @@ if TYPE_CHECKING:
     from gpuviz.api.tracing import count as count
     from gpuviz.api.tracing import trace as trace
     from gpuviz.api.verifying import verify as verify
-    from gpuviz.errors import Error as Error
+    from gpuviz.base.errors import Error as Error
 
 __version__ = "0.2.0"
 
 _FACE = {
-    "Error": "errors",
+    "Error": "base.errors",
     "Lesson": "api.lessons",
     "Picture": "api.picture",
     "Run": "api.run",

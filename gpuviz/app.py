@@ -7,20 +7,24 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gpuviz import doctor, folders, heap, language, resources
-from gpuviz.terminal import err, out
+from gpuviz import doctor
+from gpuviz.base import resources
+from gpuviz.files import folders
+from gpuviz.processes import heap
+from gpuviz.words import language
+from gpuviz.words.terminal import err, out
 
 if TYPE_CHECKING:
     from PySide6.QtCore import QSettings, QTimer
     from PySide6.QtWidgets import QApplication, QWidget
 
+    from gpuviz.gpu.agreed import Agreed
+    from gpuviz.gpu.client import Gpu
     from gpuviz.lectures.keeping import Keep
     from gpuviz.lectures.lecture import Lecture
-    from gpuviz.runners.agreed import Agreed
-    from gpuviz.runners.gpu.client import Gpu
-    from gpuviz.runners.session import Library
-    from gpuviz.scenes.base import Lesson, Values
-    from gpuviz.scenes.perform import Performance
+    from gpuviz.run.session import Library
+    from gpuviz.story.lesson import Lesson, Values
+    from gpuviz.story.perform import Performance
     from gpuviz.views.provenance import Provenance
 
 SIGNALS_MS = 250  # between two looks for signals
@@ -86,17 +90,17 @@ def _application(argv: Sequence[str] = ()) -> tuple[QApplication, QSettings, Pat
 def _run(argv: Sequence[str], wanted: Provenance | Path | None) -> int:
     from PySide6.QtCore import QLocale
 
-    from gpuviz.errors import failure_of
+    from gpuviz.base.errors import failure_of
+    from gpuviz.course import COURSE
+    from gpuviz.gpu.agreed import kept
     from gpuviz.qt.diagnostics.log import LOG
     from gpuviz.qt.diagnostics.uncaught import UncaughtErrors
     from gpuviz.qt.history import stored
     from gpuviz.qt.history.crash_file import CrashFile
     from gpuviz.qt.history.settings import fit_to_screen
     from gpuviz.qt.window.window import Window
-    from gpuviz.runners.agreed import kept
-    from gpuviz.runners.session import Session
-    from gpuviz.scenes import COURSE
-    from gpuviz.scenes.sources import Sources
+    from gpuviz.run.session import Session
+    from gpuviz.story.sources import Sources
 
     crash_file = CrashFile(folders.state())  # counts this start before the settings are read
     if crash_file.left is not None and crash_file.left.blameless:
@@ -138,7 +142,7 @@ def _present(
     from gpuviz.qt.preferences.motion import KEY as REDUCED_MOTION
     from gpuviz.qt.presenter.presentation import Presentation
     from gpuviz.qt.running import core as cores
-    from gpuviz.scenes.sources import Sources
+    from gpuviz.story.sources import Sources
 
     app, settings, _ = _application()
     kept = Settings(settings)
@@ -169,13 +173,13 @@ def _tell_times(lecture: Lecture, taken: Mapping[int, float], said: str) -> None
 
 def _perform(lesson: Lesson, values: Values, **how: Any) -> Performance:
     """Emulator and compiler are loaded with the first run, in its thread."""
-    from gpuviz.scenes.perform import perform
+    from gpuviz.story.perform import perform
 
     return perform(lesson, values, **how)
 
 
 def _gpu(number: int) -> Gpu:
-    from gpuviz.runners.gpu.client import Gpu
+    from gpuviz.gpu.client import Gpu
 
     return Gpu(number)
 

@@ -13,8 +13,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from gpuviz import bounded, files, folders, processes, resources
-from gpuviz.errors import UnavailableError
+from gpuviz.base import resources
+from gpuviz.base.errors import UnavailableError
+from gpuviz.files import bounded, folders
+from gpuviz.files import writing as files
+from gpuviz.processes import programs as processes
 
 ENTRY = "applications/gpuviz.desktop"
 # Where each file of resources/desktop goes, seen from the user's folder of shared data.

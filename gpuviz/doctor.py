@@ -13,7 +13,7 @@ import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from gpuviz.terminal import out
+from gpuviz.words.terminal import out
 
 EXIT_CODE = 3
 

@@ -12,16 +12,18 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from gpuviz import checksums, files, records, resources
+from gpuviz.base import records, resources
+from gpuviz.base.errors import Error, FormatError
 from gpuviz.compile.archs import with_features
 from gpuviz.compile.compiler import load_program, read_text
 from gpuviz.compile.shipped import ARCH, FOLDER, INDEX, Entry, entries
 from gpuviz.compile.source_hash import source_hash
-from gpuviz.errors import Error, FormatError
-from gpuviz.language import english
-from gpuviz.scenes import SCENES
-from gpuviz.scenes.base import Lesson, Plan
-from gpuviz.terminal import err, out
+from gpuviz.course import SCENES
+from gpuviz.files import checksums
+from gpuviz.files import writing as files
+from gpuviz.story.lesson import Lesson, Plan
+from gpuviz.words.language import english
+from gpuviz.words.terminal import err, out
 
 Defines = tuple[tuple[str, str], ...]
 

@@ -18,11 +18,11 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from gpuviz import glossary, language
+from gpuviz.course import SCENES
 from gpuviz.lectures.exercises import exercises
-from gpuviz.scenes import SCENES
-from gpuviz.scenes.base import Lesson, Parameter
-from gpuviz.terminal import out
+from gpuviz.story.lesson import Lesson, Parameter
+from gpuviz.words import glossary, language
+from gpuviz.words.terminal import out
 
 PACKAGE = Path(__file__).parent
 CALLS = ("tr", "later", "trn")

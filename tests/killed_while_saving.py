@@ -21,12 +21,14 @@ from pathlib import Path
 
 from PySide6.QtCore import QSettings
 
-from gpuviz import bounded, files, records
+from gpuviz.base import records
+from gpuviz.files import bounded
+from gpuviz.files import writing as files
 from gpuviz.lectures.reading import parse, read
 from gpuviz.lectures.writing import write as write_lecture
 from gpuviz.qt.history.crash_file import CrashFile, LastView
-from gpuviz.runners import recording
-from tests.runners.test_recording import recording as a_recording
+from gpuviz.recordings import recording
+from tests.run.test_recording import recording as a_recording
 
 QT_PART = re.compile(r"a\.ini\.[A-Za-z]{6}")  # what Qt writes settings to before it renames it
 LONG = "words " * 4_000  # more than goes to the disk in one piece

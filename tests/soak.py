@@ -111,13 +111,13 @@ class Soak:
         from PySide6.QtWidgets import QApplication
 
         from gpuviz import app as entry
-        from gpuviz import heap
+        from gpuviz.course import COURSE
+        from gpuviz.gpu.client import Gpu
+        from gpuviz.processes import heap
         from gpuviz.qt.look.fonts import load_fonts
         from gpuviz.qt.window.window import Window
-        from gpuviz.runners.gpu.client import Gpu
-        from gpuviz.runners.session import Session
-        from gpuviz.scenes import COURSE
-        from gpuviz.scenes.sources import Sources
+        from gpuviz.run.session import Session
+        from gpuviz.story.sources import Sources
         from tests.qt import fake_gpu
         from tests.vitals import Heartbeat
 

@@ -5,7 +5,7 @@ import pytest
 
 from gpuviz.arch import ARCHITECTURES, SOURCES, Architecture, architecture
 from gpuviz.arch.facts import Banking, Coalescing
-from gpuviz.errors import InputError
+from gpuviz.base.errors import InputError
 from gpuviz.memory import banks, coalescing
 from gpuviz.memory.atomics import way_of
 

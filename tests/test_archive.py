@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gpuviz import archive
-from gpuviz.archive import Form, form_of, read
-from gpuviz.errors import FormatError, InputError
+from gpuviz.base.errors import FormatError, InputError
+from gpuviz.files import archive
+from gpuviz.files.archive import Form, form_of, read
 
 FORM = Form("gpuviz-test", 2, "test", "numbers.npz", 1 << 20)
 

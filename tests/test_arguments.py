@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from gpuviz.arguments import DTYPES, FILLS, BufferSpec, ScalarSpec, materialise, parse
 from gpuviz.arguments.small_floats import ENCODED
-from gpuviz.errors import InputError
+from gpuviz.base.errors import InputError
 
 specs = st.builds(
     BufferSpec,

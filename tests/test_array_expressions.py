@@ -7,8 +7,8 @@ import time
 import numpy as np
 import pytest
 
-from gpuviz.array_expressions import evaluate
-from gpuviz.errors import InputError
+from gpuviz.arguments.array_expressions import evaluate
+from gpuviz.base.errors import InputError
 
 NAMES = {
     "x": np.arange(8, dtype=np.float32), "k": np.arange(6, dtype=np.int32) * (1 << 29), "n": 2,

@@ -7,21 +7,21 @@ from pathlib import Path
 import pytest
 
 from docs.layers import FILES, module
-from gpuviz import bounded
-from gpuviz.errors import InputError
+from gpuviz.base.errors import InputError
+from gpuviz.files import bounded
 
 # Who reads a file by other means, and why that is bounded there.
 RAW = {
-    "bounded": "it is the place",
-    "zips": "zipfile, over what bounded opens",
-    "resources": "what ships",
+    "files.bounded": "it is the place",
+    "files.zips": "zipfile, over what bounded opens",
+    "base.resources": "what ships",
     "translation": "our own source text, by developers",
-    "free_memory": "/proc, two rows of it",
+    "processes.free_memory": "/proc, two rows of it",
     "doctor": "/etc/os-release, of the system",
-    "glossary": "the text of what ships",
+    "words.glossary": "the text of what ships",
     "lectures.exercises": "the text of what ships",
     "site.points": "the text of what ships",
-    "toml_text": "tomllib, over a text that bounded has read",
+    "files.toml_text": "tomllib, over a text that bounded has read",
     "export.reading": "mmap of what bounded opens",
     "lectures.unpacked": "its checksum alone, of what it unpacked, in steps",
     "ptx.compiled.build": "our own source text",
@@ -133,6 +133,6 @@ def test_everything_that_reads_a_file_has_a_limit() -> None:
         for file, text in texts.items()
         if any(f"{name}(" in text for name in _LAST) and _raw_reads(ast.parse(text))
     }
-    writes = {"archive", "files", "lectures.packing", "terminal"}
-    assert raw - writes - RAW.keys() == set(), "read it with gpuviz.bounded, zips or npy"
+    writes = {"files.archive", "files.writing", "lectures.packing", "words.terminal"}
+    assert raw - writes - RAW.keys() == set(), "read it with gpuviz.files.bounded, zips or npy"
     assert RAW.keys() - raw == set(), "has no raw read any more"

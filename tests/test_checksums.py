@@ -8,13 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from gpuviz import checksums, resources
+from gpuviz.base import resources
+from gpuviz.base.errors import FormatError
 from gpuviz.cli import main
 from gpuviz.compile import gallery, nvrtc, prebuilt, shipped
-from gpuviz.errors import FormatError
-from gpuviz.runners import recorded, recording, session
-from gpuviz.scenes import lesson
-from gpuviz.scenes.check import check_values
+from gpuviz.course import lesson
+from gpuviz.files import checksums
+from gpuviz.recordings import recorded, recording
+from gpuviz.run import session
+from gpuviz.story.check import check_values
 from gpuviz.sweeps import shelf
 from gpuviz.views.performed import view_of
 from gpuviz.views.provenance import Provenance

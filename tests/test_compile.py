@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from gpuviz import records
+from gpuviz.base import records
+from gpuviz.base.errors import InputError, UnavailableError
 from gpuviz.compile import (
     CompileError,
     Program,
@@ -26,10 +27,9 @@ from gpuviz.compile import (
     paths,
     process,
 )
-from gpuviz.compile.names import plain_name
 from gpuviz.compile.worker import Facts
-from gpuviz.disk_cache import DiskCache
-from gpuviz.errors import InputError, UnavailableError
+from gpuviz.files.disk_cache import DiskCache
+from gpuviz.source.kernel_names import plain_name
 
 SCALE = 'extern "C" __global__ void scale(float* x) {\n  x[threadIdx.x] *= 2.0f;\n}\n'
 WITH_MAIN = SCALE + "int main() {\n  scale<<<1, 32>>>(nullptr);\n}\n"
@@ -571,7 +571,7 @@ def test_a_compiler_that_is_lost_is_told_and_started_again(
 def test_the_compiler_ends_with_gpuviz() -> None:
     bomb = "#define A(x) x x x x x x x x x x\n#define B(x) A(A(A(x)))\nint a = B(B(B(+))) 1;\n"
     code = (
-        "from gpuviz import processes\n"
+        "from gpuviz.processes import programs as processes\n"
         "from gpuviz.compile import compile_cuda\n"
         "begin = processes.start\n"
         "def start(*a, **k):\n"

@@ -14,11 +14,11 @@ from pathlib import Path
 
 import pytest
 
-from gpuviz import processes
+from gpuviz.base.errors import Cancelled, UnavailableError
+from gpuviz.base.stopping import stopped_by
 from gpuviz.compile import CompileError, compile_cuda, nvcc, nvrtc, process
-from gpuviz.errors import Cancelled, UnavailableError
+from gpuviz.processes import programs as processes
 from gpuviz.sass import tool
-from gpuviz.stopping import stopped_by
 from tests.vitals import children, state_of
 
 pytestmark = [
@@ -137,7 +137,7 @@ def test_nvcc_that_is_killed_is_not_blamed_on_the_source(tmp_path: Path) -> None
 @pytest.mark.skipif(not processes.find("setpriv"), reason="needs util-linux")
 def test_programs_end_with_gpuviz(tmp_path: Path) -> None:
     code = (
-        "import sys\nfrom pathlib import Path\nfrom gpuviz import processes\n"
+        "import sys\nfrom pathlib import Path\nfrom gpuviz.processes import programs as processes\n"
         "processes.run(['/bin/sh', '-c', 'echo $$ > pid; exec sleep 60'], Path(sys.argv[1]), 60.0)"
     )
     with subprocess.Popen([sys.executable, "-c", code, str(tmp_path)], cwd=ROOT) as parent:

@@ -9,8 +9,8 @@ import pytest
 from gpuviz.draw.palette import DARK
 from gpuviz.draw.stage import Stage
 from gpuviz.memory.counts import Count
-from gpuviz.scenes.base import Lesson
-from gpuviz.scenes.perform import perform
+from gpuviz.story.lesson import Lesson
+from gpuviz.story.perform import perform
 
 GUIDE = Path(__file__).parent.parent / "CONTRIBUTING.md"
 
@@ -24,7 +24,7 @@ def block(language: str) -> str:
 
 def test_files_it_names_are_there() -> None:
     named = re.findall(r"[\[(`]((?:gpuviz|docs|tests)/[\w/.]+)[\])`]", GUIDE.read_text("utf-8"))
-    later = {"gpuviz/scenes/reversed.py", "tests/scenes/test_reversed.py"}
+    later = {"gpuviz/course/reversed.py", "tests/course/test_reversed.py"}
     assert len(named) > 15
     assert {name for name in named if not (GUIDE.parent / name).exists()} <= later
 

@@ -5,16 +5,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from gpuviz.base.errors import InputError
 from gpuviz.cli.launches_to_record import of_the_table, variants
 from gpuviz.compile import nvrtc
+from gpuviz.course import SCENES, lesson
 from gpuviz.coverage import figure, memory, organisation
 from gpuviz.coverage.figure import Figure, Ratio, Said
 from gpuviz.coverage.page import BEYOND, DOCUMENTS, PAGE, ROWS, TABLES, covered, page
-from gpuviz.errors import InputError
-from gpuviz.runners.measurement import DeviceFacts, Measurement, Peaks, Reading, Timing
-from gpuviz.runners.recording import key_of
-from gpuviz.scenes import SCENES, lesson
-from gpuviz.scenes.base import SIZES
+from gpuviz.recordings.measurement import DeviceFacts, Measurement, Peaks, Reading, Timing
+from gpuviz.recordings.recording import key_of
+from gpuviz.story.lesson import SIZES
 
 # How many systems each table of the documents has.
 SYSTEMS = {"A": 5, "B": 8, "C": 7, "D": 8, "E": 11}

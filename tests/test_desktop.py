@@ -12,9 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from gpuviz import desktop, processes
+from gpuviz import desktop
 from gpuviz.cli import main
-from gpuviz.suffixes import LECTURE, RECORDING, TRACE
+from gpuviz.files.suffixes import LECTURE, RECORDING, TRACE
+from gpuviz.processes import programs as processes
 
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="the customs of Linux")
 KINDS = {LECTURE: "lecture", RECORDING: "recording", TRACE: "trace"}

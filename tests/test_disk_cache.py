@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from gpuviz import disk_cache
-from gpuviz.disk_cache import DiskCache, Kept, surplus
+from gpuviz.files import disk_cache
+from gpuviz.files.disk_cache import DiskCache, Kept, surplus
 
 
 @pytest.fixture
@@ -89,7 +89,7 @@ def test_a_folder_that_cannot_be_made_is_no_error(
 
 AT_ONCE = """
 import sys
-from gpuviz.disk_cache import DiskCache
+from gpuviz.files.disk_cache import DiskCache
 kept, name = DiskCache("some", 10_000), sys.argv[1]
 for turn in range(150):
     kept.store(f"{name}{turn}", bytes(900))

@@ -12,9 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from gpuviz import trace_file
+from gpuviz.base.errors import InputError
 from gpuviz.cli.painter import painter_for
-from gpuviz.errors import InputError
 from gpuviz.export.export import Options
 from gpuviz.export.formats import FORMATS
 from gpuviz.export.save import save
@@ -22,15 +21,16 @@ from gpuviz.lectures.lecture import Lecture
 from gpuviz.lectures.reading import parse
 from gpuviz.lectures.writing import write as write_lecture
 from gpuviz.qt.lecture.document import Document
-from gpuviz.runners import recording
-from gpuviz.runners.session import Session
+from gpuviz.recordings import recording
+from gpuviz.run.session import Session
+from gpuviz.traces import file as trace_file
 from gpuviz.views.lesson_view import View
 from gpuviz.views.performed import view_of
 from gpuviz.views.provenance import Provenance
 from tests.disks import KINDS, OLD, content, mounted, spoil
 from tests.lectures.packing import pack
 from tests.qt.test_crash_file import Process
-from tests.runners.test_recording import recording as a_recording
+from tests.run.test_recording import recording as a_recording
 
 pytestmark = [
     pytest.mark.slow,

@@ -1,7 +1,7 @@
 """Messages are short, whatever they repeat of a file."""
 
+from gpuviz.base.errors import FormatError, InputError, shortened
 from gpuviz.compile import CompileError
-from gpuviz.errors import FormatError, InputError, shortened
 
 
 def test_a_message_stays_as_it_is() -> None:

@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpuviz.errors import InputError
-from gpuviz.expressions import evaluate, filled, names_in
+from gpuviz.arguments.expressions import evaluate, filled, names_in
+from gpuviz.base.errors import InputError
 
 
 @pytest.mark.parametrize(

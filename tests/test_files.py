@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from gpuviz.errors import InputError
-from gpuviz.files import whole, write
+from gpuviz.base.errors import InputError
+from gpuviz.files.writing import whole, write
 
 POSIX = pytest.mark.skipif(sys.platform == "win32", reason="permissions of POSIX")
 
@@ -98,7 +98,7 @@ def left(folder: Path, hold: bool = False) -> str:
     code = """
 import os, sys
 from pathlib import Path
-from gpuviz.files import whole
+from gpuviz.files.writing import whole
 with whole(Path(sys.argv[1]) / "film") as file:
     file.write(b"half")
     file.flush()

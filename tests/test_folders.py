@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gpuviz import folders
+from gpuviz.files import folders
 from tests.conftest import FOLDERS
 
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="the places of Linux")

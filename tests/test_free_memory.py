@@ -2,8 +2,8 @@
 
 import pytest
 
-from gpuviz import free_memory
-from gpuviz.errors import InputError
+from gpuviz.base.errors import InputError
+from gpuviz.processes import free_memory
 
 
 def test_this_machine_says_what_it_has() -> None:

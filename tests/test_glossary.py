@@ -9,9 +9,12 @@ from types import ModuleType
 
 import pytest
 
-from gpuviz import glossary, memory, observe, resources
-from gpuviz.errors import FormatError, InputError
-from gpuviz.scenes import SCENES
+from gpuviz import memory
+from gpuviz.base import resources
+from gpuviz.base.errors import FormatError, InputError
+from gpuviz.course import SCENES
+from gpuviz.traces import observe
+from gpuviz.words import glossary
 
 ENTRIES = glossary.entries()
 
@@ -54,7 +57,7 @@ MACHINERY = {
 def modules() -> list[ModuleType]:
     """The seam, what can be observed, and the memory model."""
     names = [f"{memory.__name__}.{info.name}" for info in iter_modules(memory.__path__)]
-    return [import_module("gpuviz.traces"), observe, *map(import_module, names)]
+    return [import_module("gpuviz.traces.trace"), observe, *map(import_module, names)]
 
 
 def public_classes() -> set[str]:
@@ -109,5 +112,5 @@ def test_a_damaged_file_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 def test_the_page_is_up_to_date() -> None:
     assert glossary.PAGE.read_text(encoding="utf-8") == glossary.page(), (
-        "run python -m gpuviz.glossary"
+        "run python -m gpuviz.words.glossary"
     )

@@ -9,7 +9,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 CODE = """
 import ctypes, sys, threading
-from gpuviz import heap
+from gpuviz.processes import heap
 
 if sys.argv[1] == "together":
     heap.keep_together()

@@ -9,19 +9,21 @@ from zipfile import ZipFile
 import numpy as np
 import pytest
 
-from gpuviz import bounded, language, translation
+from gpuviz import translation
 from gpuviz.arguments import parse
+from gpuviz.base.errors import FormatError, InputError, KernelFault, LaunchError, UnsupportedError
 from gpuviz.cli import main
 from gpuviz.compile.log import failure
-from gpuviz.errors import FormatError, InputError, KernelFault, LaunchError, UnsupportedError
+from gpuviz.course import lesson
 from gpuviz.export.read_any import read_any
-from gpuviz.language import Catalogue, best, choose, languages, plural_rule, tr, trn
+from gpuviz.files import bounded
 from gpuviz.ptx.emulator import emulate
 from gpuviz.ptx.text.parser import parse as parse_ptx
-from gpuviz.runners import recording
-from gpuviz.scenes import lesson
-from gpuviz.scenes.check import check_values
+from gpuviz.recordings import recording
+from gpuviz.story.check import check_values
 from gpuviz.translation import Text
+from gpuviz.words import language
+from gpuviz.words.language import Catalogue, best, choose, languages, plural_rule, tr, trn
 
 OTHERS = [name for name in languages() if name != language.ENGLISH]
 
@@ -93,7 +95,7 @@ def test_texts_of_lessons_and_of_tr_calls_are_collected() -> None:
     texts = translation.texts()
     assert {"Coalescing", "Global memory", "threads per block", "Stride 32"} <= texts.keys()
     closed = texts["by arithmetic: {count} sectors a load request of this warp"]
-    assert closed.place.startswith("gpuviz/scenes/coalescing.py:")
+    assert closed.place.startswith("gpuviz/course/global_memory/coalescing/lesson.py:")
     assert "1000" not in texts
 
 

@@ -121,14 +121,14 @@ def test_what_needs_no_qt_is_not_in_its_folder() -> None:
     assert uses.keys() - with_qt == set(), "give it a place in a lower layer"
 
 
-def test_gpu_libraries_are_imported_by_runners_when_used() -> None:
+def test_gpu_libraries_are_imported_by_gpu_when_used() -> None:
     used = [
         (file, name, line)
         for file, names in imports().items()
         for name, line in names
         if name.partition(".")[0] in GPU
     ]
-    rooms = ("runners", "integrations")  # whose kernels are given has its library
+    rooms = ("gpu", "integrations")  # whose kernels are given has its library
     assert [use for use in used if layer(module(use[0])) not in rooms] == []
     at_import = [
         f"{module(file)}:{line} imports {name}"

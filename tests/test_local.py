@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QMimeData, QUrl
 
+from gpuviz.base.errors import InputError
 from gpuviz.cli import main
-from gpuviz.errors import InputError
+from gpuviz.files.local import local
 from gpuviz.lectures.reading import parse as lecture
-from gpuviz.local import local
 from gpuviz.qt.export.reopening import asked_by
-from gpuviz.scenes.kernel_launch import launch_of
+from gpuviz.story.kernel_launch import launch_of
 from gpuviz.views import link
 from gpuviz.views.provenance import Provenance
 

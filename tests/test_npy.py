@@ -8,9 +8,9 @@ from random import Random
 import numpy as np
 import pytest
 
-from gpuviz import npy
-from gpuviz.arrays import Array
-from gpuviz.errors import FormatError
+from gpuviz.base.arrays import Array
+from gpuviz.base.errors import FormatError
+from gpuviz.files import npy
 
 MIB = 1 << 20
 

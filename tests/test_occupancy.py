@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gpuviz.arch import ARCHITECTURES, Architecture, architecture
-from gpuviz.errors import InputError
-from gpuviz.occupancy import occupancy, waves
+from gpuviz.arch.occupancy import occupancy, waves
+from gpuviz.base.errors import InputError
 
 VECTORS = Path(__file__).parent / "data" / "occupancy_vectors.csv.gz"
 

@@ -3,12 +3,13 @@ from pathlib import Path
 
 import pytest
 
-from gpuviz import prebuild, resources
+from gpuviz import prebuild
+from gpuviz.base import resources
+from gpuviz.base.errors import FormatError, UnavailableError
 from gpuviz.compile import nvrtc, prebuilt, shipped
 from gpuviz.compile.shipped import FOLDER, entries, gallery
 from gpuviz.compile.source_hash import source_hash
-from gpuviz.errors import FormatError, UnavailableError
-from gpuviz.scenes.base import Lesson, Plan, Preset, Story
+from gpuviz.story.lesson import Lesson, Plan, Preset, Story
 
 KERNEL = "__global__ void fill(int* a) { a[threadIdx.x] = N; }\n"
 PLAN = Plan("only", "fill.cu", "fill", (1, 1, 1), (32, 1, 1), ("i32[32]=zeros",), (("N", "42"),))

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from gpuviz import processes
-from gpuviz.runners.gpu.process import command
+from gpuviz.gpu.process import command
+from gpuviz.processes import programs as processes
 
 ROOT = Path(__file__).parent.parent
 TRAP = "import os, sys\nsys.stderr.write('taken from the current folder')\nos._exit(7)\n"

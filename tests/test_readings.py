@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from gpuviz.runners import verification
-from gpuviz.runners.verification import Comparison, Measured
+from gpuviz.run import verification
+from gpuviz.run.verification import Comparison, Measured
 
 DATA = Path(__file__).parent / "data"
 # file -> (part of the launch's name, part of the quantity): why

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from msgspec import Meta
 
-from gpuviz import records
-from gpuviz.arrays import F64
-from gpuviz.errors import FormatError
+from gpuviz.base import records
+from gpuviz.base.arrays import F64
+from gpuviz.base.errors import FormatError
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 import pytest
 
-from gpuviz.errors import InputError
-from gpuviz.roofline import Roof, a_float, intensity
+from gpuviz.arch.roofline import Roof, a_float, intensity
+from gpuviz.base.errors import InputError
 
 DOCUMENT = Roof(1e12, 12e12)
 

@@ -10,13 +10,13 @@ import pytest
 
 from gpuviz.arch import architecture
 from gpuviz.arguments import parse
+from gpuviz.base.errors import FormatError, InputError
 from gpuviz.compile import compile_cuda
-from gpuviz.errors import FormatError, InputError
+from gpuviz.launch.job import Job
 from gpuviz.ptx.emulator import Options
-from gpuviz.runners import emulated
-from gpuviz.runners.job import Job
-from gpuviz.trace_file import load, save
-from gpuviz.traces import Requests, Trace
+from gpuviz.run import emulated
+from gpuviz.traces.file import load, save
+from gpuviz.traces.trace import Requests, Trace
 
 SOURCE = """extern "C" __global__ void f(const float* in, float* out, int n) {
   __shared__ float s[64];

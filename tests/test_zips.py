@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from gpuviz import zips
-from gpuviz.errors import FormatError
+from gpuviz.base.errors import FormatError
+from gpuviz.files import zips
 
 MIB = 1 << 20
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from gpuviz.errors import InputError, UnavailableError
+from gpuviz.base.errors import InputError, UnavailableError
 
 if TYPE_CHECKING:
     from gpuviz.notebook.explorer import Explorer
-    from gpuviz.scenes.base import Parameter
+    from gpuviz.story.lesson import Parameter
     from gpuviz.views.lesson_view import View
 
 
@@ -33,8 +33,8 @@ def explore(launch: str | Callable[..., Any], **values: Any) -> Explorer:
         if not values or not all(isinstance(v, Sequence) and len(v) for v in values.values()):
             raise InputError("give values to take for each argument, as in stride=range(1, 33)")
         return explorer.of_launch(launch, values)
-    from gpuviz.scenes import lesson
-    from gpuviz.scenes.check import check_values
+    from gpuviz.course import lesson
+    from gpuviz.story.check import check_values
 
     chosen = lesson(launch)
     begun = check_values(chosen, values)

@@ -7,12 +7,12 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from gpuviz.base.errors import InputError
 from gpuviz.cli.no_kernel import refuse
 from gpuviz.compile import Program, compile_arch, compile_cuda, load_program, ptx_program
-from gpuviz.errors import InputError
+from gpuviz.files.suffixes import OPENED
 from gpuviz.integrations.asked import Asked, Call, of_program
-from gpuviz.runners.job import Triple, triple
-from gpuviz.suffixes import OPENED
+from gpuviz.launch.job import Triple, triple
 
 ARCH = "sm_90"
 Grid = int | Sequence[int] | Callable[[Mapping[str, Any]], Sequence[int]]

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from gpuviz.api.picture import Picture
     from gpuviz.api.run import Run
     from gpuviz.api.tables import Counts
-    from gpuviz.scenes import base
-    from gpuviz.scenes.base import Value
+    from gpuviz.story import lesson as base
+    from gpuviz.story.lesson import Value
     from gpuviz.views.lesson_view import View
 
 
@@ -68,7 +68,7 @@ class Lesson:
 
     def __init__(self, id: str) -> None:
         """The lesson of an id; InputError when there is none."""
-        from gpuviz.scenes import lesson
+        from gpuviz.course import lesson
 
         self._lesson: base.Lesson = lesson(id)
 
@@ -125,14 +125,14 @@ class Lessons(Mapping[str, Lesson]):
     """The lessons by their ids, in the order of the course."""
 
     def __getitem__(self, id: str) -> Lesson:
-        from gpuviz.scenes import COURSE
+        from gpuviz.course import COURSE
 
         if id not in (one.id for one in COURSE):
             raise KeyError(f"there is no lesson {id!r}; there are: {', '.join(self)}")
         return Lesson(id)
 
     def __iter__(self) -> Iterator[str]:
-        from gpuviz.scenes import COURSE
+        from gpuviz.course import COURSE
 
         return (one.id for one in COURSE)
 
@@ -140,7 +140,7 @@ class Lessons(Mapping[str, Lesson]):
         return sum(1 for _ in self)
 
     def __repr__(self) -> str:
-        from gpuviz.scenes import COURSE
+        from gpuviz.course import COURSE
 
         return repr(Table(("lesson", "title"), [(one.id, one.title) for one in COURSE]))
 

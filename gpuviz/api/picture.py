@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gpuviz.errors import InputError
+from gpuviz.base.errors import InputError
 from gpuviz.views.lesson_view import View
 from gpuviz.views.performed import badges, timed
 from gpuviz.views.provenance import Provenance, Values
 
 if TYPE_CHECKING:
     from gpuviz.export.page import Contents
-    from gpuviz.runners.base import Run
+    from gpuviz.run.run import Run
 
 # The picture of a run that a panel is, and of which memory; of any where none is named.
 PANELS = {
@@ -143,8 +143,8 @@ def of_request(
         there = ", ".join((*filter(None, PANELS), "timeline", "limits"))
         raise InputError(f"there is no panel {panel!r}; there are: {there}")
     from gpuviz.arch import architecture
-    from gpuviz.scenes.own_kernel.events import events_of
-    from gpuviz.scenes.own_kernel.moment import steps_of
+    from gpuviz.story.own_kernel.events import events_of
+    from gpuviz.story.own_kernel.moment import steps_of
 
     events = events_of(run.trace, architecture(run.arch), block, warp)
     picture, space = PANELS[panel]
@@ -163,7 +163,7 @@ def of_request(
 def _pictured(
     run: Run, block: int, warp: int, picture: str, theme: str, size: tuple[int, int]
 ) -> Picture:
-    from gpuviz.scenes import kernel
+    from gpuviz.story import own_lesson as kernel
 
     values: Values = {"block": block, "warp": warp, "picture": picture}
     runs = {kernel.ROLE: run}

@@ -8,10 +8,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from gpuviz.api.tables import Counts, Lines, findings, lines, side_by_side
+from gpuviz.arguments.given import Given
+from gpuviz.base.errors import InputError, UnavailableError
 from gpuviz.compile import demangled
-from gpuviz.errors import InputError, UnavailableError
-from gpuviz.given import Given
-from gpuviz.language import english
+from gpuviz.words.language import english
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from gpuviz.api.picture import Picture
     from gpuviz.api.table import Table
     from gpuviz.api.time import Limits, Timeline
-    from gpuviz.runners import base
-    from gpuviz.runners.job import Job
-    from gpuviz.traces import Trace
+    from gpuviz.launch.job import Job
+    from gpuviz.run import run as base
+    from gpuviz.traces.trace import Trace
     from gpuviz.views.subject import Subject
     from gpuviz.views.time_view import Shown
 
@@ -183,7 +183,7 @@ class Run:
     @cached_property
     def _explained(self) -> Subject:
         from gpuviz.arch import architecture
-        from gpuviz.runners.explained import explain
+        from gpuviz.run.explained import explain
         from gpuviz.views.subject import Subject
 
         if self._job is None:
@@ -205,8 +205,8 @@ class Run:
         InputError : the GPU is of another architecture than was counted for
         """
         from gpuviz.api.tracing import with_time
-        from gpuviz.runners import live
-        from gpuviz.runners.gpu.client import Gpu
+        from gpuviz.gpu import live
+        from gpuviz.gpu.client import Gpu
 
         if self._job is None:
             raise UnavailableError("this run is not of a kernel that could be launched here")
@@ -234,7 +234,7 @@ class Run:
         """Write what was observed as a .gputrace file, which the window opens; the file's path."""
         from pathlib import Path
 
-        from gpuviz import trace_file
+        from gpuviz.traces import file as trace_file
 
         trace_file.save(self._run.trace, Path(path))
         return Path(path)

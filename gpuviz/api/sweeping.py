@@ -10,7 +10,7 @@ from gpuviz.api.lessons import Told, lessons
 from gpuviz.api.run import Run
 from gpuviz.api.table import Cell, Table
 from gpuviz.api.tables import Counts
-from gpuviz.errors import Error, InputError
+from gpuviz.base.errors import Error, InputError
 
 Launch = Callable[..., Run | Counts | Told]
 

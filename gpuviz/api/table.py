@@ -55,7 +55,7 @@ class Table:
         try:
             import pandas
         except ImportError:
-            from gpuviz.errors import UnavailableError
+            from gpuviz.base.errors import UnavailableError
 
             raise UnavailableError(
                 "pandas is not installed: pip install pandas, or use to_dict()"

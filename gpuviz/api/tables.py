@@ -8,15 +8,15 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from gpuviz.api.table import Cell, Table
-from gpuviz.errors import InputError
-from gpuviz.language import english
+from gpuviz.base.errors import InputError
 from gpuviz.memory.counts import Count
-from gpuviz.runners.stall_reasons import KEYS, waits
+from gpuviz.recordings.stall_reasons import KEYS, waits
+from gpuviz.words.language import english
 
 if TYPE_CHECKING:
+    from gpuviz.launch.job import Job
     from gpuviz.memory.counting import CountRow
-    from gpuviz.runners.base import Run
-    from gpuviz.runners.job import Job
+    from gpuviz.run.run import Run
 
 _LINE_QUANTITIES = ("requests", "sectors", "sectors_ideal", "wavefronts", "wavefronts_ideal")
 _BRIEF = ("requests", "sectors", "wavefronts")
@@ -74,7 +74,7 @@ def _modelled(run: Run) -> dict[str, float]:
     """Sectors and nanoseconds whole, cycles for each instruction to two digits."""
     if run.explained is None:
         return {}
-    from gpuviz.runners.stalls import modelled
+    from gpuviz.run.stalls import modelled
 
     found = modelled(run.explained)
     return {key: round(n, 2) if key in KEYS else round(n) for key, n in found.items()}

@@ -6,14 +6,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gpuviz.api.table import Table
-from gpuviz.language import english
 from gpuviz.panels.limit_bars import bars_of
 from gpuviz.panels.limit_words import limit_sentence, model_note, told
 from gpuviz.panels.state_inks import NAMES
+from gpuviz.words.language import english
 
 if TYPE_CHECKING:
     from gpuviz.api.picture import Picture
-    from gpuviz.machine.timeline import Timeline as Record
+    from gpuviz.timing.timeline import Timeline as Record
     from gpuviz.views.subject import Subject
     from gpuviz.views.time_view import Shown
 

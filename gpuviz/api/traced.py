@@ -11,7 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from gpuviz.api.table import Table
-from gpuviz.errors import Error
+from gpuviz.base.errors import Error
 
 if TYPE_CHECKING:
     from gpuviz.api.run import Run

@@ -10,20 +10,21 @@ from typing import TYPE_CHECKING, Any, overload
 
 from gpuviz.api.kernels import Grid, asked, sizes_of
 from gpuviz.arch import architecture
-from gpuviz.checks import ALL
-from gpuviz.errors import UnavailableError
+from gpuviz.base.errors import UnavailableError
+from gpuviz.base.waiting import SECONDS
 from gpuviz.integrations.asked import Building, Call
 from gpuviz.ptx.options import Blocks, Engine, Options
-from gpuviz.runners import base, emulated
-from gpuviz.runners.base import Level
-from gpuviz.waiting import SECONDS
+from gpuviz.run import emulated
+from gpuviz.run import run as base
+from gpuviz.run.run import Level
+from gpuviz.traces.checks import ALL
 
 if TYPE_CHECKING:
     from gpuviz.api.run import Run
     from gpuviz.api.tables import Counts
     from gpuviz.api.traced import Traced
     from gpuviz.integrations.asked import Asked
-    from gpuviz.runners.job import Job
+    from gpuviz.launch.job import Job
 
 Sizes = int | Sequence[int]
 
@@ -190,7 +191,7 @@ def of_asked(made: Asked, wishes: Wishes) -> Run:
 
 def with_time(run: base.Run, job: Job) -> base.Run:
     """The run explained, or with a note why no time is modelled of it."""
-    from gpuviz.runners.explained import explain
+    from gpuviz.run.explained import explain
 
     if run.explained is not None:
         return run

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from gpuviz.api.table import Table
-from gpuviz.runners.base import Level
+from gpuviz.run.run import Level
 
 
 class Verified(Table):
@@ -21,7 +21,7 @@ def verify(path: str | Path, *, level: Level = "sass") -> Verified:
     ------
     InputError, FormatError : the file cannot be read, or is none of measurements
     """
-    from gpuviz.runners import verification
+    from gpuviz.run import verification
 
     measured = verification.load(Path(path))
     found = verification.compare(measured, level)

@@ -7,10 +7,11 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from gpuviz import processes, trace_file
-from gpuviz.compile.names import plain_name
-from gpuviz.suffixes import TRACE
-from gpuviz.traces import Trace
+from gpuviz.files.suffixes import TRACE
+from gpuviz.processes import programs as processes
+from gpuviz.source.kernel_names import plain_name
+from gpuviz.traces import file as trace_file
+from gpuviz.traces.trace import Trace
 
 
 def show(trace: Trace) -> None:

@@ -3,7 +3,8 @@
 facts   what is known of one capability: sizes, limits, and the names of the rules that hold
 table   the numbers: a row a capability, a row for what changed with a family, and the disputes
 
-The rules themselves are functions of `gpuviz.memory` and `gpuviz.occupancy`, found by their names.
+The rules themselves are functions of `gpuviz.memory` and `gpuviz.arch.occupancy`, found by their
+names.
 """
 
 from gpuviz.arch.facts import Architecture

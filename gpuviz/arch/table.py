@@ -11,7 +11,7 @@ import re
 from dataclasses import replace
 
 from gpuviz.arch.facts import Architecture, Family
-from gpuviz.errors import InputError
+from gpuviz.base.errors import InputError
 
 SOURCES = {
     "PG5.5": "CUDA C Programming Guide 5.5, Table 12 and Appendix G",

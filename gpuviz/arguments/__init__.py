@@ -13,7 +13,7 @@
 
 A buffer that is `unset` is as cudaMalloc gives it: what is read before it is written is nobody's
 value. The same texts are used in lessons, in files of launches and between processes; people write
-shorter ones (`gpuviz.kernels`), which become these.
+shorter ones (`gpuviz.launch`), which become these.
 """
 
 from gpuviz.arguments.dtypes import DTYPES, FLOATS, size_of

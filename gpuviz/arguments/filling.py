@@ -11,15 +11,15 @@ from typing import Any, overload
 import numpy as np
 import numpy.typing as npt
 
-from gpuviz import free_memory
 from gpuviz.arguments.dtypes import DTYPES
 from gpuviz.arguments.from_files import from_file
+from gpuviz.arguments.given import Given
 from gpuviz.arguments.reading import number
 from gpuviz.arguments.small_floats import ENCODED
 from gpuviz.arguments.specs import UNSET, ArraySpec, BufferSpec, ScalarSpec, Spec, buffers_of
-from gpuviz.errors import InputError
-from gpuviz.given import Given
-from gpuviz.language import tr
+from gpuviz.base.errors import InputError
+from gpuviz.processes import free_memory
+from gpuviz.words.language import tr
 
 NOBODYS = 0xCD  # every byte of what nobody set: large numbers, that show
 _COPIES, _SHUFFLING = 3, 8

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gpuviz import bounded, npy
 from gpuviz.arguments.dtypes import DTYPES, FLOATS
 from gpuviz.arguments.small_floats import ENCODED
 from gpuviz.arguments.specs import ArraySpec, BufferSpec
-from gpuviz.errors import InputError
+from gpuviz.base.errors import InputError
+from gpuviz.files import bounded, npy
 
 _LARGEST = 1 << 40  # bytes of a file of numbers: the count of the SPEC says how many are read
 _PIXELS = 1 << 28  # of an image, at most

@@ -12,6 +12,7 @@ import numpy as np
 
 from gpuviz.arguments.dtypes import size_of
 from gpuviz.arguments.filling import materialise
+from gpuviz.arguments.given import Given
 from gpuviz.arguments.specs import (
     UNSET,
     BufferSpec,
@@ -27,8 +28,7 @@ from gpuviz.arguments.specs import (
     content_of,
 )
 from gpuviz.arguments.tensor_maps import ADDRESS_AT, TensorMapSpec
-from gpuviz.arrays import Array
-from gpuviz.given import Given
+from gpuviz.base.arrays import Array
 
 
 @dataclass(frozen=True)

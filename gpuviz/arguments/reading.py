@@ -24,8 +24,8 @@ from gpuviz.arguments.specs import (
     VariableSpec,
 )
 from gpuviz.arguments.tensor_maps import is_tensor_map, parse_tensor_map
-from gpuviz.errors import InputError
-from gpuviz.language import tr
+from gpuviz.base.errors import InputError
+from gpuviz.words.language import tr
 
 _SPEC = re.compile(r"\s*(\w+)\s*(?:\[\s*([\w+-]*)\s*\]\s*(?:\+(\d{1,18})\s*)?)?=(.*)$", re.DOTALL)
 _ARRAY = re.compile(r"\s*(\w+)\s*\*\s*(\w+)\s*=(.*)$", re.DOTALL)

@@ -7,7 +7,7 @@ from functools import cache
 
 import numpy as np
 
-from gpuviz.arrays import F32, F64, Array
+from gpuviz.base.arrays import F32, F64, Array
 
 
 def _bf16(values: F32) -> Array:

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar, cast
 
 from gpuviz.arguments.dtypes import size_of
+from gpuviz.arguments.given import Given
 from gpuviz.arguments.tensor_maps import TensorMapSpec
-from gpuviz.given import Given
 
 UNSET = "unset"
 ADDRESSING = ("clamp", "wrap", "mirror", "border")

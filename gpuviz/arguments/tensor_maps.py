@@ -28,7 +28,7 @@ from functools import cached_property
 import numpy as np
 
 from gpuviz.arguments.dtypes import DTYPES, FLOATS, size_of
-from gpuviz.errors import InputError
+from gpuviz.base.errors import InputError
 
 SIZE = 128  # bytes of a CUtensorMap
 _ALIGNMENT = 64

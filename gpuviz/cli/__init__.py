@@ -17,9 +17,9 @@ from importlib import import_module
 from typing import NamedTuple, NoReturn, Protocol, cast
 
 from gpuviz import __version__
+from gpuviz.base.errors import Error, InputError, UnavailableError
 from gpuviz.cli.link_or_file import link_or_file
-from gpuviz.errors import Error, InputError, UnavailableError
-from gpuviz.terminal import err
+from gpuviz.words.terminal import err
 
 
 class _File(Protocol):

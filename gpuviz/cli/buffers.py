@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from gpuviz import files
+from gpuviz.base.errors import InputError
 from gpuviz.cli.building import pairs
 from gpuviz.cli.table import table
-from gpuviz.errors import InputError
-from gpuviz.language import english
+from gpuviz.files import writing as files
 from gpuviz.results.buffers import BufferResult, number, results_of
-from gpuviz.runners.base import Run
+from gpuviz.run.run import Run
+from gpuviz.words.language import english
 
 _HEAD = 6  # elements shown of a buffer
 

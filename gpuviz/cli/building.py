@@ -6,10 +6,10 @@ import argparse
 from pathlib import Path
 from typing import get_args
 
+from gpuviz.base.errors import InputError
 from gpuviz.compile import Program, compile_arch, load_program
 from gpuviz.compile.compiler import Compiler
-from gpuviz.errors import InputError
-from gpuviz.kernels.settings import Settings
+from gpuviz.launch.settings import Settings
 
 
 def add_building(parser: argparse.ArgumentParser) -> None:

@@ -8,15 +8,15 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from gpuviz.base.errors import FormatError
 from gpuviz.cli.building import add_building, built
 from gpuviz.cli.no_kernel import refuse
 from gpuviz.compile import Written, demangled, written_launches
-from gpuviz.errors import FormatError
-from gpuviz.kernels.launch_texts import Kernel
-from gpuviz.kernels.settings import Settings, beside, load
-from gpuviz.kernels.signature import Taken
+from gpuviz.launch.settings import Settings, beside, load
+from gpuviz.launch.signature import Taken
+from gpuviz.launch.texts import Kernel
 from gpuviz.ptx.text.parser import parse
-from gpuviz.terminal import out
+from gpuviz.words.terminal import out
 
 EXAMPLE = "example:\n  gpuviz check reduce.cu scan.ptx --arch sm_80"
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from gpuviz.checks import ALL, CHECKS, chosen
-from gpuviz.errors import KernelFault
-from gpuviz.language import english
-from gpuviz.traces import Finding
+from gpuviz.base.errors import KernelFault
+from gpuviz.traces.checks import ALL, CHECKS, chosen
+from gpuviz.traces.trace import Finding
+from gpuviz.words.language import english
 
 HELP = (
     f"what to look for: all, none, or some of {','.join(CHECKS)}: "

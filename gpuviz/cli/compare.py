@@ -13,21 +13,21 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from gpuviz.arch import architecture
+from gpuviz.base.errors import InputError
 from gpuviz.cli.counting import add_counting, options_of
 from gpuviz.cli.launch import add_launch, jobs
 from gpuviz.cli.table import table
 from gpuviz.compile import again, demangled, entry_name
-from gpuviz.compile.names import plain_name
-from gpuviz.errors import InputError
-from gpuviz.kernels.versions import before
+from gpuviz.launch.job import Job
+from gpuviz.launch.versions import before
 from gpuviz.memory.line_costs import LineCost, line_costs
 from gpuviz.memory.operands import operands_of
 from gpuviz.results import compared
 from gpuviz.results.compared import LinePair
-from gpuviz.runners import emulated
-from gpuviz.runners.base import Run
-from gpuviz.runners.job import Job
-from gpuviz.terminal import out
+from gpuviz.run import emulated
+from gpuviz.run.run import Run
+from gpuviz.source.kernel_names import plain_name
+from gpuviz.words.terminal import out
 
 EXAMPLE = """examples:
   gpuviz compare old.cu new.cu --grid 64 --block 256 --arg rand --arg zeros

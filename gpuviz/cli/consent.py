@@ -6,10 +6,10 @@ import argparse
 import sys
 from collections.abc import Iterable
 
-from gpuviz.language import english
-from gpuviz.runners.agreed import Agreed, kept
-from gpuviz.runners.consent import Code
-from gpuviz.terminal import err, passing
+from gpuviz.gpu.agreed import Agreed, kept
+from gpuviz.gpu.consent import Code
+from gpuviz.words.language import english
+from gpuviz.words.terminal import err, passing
 
 OPTION = "--trust"
 

@@ -10,26 +10,26 @@ from pathlib import Path
 from typing import Any
 
 from gpuviz.arch import Architecture, architecture
+from gpuviz.base.errors import KernelFault
 from gpuviz.cli import buffers, lines
 from gpuviz.cli.checking import add_check, checks_of, errors, of_fault, summary, told
 from gpuviz.cli.counting import add_counting, options_of
 from gpuviz.cli.launch import add_launch, jobs
 from gpuviz.cli.table import table
 from gpuviz.compile import demangled
-from gpuviz.errors import KernelFault
-from gpuviz.kernels import versions
-from gpuviz.kernels.names import source_parameters
-from gpuviz.language import english
+from gpuviz.launch import versions
+from gpuviz.launch.job import Job
 from gpuviz.memory.counting import CountRow
 from gpuviz.memory.counts import Count, by_name
 from gpuviz.memory.line_costs import LineCost, line_costs
 from gpuviz.memory.operands import operands_of
 from gpuviz.ptx.options import Options
-from gpuviz.runners import roomy
-from gpuviz.runners.base import Level, Run
-from gpuviz.runners.job import Job
-from gpuviz.terminal import err, out
-from gpuviz.traces import Finding
+from gpuviz.run import roomy
+from gpuviz.run.run import Level, Run
+from gpuviz.source.parameter_names import source_parameters
+from gpuviz.traces.trace import Finding
+from gpuviz.words.language import english
+from gpuviz.words.terminal import err, out
 
 EXAMPLE = """examples:
   gpuviz count copy.cu --entry copy --grid 64 --block 256 \\

@@ -6,9 +6,9 @@ import argparse
 import json
 from dataclasses import asdict
 
-from gpuviz.runners.gpu.client import Gpu
-from gpuviz.runners.measurement import DeviceFacts, Telemetry
-from gpuviz.terminal import out
+from gpuviz.gpu.client import Gpu
+from gpuviz.recordings.measurement import DeviceFacts, Telemetry
+from gpuviz.words.terminal import out
 
 EXAMPLE = "example:\n  gpuviz device --json"
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from gpuviz import desktop
-from gpuviz.suffixes import LECTURE, RECORDING, TRACE
-from gpuviz.terminal import err, out
+from gpuviz.files.suffixes import LECTURE, RECORDING, TRACE
+from gpuviz.words.terminal import err, out
 
 
 def run(choice: str) -> int:

@@ -9,18 +9,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import get_args
 
+from gpuviz.base.errors import InputError
 from gpuviz.cli.building import add_building, built, pairs
 from gpuviz.cli.no_kernel import refuse
 from gpuviz.compile import Written, entry_name, in_clusters, launch_at, launches_in, lines_of
-from gpuviz.errors import InputError
-from gpuviz.kernels.host_launch import proposed_by
-from gpuviz.kernels.launch_texts import BLOCK, GRID, Kernel, LaunchTexts, sizes_of
-from gpuviz.kernels.scope import Scope
-from gpuviz.kernels.settings import Settings, load
-from gpuviz.language import ENGLISH, languages
+from gpuviz.launch.host_launch import proposed_by
+from gpuviz.launch.job import Job
+from gpuviz.launch.scope import Scope
+from gpuviz.launch.settings import Settings, load
+from gpuviz.launch.texts import BLOCK, GRID, Kernel, LaunchTexts, sizes_of
 from gpuviz.ptx.options import Engine, Options
-from gpuviz.runners.job import Job
-from gpuviz.terminal import err
+from gpuviz.words.language import ENGLISH, languages
+from gpuviz.words.terminal import err
 
 SPEC_HELP = (
     "once for each parameter, in order, or NAME=SPEC: f32[n]=rand, rand(n*m), @file.npy for a "
@@ -122,9 +122,9 @@ def at_least_one(text: str) -> int:
 
 def _of_lesson(arguments: argparse.Namespace) -> dict[str, Job]:
     """The launches of a lesson. Lessons are imported only where one is asked for."""
-    from gpuviz.scenes import lesson
-    from gpuviz.scenes.check import check_values
-    from gpuviz.scenes.perform import accepted, job_of
+    from gpuviz.course import lesson
+    from gpuviz.story.check import check_values
+    from gpuviz.story.perform import accepted, job_of
 
     chosen = lesson(arguments.scene)
     plans = chosen.plan(check_values(chosen, dict(pairs(arguments.set, "--set"))))

@@ -8,15 +8,15 @@ from itertools import compress
 from pathlib import Path
 
 from gpuviz.arguments import BufferSpec, parse
+from gpuviz.course import SCENES, lesson
 from gpuviz.lectures.bundle import unpacked
 from gpuviz.lectures.plot_beside import plot_of
 from gpuviz.lectures.reading import read
-from gpuviz.runners.recorded import Recordings
-from gpuviz.runners.recording import LaunchKey, key_of
-from gpuviz.scenes import SCENES, lesson
-from gpuviz.scenes.base import Lesson, Plan, Values
-from gpuviz.scenes.check import check_values
-from gpuviz.scenes.perform import accepted
+from gpuviz.recordings.recorded import Recordings
+from gpuviz.recordings.recording import LaunchKey, key_of
+from gpuviz.story.check import check_values
+from gpuviz.story.lesson import Lesson, Plan, Values
+from gpuviz.story.perform import accepted
 from gpuviz.views.performed import variants_of
 
 Variant = tuple[Lesson, Values, Plan, LaunchKey]

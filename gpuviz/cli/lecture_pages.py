@@ -6,21 +6,22 @@ import argparse
 from collections.abc import Iterator
 from pathlib import Path
 
-from gpuviz import files, language
+from gpuviz.base.errors import InputError
 from gpuviz.cli.lecture_reach import add_allow, agreed
 from gpuviz.cli.painter import painter, painter_for
 from gpuviz.draw.marks import Frame
 from gpuviz.draw.palette import THEMES
-from gpuviz.errors import InputError
 from gpuviz.export.export import Options, Painter
 from gpuviz.export.formats import PDF, format_of
 from gpuviz.export.save import save
+from gpuviz.files import writing as files
 from gpuviz.lectures.bundle import find, opened
 from gpuviz.lectures.notes import with_notes
 from gpuviz.lectures.pages import Missing, Page, pages
-from gpuviz.runners.session import Session
-from gpuviz.terminal import err
+from gpuviz.run.session import Session
 from gpuviz.views.provenance import Provenance
+from gpuviz.words import language
+from gpuviz.words.terminal import err
 
 Drawn = Iterator[Page | Missing]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from gpuviz.files.allowed_paths import whole_name
 from gpuviz.lectures import agreements
-from gpuviz.reach import whole_name
 
 
 def add_allow(parser: argparse.ArgumentParser) -> None:

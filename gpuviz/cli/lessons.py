@@ -6,12 +6,12 @@ import argparse
 import json
 from typing import Any
 
-from gpuviz import language
 from gpuviz.cli.launch import add_language
-from gpuviz.language import tr
-from gpuviz.scenes import SCENES
-from gpuviz.scenes.base import Lesson, Parameter
-from gpuviz.terminal import out
+from gpuviz.course import SCENES
+from gpuviz.story.lesson import Lesson, Parameter
+from gpuviz.words import language
+from gpuviz.words.language import tr
+from gpuviz.words.terminal import out
 
 EXAMPLE = "example:\n  gpuviz list --json"
 

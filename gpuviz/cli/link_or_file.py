@@ -7,8 +7,8 @@ from os.path import exists, isdir
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gpuviz.errors import InputError
-from gpuviz.suffixes import OPENED
+from gpuviz.base.errors import InputError
+from gpuviz.files.suffixes import OPENED
 
 if TYPE_CHECKING:
     from gpuviz.views.provenance import Provenance
@@ -55,7 +55,7 @@ def _exported(file: Path) -> Provenance:
 
 
 def _readable(file: Path) -> Path:
-    from gpuviz import bounded
+    from gpuviz.files import bounded
 
     with bounded.opened(file, _LARGEST):
         return file

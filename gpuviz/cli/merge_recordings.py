@@ -8,15 +8,16 @@ from dataclasses import dataclass, replace
 from math import prod
 from pathlib import Path
 
-from gpuviz import checksums, resources
+from gpuviz.base import resources
+from gpuviz.base.errors import InputError
 from gpuviz.cli.launches_to_record import Variant, of_lecture, of_the_table, taken, variants
-from gpuviz.errors import InputError
-from gpuviz.runners import recorded
-from gpuviz.runners.measurement import DeviceFacts
-from gpuviz.runners.placement import SHIPPED_BLOCKS
-from gpuviz.runners.recording import SUFFIX, Entry, LaunchKey, Recording, read, write
-from gpuviz.scenes import SCENES
-from gpuviz.suffixes import LECTURE
+from gpuviz.course import SCENES
+from gpuviz.files import checksums
+from gpuviz.files.suffixes import LECTURE
+from gpuviz.gpu.placement import SHIPPED_BLOCKS
+from gpuviz.recordings import recorded
+from gpuviz.recordings.measurement import DeviceFacts
+from gpuviz.recordings.recording import SUFFIX, Entry, LaunchKey, Recording, read, write
 
 FOLDER = resources.path(recorded.FOLDER)
 

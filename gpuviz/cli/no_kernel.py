@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from gpuviz import bounded
-from gpuviz.errors import FormatError, InputError
-from gpuviz.suffixes import KERNELS, LECTURE, RECORDING, TRACE
+from gpuviz.base.errors import FormatError, InputError
+from gpuviz.files import bounded
+from gpuviz.files.suffixes import KERNELS, LECTURE, RECORDING, TRACE
 
 _LARGEST = 1 << 34  # bytes of a film, of which only the first are read here
 _ZIP = b"PK\x03\x04"
@@ -17,20 +17,20 @@ _ZIP = b"PK\x03\x04"
 
 
 def _trace(path: Path) -> object:
-    from gpuviz import trace_file
+    from gpuviz.traces import file as trace_file
 
     return trace_file.load(path)
 
 
 def _recording(path: Path) -> object:
-    from gpuviz.runners import recording
+    from gpuviz.recordings import recording
 
     return recording.read(path)
 
 
 def _lecture(path: Path) -> object:
     from gpuviz.lectures.bundle import opened
-    from gpuviz.runners.session import Session
+    from gpuviz.run.session import Session
 
     return opened(path, Session())
 
@@ -91,9 +91,9 @@ def _exported(path: Path) -> _Kind | None:
 
 def _zipped(path: Path) -> _Kind:
     """What a zip file is, whatever it is called."""
-    from gpuviz import trace_file
-    from gpuviz.archive import form_of
-    from gpuviz.runners import recording
+    from gpuviz.files.archive import form_of
+    from gpuviz.recordings import recording
+    from gpuviz.traces import file as trace_file
 
     named = {trace_file.FORM.name: _OWN[TRACE], recording.FORM.name: _OWN[RECORDING]}
     return named.get(form_of(path), _Kind("a zip file", _view))

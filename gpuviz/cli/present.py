@@ -5,26 +5,27 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from gpuviz import files, language
+from gpuviz.base.errors import Elsewhere, InputError
 from gpuviz.cli import lecture_reach
 from gpuviz.cli.consent import add_trust, refusal, settle
 from gpuviz.cli.launch import add_language, at_least_one
-from gpuviz.errors import Elsewhere, InputError
-from gpuviz.language import english
+from gpuviz.files import writing as files
+from gpuviz.files.allowed_paths import Reach
+from gpuviz.gpu.agreed import Agreed, kept
+from gpuviz.gpu.client import Gpu
+from gpuviz.gpu.faults import NoDevice
 from gpuviz.lectures.bundle import find, opened, shipped, unpacked
 from gpuviz.lectures.keeping import in_file
 from gpuviz.lectures.lecture import Lecture
 from gpuviz.lectures.own_launches import plans_of
 from gpuviz.lectures.packing import Packing, gather, write
 from gpuviz.lectures.translated import title_in
-from gpuviz.reach import Reach
-from gpuviz.runners import recording
-from gpuviz.runners.agreed import Agreed, kept
-from gpuviz.runners.faults import NoDevice
-from gpuviz.runners.gpu.client import Gpu
-from gpuviz.runners.session import Library, Session
-from gpuviz.scenes.foreign import codes_of
-from gpuviz.terminal import err, out
+from gpuviz.recordings import recording
+from gpuviz.run.session import Library, Session
+from gpuviz.story.foreign import codes_of
+from gpuviz.words import language
+from gpuviz.words.language import english
+from gpuviz.words.terminal import err, out
 
 EXAMPLE = """Space, arrows, PageUp and PageDown go through the steps, B blanks, a number goes to
 that slide, Esc ends. docs/lectures.md tells how lectures are written.

@@ -6,6 +6,7 @@ import argparse
 import math
 from pathlib import Path
 
+from gpuviz.base.errors import Error, InputError, UnavailableError
 from gpuviz.cli import lecture_reach
 from gpuviz.cli.consent import add_trust, refusal, settle
 from gpuviz.cli.device import add_device
@@ -19,19 +20,18 @@ from gpuviz.cli.launches_to_record import (
     variants,
 )
 from gpuviz.cli.record_each import Files, check_place, found, record_each
-from gpuviz.errors import Error, InputError, UnavailableError
-from gpuviz.language import english
+from gpuviz.course import SCENES, lesson
+from gpuviz.gpu.agreed import Agreed
+from gpuviz.gpu.client import Gpu
+from gpuviz.gpu.faults import CountersUnavailable
+from gpuviz.gpu.live import MeasureOptions
 from gpuviz.lectures.bundle import find
-from gpuviz.runners import recorded
-from gpuviz.runners.agreed import Agreed
-from gpuviz.runners.faults import CountersUnavailable
-from gpuviz.runners.gpu.client import Gpu
-from gpuviz.runners.live import MeasureOptions
-from gpuviz.runners.recorded import load
-from gpuviz.runners.recording import SUFFIX
-from gpuviz.scenes import SCENES, lesson
-from gpuviz.scenes.foreign import codes_of
-from gpuviz.terminal import err, out
+from gpuviz.recordings import recorded
+from gpuviz.recordings.recorded import load
+from gpuviz.recordings.recording import SUFFIX
+from gpuviz.story.foreign import codes_of
+from gpuviz.words.language import english
+from gpuviz.words.terminal import err, out
 
 EXAMPLE = """examples:
   gpuviz record --all -o h200                    a folder: one file for each lesson

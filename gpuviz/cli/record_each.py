@@ -11,22 +11,23 @@ from itertools import islice
 from pathlib import Path
 from time import monotonic
 
-from gpuviz import files
 from gpuviz.arch import architecture
-from gpuviz.arrays import Array
+from gpuviz.base.arrays import Array
+from gpuviz.base.errors import Error, InputError
 from gpuviz.cli.launches_to_record import Variant
-from gpuviz.errors import Error, InputError
+from gpuviz.files import writing as files
+from gpuviz.gpu import live
+from gpuviz.gpu.agreed import Agreed
+from gpuviz.gpu.client import Gpu
+from gpuviz.gpu.live import MeasureOptions
+from gpuviz.launch.job import Job
 from gpuviz.ptx.emulator import Options
 from gpuviz.ptx.limits import OutOfTime
-from gpuviz.runners import emulated, live
-from gpuviz.runners.agreed import Agreed
-from gpuviz.runners.gpu.client import Gpu
-from gpuviz.runners.job import Job
-from gpuviz.runners.live import MeasureOptions
-from gpuviz.runners.measurement import DeviceFacts
-from gpuviz.runners.recording import SUFFIX, Entry, LaunchKey, Recording, read, write
-from gpuviz.scenes.base import Plan
-from gpuviz.scenes.perform import job_of
+from gpuviz.recordings.measurement import DeviceFacts
+from gpuviz.recordings.recording import SUFFIX, Entry, LaunchKey, Recording, read, write
+from gpuviz.run import emulated
+from gpuviz.story.lesson import Plan
+from gpuviz.story.perform import job_of
 
 _AHEAD = 3  # launches compiled and emulated while others are measured
 

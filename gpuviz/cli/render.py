@@ -7,22 +7,23 @@ import math
 from dataclasses import replace
 from pathlib import Path
 
-from gpuviz import files, language
+from gpuviz.base.errors import Error, InputError
 from gpuviz.cli import lecture_pages
 from gpuviz.cli.building import pairs
 from gpuviz.cli.launch import add_language, add_scene
 from gpuviz.cli.painter import painter_for
+from gpuviz.course import SCENES
 from gpuviz.draw.palette import THEMES
-from gpuviz.errors import Error, InputError
 from gpuviz.export.export import Options, Painter
 from gpuviz.export.formats import Holds, format_of, holding
 from gpuviz.export.reading import read
 from gpuviz.export.save import save
-from gpuviz.scenes import SCENES
-from gpuviz.terminal import err
+from gpuviz.files import writing as files
 from gpuviz.views.lesson_view import View
 from gpuviz.views.performed import timed, view_of
 from gpuviz.views.provenance import Provenance
+from gpuviz.words import language
+from gpuviz.words.terminal import err
 
 
 def _suffixes(holds: Holds) -> str:

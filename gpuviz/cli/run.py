@@ -8,29 +8,30 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from gpuviz.arch import Architecture, architecture
+from gpuviz.base.errors import KernelFault, UnavailableError, UnsupportedError
 from gpuviz.cli import checking
 from gpuviz.cli.device import add_device
 from gpuviz.cli.launch import add_budget, add_engine, add_launch, at_least_one, jobs
 from gpuviz.cli.table import table
 from gpuviz.compile import demangled
-from gpuviz.errors import KernelFault, UnavailableError, UnsupportedError
-from gpuviz.language import english
-from gpuviz.machine.device import device_of
+from gpuviz.gpu import live
+from gpuviz.gpu.client import Gpu
+from gpuviz.gpu.live import MeasureOptions
+from gpuviz.launch.job import Job
 from gpuviz.panels.limit_words import limit_sentence, time_words
 from gpuviz.ptx.options import Options
-from gpuviz.runners import emulated, live
-from gpuviz.runners.base import Run
-from gpuviz.runners.explained import explain
-from gpuviz.runners.gpu.client import Gpu
-from gpuviz.runners.job import Job
-from gpuviz.runners.live import MeasureOptions
-from gpuviz.runners.measurement import Measurement, Peaks
-from gpuviz.runners.stall_reasons import KEYS, PREFIX, waits
-from gpuviz.runners.stalls import modelled
-from gpuviz.runners.throughput import throughput, work_of
-from gpuviz.runners.verification import Comparison, compare_run
-from gpuviz.terminal import err, out
-from gpuviz.traces import Finding
+from gpuviz.recordings.measurement import Measurement, Peaks
+from gpuviz.recordings.stall_reasons import KEYS, PREFIX, waits
+from gpuviz.run import emulated
+from gpuviz.run.explained import explain
+from gpuviz.run.run import Run
+from gpuviz.run.stalls import modelled
+from gpuviz.run.throughput import throughput, work_of
+from gpuviz.run.verification import Comparison, compare_run
+from gpuviz.timing.device import device_of
+from gpuviz.traces.trace import Finding
+from gpuviz.words.language import english
+from gpuviz.words.terminal import err, out
 
 EXAMPLE = """examples:
   gpuviz run copy.cu --grid 64 --block 256 --arg f32[16384]=rand --arg f32[16384]=zeros --repeat 50

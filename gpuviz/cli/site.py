@@ -7,14 +7,14 @@ import os
 import time
 from pathlib import Path
 
-from gpuviz import files
+from gpuviz.base.errors import InputError
+from gpuviz.base.waiting import TimeLeft
 from gpuviz.cli.launch import at_least_one
-from gpuviz.errors import InputError
+from gpuviz.course import lesson
+from gpuviz.files import writing as files
 from gpuviz.lectures.bundle import find, shipped
-from gpuviz.scenes import lesson
 from gpuviz.site import making
-from gpuviz.terminal import err, out, passing
-from gpuviz.waiting import TimeLeft
+from gpuviz.words.terminal import err, out, passing
 
 EXAMPLE = """FOLDER can be read from a disk or put on any web server: nothing is computed there, and
 nothing is loaded from elsewhere. Ctrl+C stops; the same command goes on.

@@ -10,15 +10,14 @@ from concurrent.futures import Executor
 from pathlib import Path
 from types import FrameType
 
+from gpuviz.base.errors import Cancelled, InputError
 from gpuviz.cli.building import pairs
 from gpuviz.cli.launch import SPEC_HELP, add_scene, at_least_one
 from gpuviz.cli.no_kernel import refuse
 from gpuviz.cli.table import table
-from gpuviz.errors import Cancelled, InputError
-from gpuviz.kernels.settings import load
-from gpuviz.language import english
-from gpuviz.runners.gpu.client import Gpu
-from gpuviz.runners.measurement import DeviceFacts
+from gpuviz.gpu.client import Gpu
+from gpuviz.launch.settings import load
+from gpuviz.recordings.measurement import DeviceFacts
 from gpuviz.sweeps import axis, quantity, workers
 from gpuviz.sweeps.axis import Axis, Cell
 from gpuviz.sweeps.cell import Outcome
@@ -26,7 +25,8 @@ from gpuviz.sweeps.record import Record, kept, key
 from gpuviz.sweeps.subject import FileLaunch, Subject, of_file
 from gpuviz.sweeps.sweep import Sweep
 from gpuviz.sweeps.sweep import run as work
-from gpuviz.terminal import err, out, passed, passing
+from gpuviz.words.language import english
+from gpuviz.words.terminal import err, out, passed, passing
 
 EXAMPLE = """examples:
   gpuviz sweep --scene banks --vary stride=1..32 -o strides.jsonl
@@ -145,8 +145,8 @@ def _subject(arguments: argparse.Namespace, axes: tuple[Axis, ...]) -> Subject:
     if arguments.scene:
         if arguments.file:
             raise InputError("give either a FILE or --scene, not both")
-        from gpuviz.scenes import lesson
-        from gpuviz.scenes.swept import of_lesson
+        from gpuviz.course import lesson
+        from gpuviz.story.swept import of_lesson
 
         given = dict(pairs(arguments.set, "--set"))
         return of_lesson(lesson(arguments.scene), given, arguments.arch, axes)

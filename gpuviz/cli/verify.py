@@ -6,18 +6,19 @@ import argparse
 import json
 from pathlib import Path
 
+from gpuviz.base.errors import UnavailableError
 from gpuviz.cli.consent import add_trust, refusal, settle
 from gpuviz.cli.device import add_device
 from gpuviz.cli.launch import add_budget, add_engine
 from gpuviz.cli.table import table
-from gpuviz.errors import UnavailableError
-from gpuviz.language import english
+from gpuviz.gpu import live
+from gpuviz.gpu.client import Gpu
+from gpuviz.gpu.consent import asked
 from gpuviz.ptx.options import Options
-from gpuviz.runners import live, verification
-from gpuviz.runners.consent import asked
-from gpuviz.runners.gpu.client import Gpu
-from gpuviz.runners.verification import Comparison, Measured
-from gpuviz.terminal import out, passing
+from gpuviz.run import verification
+from gpuviz.run.verification import Comparison, Measured
+from gpuviz.words.language import english
+from gpuviz.words.terminal import out, passing
 
 EXAMPLE = """examples:
   gpuviz verify launches.json

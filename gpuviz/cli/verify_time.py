@@ -6,14 +6,14 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict
 
+from gpuviz.base.errors import InputError
 from gpuviz.cli.table import table
-from gpuviz.errors import InputError
 from gpuviz.ptx.options import Options
-from gpuviz.runners.stall_reasons import ALL
-from gpuviz.runners.stalls import agreement, errors, largest
-from gpuviz.runners.timing import Quantity, Row, Spread, Summary, compare_times, spread, summary
-from gpuviz.runners.verification import Measured
-from gpuviz.terminal import out, passing
+from gpuviz.recordings.stall_reasons import ALL
+from gpuviz.run.stalls import agreement, errors, largest
+from gpuviz.run.timing import Quantity, Row, Spread, Summary, compare_times, spread, summary
+from gpuviz.run.verification import Measured
+from gpuviz.words.terminal import out, passing
 
 _HEAD = (
     *("launch", "", "µs", "measured", "error"),

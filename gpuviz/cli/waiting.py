@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 
-from gpuviz.terminal import passing
-from gpuviz.waiting import TimeLeft
+from gpuviz.base.waiting import TimeLeft
+from gpuviz.words.terminal import passing
 
 _EVERY = 0.2  # seconds
 

@@ -8,24 +8,24 @@ from pathlib import Path
 from typing import Any
 
 from gpuviz.arch import architecture
+from gpuviz.base.errors import InputError
 from gpuviz.cli.launch import add_budget, add_engine, add_launch, jobs
 from gpuviz.cli.painter import painter_for
 from gpuviz.cli.table import table
 from gpuviz.compile import demangled
 from gpuviz.draw.palette import THEMES
-from gpuviz.errors import InputError
 from gpuviz.export.formats import format_of
 from gpuviz.export.save import save
+from gpuviz.launch.job import Job
 from gpuviz.panels.limit_bars import bars_of
 from gpuviz.panels.limit_words import limit_sentence, model_note, size_note, time_words, told
 from gpuviz.panels.state_inks import NAMES
 from gpuviz.ptx.options import Options
-from gpuviz.runners.explained import explain
-from gpuviz.runners.job import Job
-from gpuviz.terminal import out, passed, passing
+from gpuviz.run.explained import explain
 from gpuviz.views.performed import timed
 from gpuviz.views.subject import Subject
 from gpuviz.views.time_view import time_view
+from gpuviz.words.terminal import out, passed, passing
 
 EXAMPLE = """examples:
   gpuviz why sgemm.cu --grid 32,32 --block 16,16 --arg ...

@@ -17,11 +17,11 @@ Importing this needs no compiler: NVRTC is loaded by the first call that wants i
 from gpuviz.compile.archs import compile_arch, compile_reason
 from gpuviz.compile.clusters import in_clusters
 from gpuviz.compile.compiler import again, compile_cuda, load_program, ptx_program
-from gpuviz.compile.names import demangled, entry_name
 from gpuviz.compile.program import CompileError, Diagnostic, Program, Resources
 from gpuviz.compile.shipped import gallery, own_program, prebuilt
-from gpuviz.compile.split.launches import Written
 from gpuviz.compile.written import launch_at, launches_in, lines_of, written_launches
+from gpuviz.source.kernel_names import demangled, entry_name
+from gpuviz.source.launches import Written
 
 __all__ = [
     "CompileError",

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from gpuviz.base.errors import InputError, UnavailableError
 from gpuviz.compile import nvrtc
-from gpuviz.errors import InputError, UnavailableError
 
 _NAME = re.compile(r"(?:sm_|compute_)?(\d{2,3})[af]?$|(\d{1,2})\.(\d)$")
 _FEATURES, _FEATURED = "__CUDA_ARCH_FEAT_SM90_ALL", 90

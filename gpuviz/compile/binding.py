@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from gpuviz.errors import UnavailableError
+from gpuviz.base.errors import UnavailableError
 
 _COMPILATION_FAILED = 6  # NVRTC_ERROR_COMPILATION
 

@@ -14,12 +14,13 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from gpuviz import bounded, records
+from gpuviz.base import records
+from gpuviz.base.errors import InputError
 from gpuviz.compile.compiler import read_text
 from gpuviz.compile.program import Asked, Program
 from gpuviz.compile.source_hash import source_hash
-from gpuviz.errors import InputError
-from gpuviz.reach import Reach
+from gpuviz.files import bounded
+from gpuviz.files.allowed_paths import Reach
 
 Pairs = tuple[tuple[str, str], ...]
 

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gpuviz import disk_cache, records
+from gpuviz.base import records
+from gpuviz.base.errors import FormatError
 from gpuviz.compile.program import Program
 from gpuviz.compile.reading import Reading
-from gpuviz.disk_cache import DiskCache
-from gpuviz.errors import FormatError
+from gpuviz.files import disk_cache
+from gpuviz.files.disk_cache import DiskCache
 
 _FORMAT = 4
 KEPT = DiskCache("compile")

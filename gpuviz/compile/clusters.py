@@ -12,9 +12,9 @@ import math
 import re
 from dataclasses import replace
 
+from gpuviz.base.errors import LaunchError
 from gpuviz.compile.program import Program
 from gpuviz.compile.ptxas import assembled
-from gpuviz.errors import LaunchError
 
 _TARGET = re.compile(r"^\s*\.target\s+sm_(\d+)", re.MULTILINE)
 _OLDEST = 90  # compute capability times ten

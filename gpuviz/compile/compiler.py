@@ -10,11 +10,11 @@ from functools import partial
 from pathlib import Path
 from typing import Literal
 
-from gpuviz import bounded
+from gpuviz.base.errors import InputError
 from gpuviz.compile import archs, elf, flags, host, nvcc, paths
 from gpuviz.compile.making import Wanted, device_code, with_nvcc, with_nvrtc
 from gpuviz.compile.program import CompileError, Program, kernels
-from gpuviz.errors import InputError
+from gpuviz.files import bounded
 
 Compiler = Literal["auto", "nvcc"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from gpuviz.errors import InputError
+from gpuviz.base.errors import InputError
 
 # What every compilation here has anyway, and frameworks pass.
 _ALWAYS = ("-lineinfo", "-generate-line-info")

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Literal, cast
 
 from gpuviz.compile.program import CompileError, Diagnostic, Resources
-from gpuviz.language import tr, trn
+from gpuviz.words.language import tr, trn
 
 _DIAGNOSTIC = re.compile(
     r"^(?P<file>[^\n(]+)\((?P<line>\d+)\): "

@@ -6,12 +6,12 @@ import time
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from gpuviz.base.errors import UnavailableError
 from gpuviz.compile import archs, cache, device_only, elf, headers, log, nvcc, nvrtc, paths
 from gpuviz.compile.binding import Output
 from gpuviz.compile.program import Asked, Program, Resources
 from gpuviz.compile.reading import reading, users_own
-from gpuviz.compile.split.splitting import Split
-from gpuviz.errors import UnavailableError
+from gpuviz.compile.splitting import Split
 
 # What NVRTC gets besides: functions without a mark are device code; what the pictures need.
 _NVRTC = ("--device-as-default-execution-space", "-lineinfo", "--ptxas-options=-v")

@@ -9,11 +9,12 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
-from gpuviz import bounded, processes
+from gpuviz.base.errors import UnavailableError
 from gpuviz.compile import archs
 from gpuviz.compile.binding import Output
 from gpuviz.compile.program import CompileError
-from gpuviz.errors import UnavailableError
+from gpuviz.files import bounded
+from gpuviz.processes import programs as processes
 
 _VERSION = re.compile(r"\bV(\d+\.\d+\.\d+)")
 _SECONDS = 300  # a template-heavy file takes nvcc a minute; more is a hang

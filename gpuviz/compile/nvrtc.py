@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
 
-from gpuviz import records
+from gpuviz.base import records
+from gpuviz.base.errors import FormatError, UnavailableError
 from gpuviz.compile import process
 from gpuviz.compile.binding import Output
 from gpuviz.compile.worker import Facts, Task
-from gpuviz.disk_cache import DiskCache, key, stamp
-from gpuviz.errors import FormatError, UnavailableError
-from gpuviz.processes import nvidia_folders
+from gpuviz.files.disk_cache import DiskCache, key, stamp
+from gpuviz.processes.programs import nvidia_folders
 
 _KEPT = DiskCache("libraries")
 

@@ -13,12 +13,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
-from gpuviz import processes, records
+from gpuviz.base import records
+from gpuviz.base.errors import UnavailableError
 from gpuviz.compile.binding import Output
 from gpuviz.compile.program import CompileError
 from gpuviz.compile.worker import Facts, Reply, Request, Task
-from gpuviz.errors import UnavailableError
-from gpuviz.worker_process import Garbled, Late, Lost, WorkerProcess
+from gpuviz.processes import programs as processes
+from gpuviz.processes.worker import Garbled, Late, Lost, WorkerProcess
 
 SECONDS = 60.0
 _KEPT = 2  # processes that wait for work

@@ -9,9 +9,10 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
-from gpuviz import bounded, processes
 from gpuviz.compile import elf, log
 from gpuviz.compile.program import Program
+from gpuviz.files import bounded
+from gpuviz.processes import programs as processes
 
 _SECONDS = 300
 _MEMORY = 8 * processes.GIB

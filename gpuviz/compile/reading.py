@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
 
-from gpuviz import bounded
-from gpuviz.errors import InputError
+from gpuviz.base.errors import InputError
+from gpuviz.files import bounded
 
 _SPLICE = re.compile(r"\\[ \t\r]*\n")
 _READS = re.compile("include|import|embed")

@@ -11,15 +11,16 @@ from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 
-from gpuviz import bounded, checksums, records, resources
+from gpuviz.base import records, resources
+from gpuviz.base.errors import FormatError, InputError, UnavailableError
 from gpuviz.compile import bundled, nvrtc
 from gpuviz.compile.archs import compile_arch, with_features
 from gpuviz.compile.bundled import Programs
 from gpuviz.compile.compiler import load_program, read_text
 from gpuviz.compile.program import CompileError, Program, Resources
 from gpuviz.compile.source_hash import source_hash
-from gpuviz.errors import FormatError, InputError, UnavailableError
-from gpuviz.reach import Reach
+from gpuviz.files import bounded, checksums
+from gpuviz.files.allowed_paths import Reach
 
 ARCH = "sm_90"  # the architecture that prebuilt PTX is made for
 FOLDER, INDEX = "kernels/prebuilt", "index.json"

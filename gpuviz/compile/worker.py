@@ -19,9 +19,9 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import BinaryIO
 
-from gpuviz import records
+from gpuviz.base import records
+from gpuviz.base.errors import Error
 from gpuviz.compile.binding import Nvrtc, Output
-from gpuviz.errors import Error
 
 _MEMORY = 4 * 2**30
 _FILE = 2**28  # of a list of headers, which can be endless

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
+from gpuviz.base.errors import InputError
 from gpuviz.compile import headers, nvrtc
 from gpuviz.compile.compiler import read_text
-from gpuviz.compile.split.launches import Written
-from gpuviz.compile.split.splitting import Split
-from gpuviz.errors import InputError
+from gpuviz.compile.splitting import Split
+from gpuviz.source.launches import Written
 
 
 def written_launches(path: Path, include: tuple[Path, ...] = ()) -> tuple[Written, ...]:

@@ -4,7 +4,7 @@ import sys
 
 from gpuviz.coverage import counters
 from gpuviz.coverage.page import PAGE, page
-from gpuviz.terminal import out
+from gpuviz.words.terminal import out
 
 
 def main() -> int:

@@ -9,17 +9,17 @@ from functools import cache
 from typing import Protocol
 
 from gpuviz.arch import architecture
-from gpuviz.errors import InputError
-from gpuviz.language import THIN
+from gpuviz.base.errors import InputError
+from gpuviz.course import lesson
 from gpuviz.memory.counts import Count, CountValues
-from gpuviz.runners.base import Run
-from gpuviz.runners.measurement import Measurement
-from gpuviz.runners.recorded import shipped
-from gpuviz.scenes import lesson
-from gpuviz.scenes.base import Value, Values
-from gpuviz.scenes.check import check_values
-from gpuviz.scenes.measured import time_of
-from gpuviz.scenes.perform import Performance, perform
+from gpuviz.recordings.measurement import Measurement
+from gpuviz.recordings.recorded import shipped
+from gpuviz.run.run import Run
+from gpuviz.story.check import check_values
+from gpuviz.story.lesson import Value, Values
+from gpuviz.story.measured import time_of
+from gpuviz.story.perform import Performance, perform
+from gpuviz.words.language import THIN
 
 Settings = tuple[tuple[str, Value], ...]
 UNMEASURED = "not measured"

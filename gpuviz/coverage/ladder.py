@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from gpuviz.language import three
-from gpuviz.runners.ladder_times import LadderTimes, shipped
-from gpuviz.scenes.ladder_rungs import RUNGS
+from gpuviz.course.matrix_products.ladder.rungs import RUNGS
+from gpuviz.recordings.ladder_times import LadderTimes, shipped
+from gpuviz.words.language import three
 
 _SIZES = (1024, 2048, 4096)
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from gpuviz.arch import architecture
+from gpuviz.course.together.matmul_tiled.published import query_of
+from gpuviz.course.together.thread_coarsening.inner_loops import inner_loop_of
 from gpuviz.coverage.figure import Answer, Figure, Ratio, Row, Said, Shown
 from gpuviz.memory.counts import Count
-from gpuviz.scenes.inner_loops import inner_loop_of
-from gpuviz.scenes.matmul_published import query_of
 
 _S0, _S2, _S3 = ("S0",), ("S2",), ("S3",)
 _ASSUMED = "the course's device, not a real one"

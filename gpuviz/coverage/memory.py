@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from gpuviz.arch import architecture
+from gpuviz.arch.occupancy import occupancy
+from gpuviz.arch.occupancy_fit import GF100
+from gpuviz.course.global_memory.square_array.lesson import expected_row
+from gpuviz.course.global_memory.square_array.trials import PUBLISHED, THEN, Triple, loads
+from gpuviz.course.together.latency.lesson import Chase
 from gpuviz.coverage.figure import Answer, Figure, Ratio, Row, Said, Shown
 from gpuviz.coverage.organisation import rate_of
-from gpuviz.language import grouped
 from gpuviz.memory.coalescing import transactions
 from gpuviz.memory.counts import Count, count_of
-from gpuviz.occupancy import occupancy
-from gpuviz.scenes.latency import Chase
-from gpuviz.scenes.occupancy_fit import GF100
-from gpuviz.scenes.square_array import expected_row
-from gpuviz.scenes.square_array_trials import PUBLISHED, THEN, Triple, loads
-from gpuviz.traces import lane_mask
+from gpuviz.traces.trace import lane_mask
+from gpuviz.words.language import grouped
 
 _S1, _S2, _S4 = ("S1",), ("S2",), ("S4",)
 

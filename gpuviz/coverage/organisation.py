@@ -7,20 +7,20 @@ from collections.abc import Callable
 import numpy as np
 
 from gpuviz.arch import Architecture, architecture
+from gpuviz.arch.occupancy import Occupancy, occupancy
+from gpuviz.arch.occupancy_fit import G80, GF100, TEXTBOOK
+from gpuviz.course.organisation.launch_attempt import Attempt, attempt_of, number_of
+from gpuviz.course.together.latency_hiding import LOADS, rates_of, waits_of
+from gpuviz.course.together.occupancy.lesson import demand_of
+from gpuviz.course.together.occupancy.published import C2070_REGISTERS, SHAPES
+from gpuviz.course.together.occupancy.resident_blocks import resident_of
 from gpuviz.coverage.figure import Figure, Ratio, Row, Said, Settings, Shown
-from gpuviz.language import grouped
 from gpuviz.memory.counts import Count
-from gpuviz.occupancy import Occupancy, occupancy
 from gpuviz.ptx.emulator import Options
-from gpuviz.runners import emulated
-from gpuviz.scenes.latency_hiding import LOADS, rates_of, waits_of
-from gpuviz.scenes.launch_attempt import Attempt, attempt_of, number_of
-from gpuviz.scenes.occupancy import demand_of
-from gpuviz.scenes.occupancy_fit import G80, GF100, TEXTBOOK
-from gpuviz.scenes.occupancy_published import C2070_REGISTERS, SHAPES
-from gpuviz.scenes.perform import job_of
-from gpuviz.scenes.resident_blocks import resident_of
-from gpuviz.traces import LANES
+from gpuviz.run import emulated
+from gpuviz.story.perform import job_of
+from gpuviz.traces.trace import LANES
+from gpuviz.words.language import grouped
 
 _MACHINES = {"textbook": TEXTBOOK, "G80": G80, "GF100": GF100}
 

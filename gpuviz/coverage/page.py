@@ -6,13 +6,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from gpuviz.arch import architecture
+from gpuviz.course import SCENES
 from gpuviz.coverage.figure import Figure, Row
 from gpuviz.coverage.ladder import ladder, source
 from gpuviz.coverage.matrices import MATRICES
 from gpuviz.coverage.memory import GLOBAL, SHARED
 from gpuviz.coverage.organisation import OCCUPANCY, ORGANISATION
-from gpuviz.runners.recorded import shipped
-from gpuviz.scenes import SCENES
+from gpuviz.recordings.recorded import shipped
 
 PAGE = Path(__file__).parent.parent.parent / "docs" / "coverage.md"
 ROWS: tuple[Row, ...] = (*ORGANISATION, *OCCUPANCY, *GLOBAL, *SHARED, *MATRICES)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from gpuviz.arrays import F64
-from gpuviz.language import grouped
+from gpuviz.base.arrays import F64
+from gpuviz.words.language import grouped
 
 Values = npt.ArrayLike
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpuviz.arrays import F32, F64
+from gpuviz.base.arrays import F32, F64
 
 
 def bands(start: F32, end: F32) -> F32:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpuviz.arrays import F64, Rgba
+from gpuviz.base.arrays import F64, Rgba
 
 _LMS_FROM_LINEAR = np.array(
     [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpuviz.arrays import F64, I64
+from gpuviz.base.arrays import F64, I64
 
 
 def smooth(share: F64 | float) -> F64:

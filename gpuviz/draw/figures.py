@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gpuviz.arrays import Rgba
+from gpuviz.base.arrays import Rgba
 from gpuviz.draw.heading import label
 from gpuviz.draw.layout import Rect, wrap
 from gpuviz.draw.marks import Mark

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from gpuviz.arrays import Bool, Rgba
+from gpuviz.base.arrays import Bool, Rgba
 from gpuviz.draw.hit import item_at
 from gpuviz.draw.marks import Boxes, Curves, Frame, Mark, Texts
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpuviz.arrays import F32, Rgba
+from gpuviz.base.arrays import F32, Rgba
 from gpuviz.draw.label import at, label
 from gpuviz.draw.layout import Rect, fit_size, wrap
 from gpuviz.draw.marks import Boxes, Lines, Mark

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpuviz.arrays import F32
+from gpuviz.base.arrays import F32
 from gpuviz.draw.layout import Rect, grid
 from gpuviz.draw.marks import Boxes, Curves, Frame, Lines, Mark, Outlines, Raster, Strokes, Texts
 from gpuviz.draw.metrics import text_width

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpuviz.arrays import F32, Rgba
+from gpuviz.base.arrays import F32, Rgba
 from gpuviz.draw.marks import Align, Texts
 
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gpuviz.arrays import F32
+from gpuviz.base.arrays import F32
 from gpuviz.draw.metrics import text_width
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from gpuviz.arrays import F32, F64, I64, Rgba
+from gpuviz.base.arrays import F32, F64, I64, Rgba
 
 Align = Literal["left", "center", "right"]
 Tip = Callable[[int], str]

@@ -12,7 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
-from gpuviz.arrays import F32, F64, I64, Rgba
+from gpuviz.base.arrays import F32, F64, I64, Rgba
 from gpuviz.draw.layout import Rect, grid
 from gpuviz.draw.marks import Boxes, Lines, Mark, Raster, Texts
 from gpuviz.draw.metrics import text_width

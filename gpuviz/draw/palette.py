@@ -12,9 +12,9 @@ from types import MappingProxyType
 
 import numpy as np
 
-from gpuviz.arrays import F64, Rgba
+from gpuviz.base.arrays import F64, Rgba
 from gpuviz.draw.color import from_lch, luminance, mix, ramp, rgba
-from gpuviz.language import later
+from gpuviz.words.language import later
 
 Hue = tuple[float, float, float, float]  # hue in degrees, chroma, darkest and lightest lane (OKLab)
 

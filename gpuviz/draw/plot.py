@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gpuviz.arrays import F32, Rgba
+from gpuviz.base.arrays import F32, Rgba
 from gpuviz.draw.axis import Axis, Values
 from gpuviz.draw.heading import label
 from gpuviz.draw.layout import Rect, first_fitting

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from gpuviz.language import later, tr
-from gpuviz.runners.measurement import WORDS
+from gpuviz.recordings.measurement import WORDS
+from gpuviz.words.language import later, tr
 
 BADGES: Mapping[str, str] = {
     "model": later("model"),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gpuviz.arrays import F32, Rgba
+from gpuviz.base.arrays import F32, Rgba
 from gpuviz.draw.heading import label
 from gpuviz.draw.layout import Rect, centers, first_fitting
 from gpuviz.draw.marks import Boxes, Lines, Mark, Texts, Tip

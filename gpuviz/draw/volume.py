@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gpuviz.arrays import F32, I64, Rgba
+from gpuviz.base.arrays import F32, I64, Rgba
 from gpuviz.draw.layout import Rect, centers
 from gpuviz.draw.marks import Mark, Texts
 from gpuviz.draw.metrics import text_width

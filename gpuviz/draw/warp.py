@@ -6,12 +6,12 @@ from collections.abc import Callable
 
 import numpy as np
 
-from gpuviz.arrays import F32, I64, Bool, Rgba
+from gpuviz.base.arrays import F32, I64, Bool, Rgba
 from gpuviz.draw.layout import Rect, centers, grid
 from gpuviz.draw.marks import Boxes, Mark, Texts
 from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
-from gpuviz.traces import LANES
+from gpuviz.traces.trace import LANES
 
 _NUMBERS = tuple(str(lane) for lane in range(LANES))
 _GAP, _LEAST = 3.0, 12.0  # between lanes; least size of their numbers

@@ -7,9 +7,9 @@ from dataclasses import asdict
 from typing import IO, Any
 
 from gpuviz.export.export import Export
+from gpuviz.recordings.measurement import Measurement
 from gpuviz.results.count_tables import badge, summary, table, times
-from gpuviz.runners.base import Run
-from gpuviz.runners.measurement import Measurement
+from gpuviz.run.run import Run
 
 
 def csv(export: Export, file: IO[bytes]) -> None:

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import IO, Protocol
 
-from gpuviz.arrays import Rgba
+from gpuviz.base.arrays import Rgba
 from gpuviz.draw.marks import Frame
-from gpuviz.runners.base import Cancel, Progress, go_on, quiet
+from gpuviz.run.run import Cancel, Progress, go_on, quiet
 from gpuviz.views.lesson_view import View
 
 

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Literal
 
-from gpuviz.errors import InputError
+from gpuviz.base.errors import InputError
 from gpuviz.export import apng, data, gif, page, pdf, png, svg, video
 from gpuviz.export.export import Export, Options, Write
 from gpuviz.export.film import writer
 from gpuviz.export.record_in_file import FindRecord, in_one_piece
-from gpuviz.language import later
 from gpuviz.views.provenance import Provenance
+from gpuviz.words.language import later
 
 Holds = Literal["picture", "film", "page", "data", "timeline"]
 MOST_PIXELS = 1 << 28

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from gpuviz.arrays import F32
+from gpuviz.base.arrays import F32
 from gpuviz.draw.marks import Boxes, Frame, Lines, Mark
 from gpuviz.export.svg_marks import HATCH_STEP, HATCH_WIDTH
 

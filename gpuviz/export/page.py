@@ -12,20 +12,20 @@ from dataclasses import dataclass
 from html import escape
 from typing import IO
 
-from gpuviz import resources
+from gpuviz.base import resources
 from gpuviz.draw.color import code
 from gpuviz.draw.palette import THEMES, Palette
 from gpuviz.export import svg
 from gpuviz.export.export import Export, Options
 from gpuviz.export.page_data import Picture, Played, as_text, packed, played
 from gpuviz.export.svg_marks import number
-from gpuviz.language import grouped, tr
 from gpuviz.memory.counts import Count, by_name
 from gpuviz.results.count_tables import modelled, named, read_from, run_named
 from gpuviz.results.table import Table
-from gpuviz.runners.base import Cancel, Progress, Run, go_on, quiet
+from gpuviz.run.run import Cancel, Progress, Run, go_on, quiet
 from gpuviz.views.lesson_view import View
 from gpuviz.views.provenance import KEYWORD
+from gpuviz.words.language import grouped, tr
 
 
 @dataclass(frozen=True, eq=False)

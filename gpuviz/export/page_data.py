@@ -16,16 +16,16 @@ from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from typing import Any, Generic, TypeVar
 
+from gpuviz.base.errors import Cancelled, InputError
 from gpuviz.draw.marks import Frame
-from gpuviz.errors import Cancelled, InputError
 from gpuviz.export import svg
 from gpuviz.export.export import Options
 from gpuviz.export.film import moments
 from gpuviz.export.hover_texts import Hover, hovers
 from gpuviz.export.svg_marks import elements
-from gpuviz.kernels.signature import short_name
-from gpuviz.panels.script import Step
-from gpuviz.runners.base import Cancel, Progress, Run, go_on, quiet
+from gpuviz.launch.signature import short_name
+from gpuviz.run.run import Cancel, Progress, Run, go_on, quiet
+from gpuviz.story.script import Step
 from gpuviz.views.lesson_view import View
 
 MOST_PER_SECOND = 12  # enough to follow, and small

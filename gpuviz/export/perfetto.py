@@ -14,11 +14,11 @@ from typing import IO, Any
 import numpy as np
 
 from gpuviz.export.export import Export
-from gpuviz.machine.timeline import Timeline
-from gpuviz.machine.tracks import tracks
-from gpuviz.machine.warp_states import HELD, State
 from gpuviz.panels.limit_words import limit_sentence, model_note
 from gpuviz.panels.state_inks import NAMES
+from gpuviz.timing.timeline import Timeline
+from gpuviz.timing.tracks import tracks
+from gpuviz.timing.warp_states import HELD, State
 
 _COUNTED = 2000  # columns of a counter
 _WARPS, _SHARED = 1, 2  # process numbers

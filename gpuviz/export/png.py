@@ -11,7 +11,7 @@ from typing import IO
 import numpy as np
 import numpy.typing as npt
 
-from gpuviz.arrays import Rgba
+from gpuviz.base.arrays import Rgba
 from gpuviz.export.export import Export
 from gpuviz.views.provenance import KEYWORD, Provenance
 

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from gpuviz import bounded, trace_file
-from gpuviz.archive import form_of
-from gpuviz.errors import FormatError, InputError
+from gpuviz.base.errors import FormatError, InputError
 from gpuviz.export.reading import LARGEST, read
-from gpuviz.language import tr
-from gpuviz.runners import recording
-from gpuviz.runners.recording import Recording
-from gpuviz.scenes import traced
-from gpuviz.scenes.base import Lesson
+from gpuviz.files import bounded
+from gpuviz.files.archive import form_of
+from gpuviz.recordings import recording
+from gpuviz.recordings.recording import Recording
+from gpuviz.story import traced
+from gpuviz.story.lesson import Lesson
+from gpuviz.traces import file as trace_file
 from gpuviz.views.check_record import missing
 from gpuviz.views.provenance import Provenance
+from gpuviz.words.language import tr
 
 
 def read_any(path: Path) -> Provenance | Recording | Lesson:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import mmap
 from pathlib import Path
 
-from gpuviz import bounded
-from gpuviz.errors import FormatError, InputError
+from gpuviz.base.errors import FormatError, InputError
 from gpuviz.export.formats import FORMATS
 from gpuviz.export.record_in_file import Content, FindRecord, in_one_piece
+from gpuviz.files import bounded
 from gpuviz.views.provenance import MARK, Provenance, parse
 
 LARGEST = 1 << 34  # bytes of a film; it is mapped, not read

@@ -6,13 +6,13 @@ import logging
 from collections.abc import Callable
 from pathlib import Path
 
-from gpuviz import trace_file
-from gpuviz.errors import Cancelled
+from gpuviz.base.errors import Cancelled
+from gpuviz.course import COURSE, lesson
 from gpuviz.export.export import Export, Options, Painter
 from gpuviz.export.formats import PNG, format_of
-from gpuviz.files import whole
-from gpuviz.runners.base import Cancel, Progress, go_on, quiet
-from gpuviz.scenes import COURSE, lesson
+from gpuviz.files.writing import whole
+from gpuviz.run.run import Cancel, Progress, go_on, quiet
+from gpuviz.traces import file as trace_file
 from gpuviz.views.lesson_view import View
 from gpuviz.views.provenance import file_name
 

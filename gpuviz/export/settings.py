@@ -6,16 +6,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-from gpuviz import records
+from gpuviz.base import records
+from gpuviz.base.errors import FormatError
 from gpuviz.draw.palette import THEME_NAMES, THEMES
-from gpuviz.errors import FormatError
 from gpuviz.export.export import Options
 from gpuviz.export.film import moments
 from gpuviz.export.formats import GIF, PNG, SUFFIXES, Format, named
 from gpuviz.export.page_data import moments_of
-from gpuviz.language import later
 from gpuviz.views.lesson_view import View
 from gpuviz.views.performed import LARGEST, SMALLEST, timed
+from gpuviz.words.language import later
 
 SHOWN, CUSTOM, BOTH = "shown", "custom", "both"
 SIZES = (SHOWN, "1280x720", "1920x1080", "3840x2160", CUSTOM)

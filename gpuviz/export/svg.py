@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from html import escape
 from typing import IO
 
-from gpuviz.arrays import Rgba
+from gpuviz.base.arrays import Rgba
 from gpuviz.draw.color import code
 from gpuviz.draw.marks import Boxes, Frame
 from gpuviz.export.export import Export

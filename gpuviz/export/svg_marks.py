@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gpuviz.arrays import F64, Rgba
+from gpuviz.base.arrays import F64, Rgba
 from gpuviz.draw.color import code
 from gpuviz.draw.marks import Boxes, Curves, Frame, Lines, Mark, Outlines, Raster, Strokes, Texts
 from gpuviz.draw.metrics import CAP_HEIGHT

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import IO, Any
 
-from gpuviz.errors import InputError, UnavailableError
+from gpuviz.base.errors import InputError, UnavailableError
 from gpuviz.export.film import Kind, Rgb
-from gpuviz.language import tr
+from gpuviz.words.language import tr
 
 _BT709, _LIMITED = 1, 1  # what players take the colours of a film this large for
 

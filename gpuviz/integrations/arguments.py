@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from gpuviz.arguments import Spec, parse
-from gpuviz.errors import InputError
-from gpuviz.given import Given
+from gpuviz.arguments.given import Given
+from gpuviz.base.errors import InputError
 from gpuviz.integrations.host_arrays import HostArray, host_array, is_array, overlapping
 from gpuviz.ptx.text.ir import Variable
 

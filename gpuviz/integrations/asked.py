@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from gpuviz.arrays import Array
+from gpuviz.base.arrays import Array
+from gpuviz.base.errors import InputError
 from gpuviz.compile import Program, entry_name, in_clusters
-from gpuviz.errors import InputError
 from gpuviz.integrations.arguments import Arguments, collected
 from gpuviz.integrations.host_arrays import HostArray
-from gpuviz.kernels.names import source_parameters
+from gpuviz.launch.job import Job, Triple
 from gpuviz.ptx.text.parser import parse
-from gpuviz.runners.job import Job, Triple
+from gpuviz.source.parameter_names import source_parameters
 
 Grid = Triple | Callable[[Mapping[str, Any]], Sequence[int]] | None
 

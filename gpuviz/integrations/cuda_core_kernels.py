@@ -9,14 +9,14 @@ from contextlib import ExitStack, contextmanager
 from functools import partial
 from typing import Any
 
+from gpuviz.base.errors import UnsupportedError
 from gpuviz.compile import Program, ptx_program
 from gpuviz.compile.elf import embedded_ptx
 from gpuviz.compile.ptxas import assembled
-from gpuviz.errors import UnsupportedError
 from gpuviz.integrations import device_memory
 from gpuviz.integrations.asked import Asked, Building, Call, of_program
 from gpuviz.integrations.watching import Watcher, replaced
-from gpuviz.runners.job import triple
+from gpuviz.launch.job import triple
 
 # They launch with cuda.core what is theirs.
 _OTHERS = frozenset({"cuda", "numba", "numba_cuda", "cupy", "cupyx", "torch"})

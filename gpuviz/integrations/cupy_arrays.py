@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from gpuviz.arguments.given import Given
 from gpuviz.arguments.specs import Field, ScalarSpec, StructSpec
-from gpuviz.errors import InputError
-from gpuviz.given import Given
+from gpuviz.base.errors import InputError
 from gpuviz.integrations.arguments import Arguments
 
 _INDEX_32 = 1 << 31  # bytes below which indices have 32 bits

@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 
 from gpuviz.arch import architecture
+from gpuviz.base.errors import UnsupportedError
 from gpuviz.compile import Program, compile_arch, compile_cuda, entry_name
-from gpuviz.errors import UnsupportedError
 from gpuviz.integrations import cupy_written as written
 from gpuviz.integrations.asked import Asked, Building, Call, launch_of, of_program
 from gpuviz.integrations.watching import Watcher, replaced
-from gpuviz.runners.job import triple
+from gpuviz.launch.job import triple
 
 _ARCH = "sm_90"  # counted for, where nobody says and there is no GPU
 _PLAIN = Building()

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from gpuviz.errors import InputError, UnsupportedError
+from gpuviz.base.errors import InputError, UnsupportedError
 from gpuviz.integrations.arguments import Arguments
 from gpuviz.integrations.asked import Call
 from gpuviz.integrations.cupy_arrays import (
@@ -30,7 +30,7 @@ from gpuviz.integrations.cupy_arrays import (
     view,
 )
 from gpuviz.integrations.host_arrays import is_array
-from gpuviz.runners.job import Triple
+from gpuviz.launch.job import Triple
 
 _ARRAY, _INDEXER, _SCALAR = 1, 2, 3  # kinds of CuPy's _ArgInfo (cupy/_core/_kernel.pyx, 14.2)
 _ELEMENTWISE_BLOCK = 128  # threads, as `Function.linear_launch` has it

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpuviz.errors import UnavailableError
+from gpuviz.base.errors import UnavailableError
 from gpuviz.integrations.host_arrays import HostArray
 
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from gpuviz.arrays import Array
-from gpuviz.errors import InputError
+from gpuviz.base.arrays import Array
+from gpuviz.base.errors import InputError
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,15 +14,15 @@ from typing import Any
 import numpy as np
 
 from gpuviz.arch import architecture
+from gpuviz.base.errors import InputError, UnavailableError, UnsupportedError
 from gpuviz.compile import ptx_program
 from gpuviz.compile.program import CompileError, Program, kernels
 from gpuviz.compile.ptxas import assembled
-from gpuviz.errors import InputError, UnavailableError, UnsupportedError
 from gpuviz.integrations.arguments import Arguments
 from gpuviz.integrations.asked import Asked, Building, Call, launch_of
 from gpuviz.integrations.host_arrays import is_array
 from gpuviz.integrations.watching import Watcher, replaced
-from gpuviz.runners.job import triple
+from gpuviz.launch.job import triple
 
 _LIBRARY = "sm_90"  # counted for, where nobody says
 _COLOURS = re.compile("\x1b\\[[0-9;]*m")

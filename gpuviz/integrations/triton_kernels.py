@@ -12,16 +12,16 @@ from typing import Any
 import numpy as np
 
 from gpuviz.arch import architecture
+from gpuviz.arguments.given import Given
+from gpuviz.base.errors import InputError, UnsupportedError
 from gpuviz.compile import Program, ptx_program
-from gpuviz.errors import InputError, UnsupportedError
-from gpuviz.given import Given
 from gpuviz.integrations.arguments import Arguments, scalar
 from gpuviz.integrations.asked import Asked, Call, launch_of
 from gpuviz.integrations.host_arrays import is_array
 from gpuviz.integrations.watching import Watcher, replaced
+from gpuviz.launch.job import Triple, triple
 from gpuviz.ptx.text.ir import Variable
 from gpuviz.ptx.text.parser import parse
-from gpuviz.runners.job import Triple, triple
 
 _SCRATCH = "scratch"
 

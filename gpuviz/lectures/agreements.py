@@ -10,9 +10,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from gpuviz import bounded, files, folders, records
-from gpuviz.errors import InputError
-from gpuviz.reach import whole_name
+from gpuviz.base import records
+from gpuviz.base.errors import InputError
+from gpuviz.files import bounded, folders
+from gpuviz.files import writing as files
+from gpuviz.files.allowed_paths import whole_name
 
 _MOST = 200  # lectures; the one agreed to longest ago is forgotten first
 _LARGEST = 1 << 20  # bytes of the file

@@ -7,18 +7,18 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from gpuviz.arch import architecture
-from gpuviz.errors import InputError
-from gpuviz.language import grouped, tr, trn
+from gpuviz.base.errors import InputError
 from gpuviz.lectures.lecture import CONFLICTS, LIMITER, PHASES, TIME, Counted, Guess, Question
 from gpuviz.memory.counts import by_name, count_of, parts
 from gpuviz.memory.derived import DERIVED
 from gpuviz.memory.units import SPACES, unit_of
 from gpuviz.memory.units import label as label_of
 from gpuviz.panels.resource_names import RESOURCES
-from gpuviz.runners.base import Run
-from gpuviz.runners.measurement import Measurement
-from gpuviz.scenes.compare import SIDES
-from gpuviz.traces import HANDOVERS
+from gpuviz.recordings.measurement import Measurement
+from gpuviz.run.run import Run
+from gpuviz.story.compare import SIDES
+from gpuviz.traces.trace import HANDOVERS
+from gpuviz.words.language import grouped, tr, trn
 
 Runs = Mapping[str, Run]
 Measurements = Mapping[str, Measurement]

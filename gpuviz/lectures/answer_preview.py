@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from gpuviz.errors import InputError
-from gpuviz.language import tr
+from gpuviz.base.errors import InputError
 from gpuviz.lectures.answer import answer, shown
 from gpuviz.lectures.band import LETTERS
 from gpuviz.lectures.lecture import Question
-from gpuviz.scenes.showing import Showing
+from gpuviz.story.showing import Showing
 from gpuviz.views.provenance import Provenance
+from gpuviz.words.language import tr
 
 _RUN = (
     *("lesson", "values", "arch", "level", "launch"),

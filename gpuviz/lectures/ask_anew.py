@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from gpuviz.language import tr
 from gpuviz.lectures.answer import Runs, answer_of, limiter_of, right_of, run_of
 from gpuviz.lectures.lecture import LIMITER, Guess, Question
+from gpuviz.words.language import tr
 
 
 def asked_anew(question: Question, runs: Runs, changed: str) -> Question:

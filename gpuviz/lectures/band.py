@@ -10,12 +10,12 @@ from gpuviz.draw.layout import Rect, elide, first_fitting, fit_size
 from gpuviz.draw.marks import Boxes, Mark
 from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
-from gpuviz.language import duration, tr
 from gpuviz.lectures.answer import Answer, Figure, shown
 from gpuviz.lectures.hands import Hands
 from gpuviz.lectures.lecture import Guess
 from gpuviz.lectures.prediction import Prediction, line
 from gpuviz.results.badges import BADGES, caption
+from gpuviz.words.language import duration, tr
 
 CHOICES, FIGURES, FOOT = 46.0, 34.0, 10.0  # heights at scale 1
 _REST = 0.3  # how much paler the right choice is where no hands were for it

@@ -18,18 +18,19 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path, PurePosixPath
 
-from gpuviz import bounded, resources, zips
+from gpuviz.base import resources
+from gpuviz.base.errors import FormatError, InputError
 from gpuviz.compile import Program, bundled
 from gpuviz.compile.bundled import ProgramKey
-from gpuviz.errors import FormatError, InputError
+from gpuviz.files import bounded, zips
+from gpuviz.files.allowed_paths import Reach
 from gpuviz.lectures import unpacked as unpacked_to
 from gpuviz.lectures.lecture import SUFFIX, Lecture
 from gpuviz.lectures.markdown.files import FOLDER as PICTURES
 from gpuviz.lectures.reading import read
 from gpuviz.lectures.translated import translated
-from gpuviz.reach import Reach
-from gpuviz.runners import recording
-from gpuviz.runners.session import Carried, Session
+from gpuviz.recordings import recording
+from gpuviz.run.session import Carried, Session
 
 TEXT = "lecture" + SUFFIX
 KERNELS, TRACES, PROGRAMS, RECORDINGS = "kernels", "traces", "programs", "recordings"

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
-from gpuviz.toml_text import loads as loads_text
+from gpuviz.files.toml_text import loads as loads_text
 
 # Comments right above a slide are about it; those above nothing are passed over in one go.
 _SLIDE = re.compile(r"^(?:[ \t]*#.*\n)*+(?P<slide>[ \t]*\[\[[ \t]*slide[ \t]*\]\])?", re.MULTILINE)

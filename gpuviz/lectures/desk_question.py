@@ -5,14 +5,14 @@ from __future__ import annotations
 from contextlib import suppress
 
 from gpuviz.arch import architecture
-from gpuviz.errors import InputError
-from gpuviz.language import tr
+from gpuviz.base.errors import InputError
 from gpuviz.lectures.answer import Runs, phases_of
 from gpuviz.lectures.lecture import PHASES, Question
 from gpuviz.memory.counts import Count, Kind, cost_of, count_of, find
 from gpuviz.memory.units import OPS, SPACES, unit_of
-from gpuviz.runners.base import Run
-from gpuviz.traces import LANES
+from gpuviz.run.run import Run
+from gpuviz.traces.trace import LANES
+from gpuviz.words.language import tr
 
 _FEW = 4  # choices
 

@@ -10,16 +10,17 @@ from pathlib import Path
 
 import numpy as np
 
-from gpuviz import folders, records, resources
-from gpuviz.array_expressions import evaluate
-from gpuviz.errors import FormatError
-from gpuviz.files import write
-from gpuviz.language import tr, trn
+from gpuviz.arguments.array_expressions import evaluate
+from gpuviz.base import records, resources
+from gpuviz.base.errors import FormatError
+from gpuviz.files import folders
+from gpuviz.files.writing import write
 from gpuviz.lectures.answer import answer_of, shown
 from gpuviz.lectures.lecture import Per, Question
 from gpuviz.results.dearest import dearest_line
-from gpuviz.runners.base import Run
-from gpuviz.scenes.kernel_launch import KernelLaunch
+from gpuviz.run.run import Run
+from gpuviz.story.kernel_launch import KernelLaunch
+from gpuviz.words.language import tr, trn
 
 _FOLDER = "exercises"
 _COUNT = "count"

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from gpuviz.base.errors import Cancelled
 from gpuviz.draw.marks import Frame
-from gpuviz.errors import Cancelled
 from gpuviz.export.export import Painter
-from gpuviz.language import tr
 from gpuviz.lectures.lecture import Lecture, Slide
 from gpuviz.lectures.pages import Missing, pages
-from gpuviz.runners.base import Cancel, Progress
-from gpuviz.runners.session import Library
+from gpuviz.run.run import Cancel, Progress
+from gpuviz.run.session import Library
 from gpuviz.views.provenance import Provenance
+from gpuviz.words.language import tr
 
 THEME = "projector"  # dark on white
 

@@ -14,13 +14,13 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from msgspec import Meta
 
-from gpuviz import records
-from gpuviz.arrays import F64
+from gpuviz.base import records
+from gpuviz.base.arrays import F64
+from gpuviz.base.errors import FormatError, InputError
 from gpuviz.draw.color import rgba
 from gpuviz.draw.marks import Mark, Strokes
 from gpuviz.draw.palette import Palette
 from gpuviz.draw.stage import Stage
-from gpuviz.errors import FormatError, InputError
 
 Nib = Literal["pen", "marker"]
 Point = tuple[float, float]

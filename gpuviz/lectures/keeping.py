@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from gpuviz.errors import InputError
-from gpuviz.language import tr
+from gpuviz.base.errors import InputError
 from gpuviz.lectures.bundle import is_bundle, shipped
 from gpuviz.lectures.lecture import Lecture, Slide
 from gpuviz.lectures.reading import read
 from gpuviz.lectures.writing import write
+from gpuviz.words.language import tr
 
 Change = Callable[[Slide], Slide]
 Changes = Mapping[int, Change]  # by the numbers of slides, from 0

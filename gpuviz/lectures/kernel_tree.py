@@ -7,11 +7,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from gpuviz.base.errors import InputError, UnavailableError
 from gpuviz.compile import CompileError, own_program
 from gpuviz.compile.program import Program
-from gpuviz.errors import InputError, UnavailableError
-from gpuviz.reach import Reach, whole_name
-from gpuviz.scenes.kernel_launch import KernelLaunch
+from gpuviz.files.allowed_paths import Reach, whole_name
+from gpuviz.story.kernel_launch import KernelLaunch
 
 
 @dataclass(frozen=True)

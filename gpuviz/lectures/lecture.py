@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from gpuviz.errors import InputError
-from gpuviz.language import tr
+from gpuviz.base.errors import InputError
+from gpuviz.files.suffixes import LECTURE
 from gpuviz.lectures.ink import Ink
-from gpuviz.suffixes import LECTURE
 from gpuviz.views.performed import lesson_for
 from gpuviz.views.provenance import Provenance
+from gpuviz.words.language import tr
 
 SUFFIX = LECTURE
 TIME = "time"

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from gpuviz.base.errors import Cancelled
 from gpuviz.draw.beside import shifted
 from gpuviz.draw.heading import label
 from gpuviz.draw.layout import Rect, wrap
 from gpuviz.draw.marks import Boxes, Frame, Mark
 from gpuviz.draw.palette import THEMES
 from gpuviz.draw.scaled import fitted
-from gpuviz.errors import Cancelled
 from gpuviz.export.export import Painter
-from gpuviz.language import tr
 from gpuviz.lectures.handout import THEME, drawn
 from gpuviz.lectures.lecture import Lecture, Slide
-from gpuviz.runners.base import Cancel, Progress
-from gpuviz.runners.session import Library
+from gpuviz.run.run import Cancel, Progress
+from gpuviz.run.session import Library
+from gpuviz.words.language import tr
 
 PAGE = (1240.0, 1754.0)  # A4, upright
 _MARGIN, _GAP = 90.0, 36.0

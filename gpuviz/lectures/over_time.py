@@ -7,15 +7,15 @@ from dataclasses import replace
 from functools import partial
 
 from gpuviz.arch import architecture
-from gpuviz.errors import InputError
-from gpuviz.language import tr
+from gpuviz.base.errors import InputError
 from gpuviz.lectures.lecture import Slide
 from gpuviz.panels.layout import rows
 from gpuviz.panels.picture import Picture
-from gpuviz.panels.script import Script
-from gpuviz.runners.base import Run
-from gpuviz.scenes.base import Lesson, Plan, Story, Values
+from gpuviz.run.run import Run
+from gpuviz.story.lesson import Lesson, Plan, Story, Values
+from gpuviz.story.script import Script
 from gpuviz.views.performed import lesson_for
+from gpuviz.words.language import tr
 
 _STILL = 2.0  # seconds
 

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from gpuviz.arguments import parse, renamed
-from gpuviz.errors import InputError
-from gpuviz.local import local
-from gpuviz.reach import Reach, whole_name
-from gpuviz.scenes import traced
-from gpuviz.scenes.kernel_launch import launch_of
+from gpuviz.base.errors import InputError
+from gpuviz.files.allowed_paths import Reach, whole_name
+from gpuviz.files.local import local
+from gpuviz.story import traced
+from gpuviz.story.kernel_launch import launch_of
 
 KERNEL, TRACE = "kernel", "trace"
 _KNOWN = (

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gpuviz.errors import Error
+from gpuviz.base.errors import Error
 from gpuviz.lectures.lecture import Lecture
-from gpuviz.scenes import traced
-from gpuviz.scenes.base import Plan
-from gpuviz.scenes.check import check_values
+from gpuviz.story import traced
+from gpuviz.story.check import check_values
+from gpuviz.story.lesson import Plan
 from gpuviz.views.performed import lesson_for
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from gpuviz.language import tr
 from gpuviz.lectures.lecture import Lecture, Slide
+from gpuviz.words.language import tr
 
 ON_TIME = 15.0  # seconds that nobody calls late, or early
 

@@ -11,11 +11,12 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from gpuviz import bounded
+from gpuviz.base.errors import Cancelled, InputError
 from gpuviz.compile import CompileError, bundled
 from gpuviz.compile.program import Program
-from gpuviz.errors import Cancelled, InputError
-from gpuviz.files import whole
+from gpuviz.files import bounded
+from gpuviz.files.allowed_paths import Reach, whole_name
+from gpuviz.files.writing import whole
 from gpuviz.lectures.bundle import KERNELS, LARGEST, PROGRAMS, RECORDINGS, TEXT, TRACES
 from gpuviz.lectures.kernel_tree import check_moved, tree_of
 from gpuviz.lectures.lecture import Lecture, Slide
@@ -23,15 +24,15 @@ from gpuviz.lectures.markdown.files import packed_as
 from gpuviz.lectures.own_files import moved
 from gpuviz.lectures.plot_beside import plot_of
 from gpuviz.lectures.writing import text_of
-from gpuviz.reach import Reach, whole_name
-from gpuviz.runners import recording, session
-from gpuviz.runners.base import Cancel, Progress, go_on, quiet
-from gpuviz.runners.recording import Entry, Recording
-from gpuviz.runners.session import Library
-from gpuviz.scenes import traced
-from gpuviz.scenes.base import Plan
-from gpuviz.scenes.kernel_launch import launch_of, record_of
-from gpuviz.scenes.perform import job_of
+from gpuviz.recordings import recording
+from gpuviz.recordings.recording import Entry, Recording
+from gpuviz.run import session
+from gpuviz.run.run import Cancel, Progress, go_on, quiet
+from gpuviz.run.session import Library
+from gpuviz.story import traced
+from gpuviz.story.kernel_launch import launch_of, record_of
+from gpuviz.story.lesson import Plan
+from gpuviz.story.perform import job_of
 from gpuviz.views.performed import variants_of
 from gpuviz.views.provenance import Provenance
 

@@ -6,17 +6,17 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
+from gpuviz.base.errors import InputError, failure_of
 from gpuviz.draw.marks import Frame
 from gpuviz.draw.stage import Stage
-from gpuviz.errors import InputError, failure_of
 from gpuviz.lectures.answer import answer, figures
 from gpuviz.lectures.cues import Cue, cues
 from gpuviz.lectures.lecture import Lecture, Slide
 from gpuviz.lectures.over_time import lesson_of
 from gpuviz.lectures.picture import Shown, inked, letters
 from gpuviz.lectures.plot_beside import plot_of
-from gpuviz.runners.session import Library
-from gpuviz.scenes.base import Story
+from gpuviz.run.session import Library
+from gpuviz.story.lesson import Story
 from gpuviz.views.lesson_view import View
 from gpuviz.views.performed import timed, view_of
 from gpuviz.views.provenance import Provenance

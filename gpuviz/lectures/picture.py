@@ -22,7 +22,7 @@ from gpuviz.lectures.lecture import Slide
 from gpuviz.lectures.markdown.blocks import Paragraph, Span, blocks, lines
 from gpuviz.lectures.markdown.setting import set_words
 from gpuviz.lectures.prediction import Prediction
-from gpuviz.scenes.base import Story
+from gpuviz.story.lesson import Story
 
 _CLOSE = 1e-6
 _TITLE = 0.12  # of the height, in which a title stands
@@ -49,7 +49,7 @@ class Shown:
 def letters(height: float, compared: bool) -> float:
     """How far letters are enlarged on a screen of that height, to be read from the back row.
 
-    It is as far as every lesson stands without leaving something out (tests/scenes, back row). Two
+    It is as far as every lesson stands without leaving something out (tests/course, back row). Two
     variants beside each other have less room each, and letters that grow more.
     """
     large = height >= _LARGE

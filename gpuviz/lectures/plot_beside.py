@@ -10,20 +10,20 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 
+from gpuviz.base.errors import InputError
 from gpuviz.draw.axis import Axis, short
-from gpuviz.errors import InputError
-from gpuviz.language import tr
 from gpuviz.lectures.answer import Runs, answer_of, label, shown
 from gpuviz.lectures.lecture import Plotted, Question, Slide
 from gpuviz.panels.layout import rows
 from gpuviz.panels.picture import Picture
 from gpuviz.panels.plot import Curve, Note, Plot, Stairs
-from gpuviz.panels.script import Script
-from gpuviz.runners.base import Run
-from gpuviz.scenes.base import Lesson, Plan, Story, Value, Values
-from gpuviz.scenes.check import value_of
+from gpuviz.run.run import Run
+from gpuviz.story.check import value_of
+from gpuviz.story.lesson import Lesson, Plan, Story, Value, Values
+from gpuviz.story.script import Script
 from gpuviz.sweeps.axis import parse
 from gpuviz.views.performed import lesson_for
+from gpuviz.words.language import tr
 
 _MOST = 32  # values: more bars cannot be told apart from the back row
 _STEPS = (1.0, 2.0, 5.0, 10.0)

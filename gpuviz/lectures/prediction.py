@@ -8,16 +8,16 @@ from math import expm1, floor, log1p
 
 import numpy as np
 
-from gpuviz.arrays import Rgba
+from gpuviz.base.arrays import Rgba
 from gpuviz.draw.heading import label
 from gpuviz.draw.layout import Rect
 from gpuviz.draw.marks import Boxes, Mark
 from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
-from gpuviz.language import tr
 from gpuviz.lectures.answer import Answer, shown
 from gpuviz.lectures.lecture import Guess
-from gpuviz.traces import LANES
+from gpuviz.traces.trace import LANES
+from gpuviz.words.language import tr
 
 _BEYOND = 2  # times the largest choice the line goes on: its end must not be the answer
 _EXACT = 100  # from here on a prediction has two digits

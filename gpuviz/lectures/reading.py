@@ -8,12 +8,13 @@ from typing import Annotated, Any, TypedDict
 
 from msgspec import Meta
 
-from gpuviz import bounded, records
-from gpuviz.errors import FormatError, failure_of
+from gpuviz.base import records
+from gpuviz.base.errors import FormatError, failure_of
+from gpuviz.files import bounded
+from gpuviz.files.allowed_paths import Reach
 from gpuviz.lectures.chunks import Broken, Chunk, beginnings, chunks, line_of, loads
 from gpuviz.lectures.lecture import Lecture, Problem, Slide
 from gpuviz.lectures.slide_fields import Fault, slide_of
-from gpuviz.reach import Reach
 
 KEY, VERSION = "gpuviz-lecture", 1
 _LONGEST = 400  # letters of a problem

@@ -11,9 +11,11 @@ from typing import Annotated, Any, TypedDict
 
 from msgspec import Meta
 
-from gpuviz import records
 from gpuviz.arch import architecture
-from gpuviz.errors import Elsewhere, Error, FormatError, InputError
+from gpuviz.base import records
+from gpuviz.base.errors import Elsewhere, Error, FormatError, InputError
+from gpuviz.course import lesson as lesson_named
+from gpuviz.files.allowed_paths import Reach
 from gpuviz.lectures.ink import ink_of, plain_ink
 from gpuviz.lectures.lecture import CONFLICTS, LIMITER, PHASES, TIME, Plotted, Question, Show, Slide
 from gpuviz.lectures.markdown.files import find as find_pictures
@@ -24,9 +26,7 @@ from gpuviz.memory.counts import Count, find, parts
 from gpuviz.memory.derived import DERIVED
 from gpuviz.memory.units import SPACES
 from gpuviz.panels.resource_names import RESOURCES
-from gpuviz.reach import Reach
-from gpuviz.scenes import lesson as lesson_named
-from gpuviz.scenes.check import check_values
+from gpuviz.story.check import check_values
 from gpuviz.views.performed import lesson_for
 from gpuviz.views.provenance import Provenance
 

@@ -9,8 +9,8 @@ from gpuviz.draw.layout import Rect, elide, fit_size
 from gpuviz.draw.marks import Boxes, Frame, Mark
 from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
-from gpuviz.language import tr
 from gpuviz.lectures.variation import Field
+from gpuviz.words.language import tr
 
 _FIELDS, _LINE, _PAD = 46.0, 20.0, 5.0  # heights at scale 1
 _NARROW, _WIDE = 92.0, 190.0  # of a field, at scale 1

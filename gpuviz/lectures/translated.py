@@ -12,10 +12,11 @@ from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
-from gpuviz import bounded, records
-from gpuviz.language import ENGLISH
+from gpuviz.base import records
+from gpuviz.files import bounded
 from gpuviz.lectures.lecture import LIMITER, Lecture, Question, Slide
 from gpuviz.lectures.reading import title
+from gpuviz.words.language import ENGLISH
 
 
 def catalogue_of(file: Path, language: str) -> Path:

@@ -19,8 +19,8 @@ from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import IO
 
-from gpuviz import folders
-from gpuviz.disk_cache import Kept, surplus, touch
+from gpuviz.files import folders
+from gpuviz.files.disk_cache import Kept, surplus, touch
 
 ROOM = 1 << 30  # bytes of all bundles
 _PART = ".part"

@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from gpuviz.arch import ARCHITECTURES, architecture
-from gpuviz.errors import InputError
-from gpuviz.language import tr
-from gpuviz.scenes.base import Lesson, Parameter, Value
-from gpuviz.scenes.compare import SIDES, name_of
+from gpuviz.base.errors import InputError
+from gpuviz.story.compare import SIDES, name_of
+from gpuviz.story.lesson import Lesson, Parameter, Value
 from gpuviz.views.performed import beside_for, lesson_for
 from gpuviz.views.provenance import Provenance
+from gpuviz.words.language import tr
 
 _TRIES = 64  # values that make no sense are passed over, so many at most
 

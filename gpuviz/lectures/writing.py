@@ -15,14 +15,16 @@ from typing import Any
 import tomlkit
 from tomlkit.items import AoT, Item
 
-from gpuviz import bounded, files, records
-from gpuviz.errors import InputError
+from gpuviz.base import records
+from gpuviz.base.errors import InputError
+from gpuviz.files import bounded
+from gpuviz.files import writing as files
+from gpuviz.files.allowed_paths import Reach
 from gpuviz.lectures.chunks import Broken, Chunk, loads
 from gpuviz.lectures.lecture import Lecture, Slide
 from gpuviz.lectures.own_files import files_of
 from gpuviz.lectures.reading import KEY, VERSION, Head, slide_in
 from gpuviz.lectures.slide_fields import plain_of
-from gpuviz.reach import Reach
 
 _LINE = 1 << 16  # bytes of a first line, at most
 _INLINE = ("values", "compare", "kernel", "beside")

@@ -25,7 +25,7 @@ import numpy as np
 
 from gpuviz.arch import Architecture
 from gpuviz.arch.facts import Atomics
-from gpuviz.arrays import I64, U64, Bool
+from gpuviz.base.arrays import I64, U64, Bool
 from gpuviz.memory.banks import Wavefronts, wavefronts
 from gpuviz.memory.lanes import any_active, grouped, summed
 

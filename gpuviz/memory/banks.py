@@ -25,10 +25,10 @@ import numpy as np
 
 from gpuviz.arch import Architecture
 from gpuviz.arch.facts import Banking
-from gpuviz.arrays import I64, U64, Bool
+from gpuviz.base.arrays import I64, U64, Bool
 from gpuviz.memory.lanes import any_active, check, firsts, grouped, summed
 from gpuviz.memory.tesla import tesla_passes
-from gpuviz.traces import Op
+from gpuviz.traces.trace import Op
 
 WIDTHS = (1, 2, 4, 8, 16)
 LANE = np.arange(32)

@@ -15,10 +15,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpuviz.arrays import I64
+from gpuviz.base.arrays import I64
 from gpuviz.memory.counts import Count
-from gpuviz.observe import Report, Sums, Transfer, TransferKind
-from gpuviz.traces import Launch
+from gpuviz.traces.observe import Report, Sums, Transfer, TransferKind
+from gpuviz.traces.trace import Launch
 
 _LINE, _SECTOR = 128, 32
 _COUNTS: dict[TransferKind, tuple[Count, Count, Count]] = {

@@ -18,11 +18,11 @@ import numpy as np
 
 from gpuviz.arch import Architecture
 from gpuviz.arch.facts import Cache, Coalescing
-from gpuviz.arrays import I64, U64, Bool
+from gpuviz.base.arrays import I64, U64, Bool
 from gpuviz.memory.half_warps import count_ordered, count_shrunk, serve_ordered, serve_shrunk
 from gpuviz.memory.lanes import bytes_asked, check, distinct, grouped, summed
 from gpuviz.memory.segments import Counted, Segment, serve_blocks
-from gpuviz.traces import Op
+from gpuviz.traces.trace import Op
 
 
 @dataclass(frozen=True, eq=False)

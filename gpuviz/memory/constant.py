@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from gpuviz.arch import Architecture
-from gpuviz.arrays import I64, U64, Bool
+from gpuviz.base.arrays import I64, U64, Bool
 from gpuviz.memory.lanes import check, distinct, grouped, summed
 
 

@@ -20,10 +20,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpuviz.arrays import I64, U64, Bool
+from gpuviz.base.arrays import I64, U64, Bool
 from gpuviz.memory.banks import Wavefronts
 from gpuviz.memory.lanes import any_active, grouped, summed
-from gpuviz.observe import NOTHING
+from gpuviz.traces.observe import NOTHING
 
 _BANKS = 32
 

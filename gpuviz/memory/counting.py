@@ -14,13 +14,13 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from gpuviz.arch import Architecture
-from gpuviz.arrays import I64, U64
+from gpuviz.base.arrays import I64, U64
 from gpuviz.memory.counts import Count, kind_of, requests_of
 from gpuviz.memory.footprint import Footprint
 from gpuviz.memory.patterns import Patterns, representatives
 from gpuviz.memory.request_counts import LOADS_OF_LOOP, columns, copied, counted, measure
-from gpuviz.observe import Access, Report, Sums
-from gpuviz.traces import Launch, MemoryInstruction
+from gpuviz.traces.observe import Access, Report, Sums
+from gpuviz.traces.trace import Launch, MemoryInstruction
 
 _NOTHING: I64 = np.zeros(0, np.int64)
 
@@ -83,7 +83,7 @@ def _everything(instruction: MemoryInstruction) -> bool:
 
 
 class Counter(Sums):
-    """Counts every access of a launch for one architecture; a `gpuviz.observe.Sums`.
+    """Counts every access of a launch for one architecture; a `gpuviz.traces.observe.Sums`.
 
     `keep` chooses the instructions that count. Rows that look alike are counted once (see
     `gpuviz.memory.patterns`), so that regular kernels cost microseconds a call. Not thread-safe.

@@ -13,7 +13,7 @@ from typing import Literal, TypeVar, cast
 
 from gpuviz.memory import hardware
 from gpuviz.memory.hardware import Hardware
-from gpuviz.traces import MemoryInstruction
+from gpuviz.traces.trace import MemoryInstruction
 
 Quantity = Literal[
     "requests",

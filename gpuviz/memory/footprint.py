@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpuviz.arrays import I64, Bool
-from gpuviz.observe import Access
+from gpuviz.base.arrays import I64, Bool
+from gpuviz.traces.observe import Access
 
 SECTOR_BITS = 5
 _PAGE_BITS = 20  # sectors of one page: 32 MiB of memory

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpuviz.arrays import I64, U64, Bool
+from gpuviz.base.arrays import I64, U64, Bool
 from gpuviz.memory.lanes import bytes_asked, grouped, per_row, summed
 from gpuviz.memory.segments import Counted, Segment, by_block
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from gpuviz.language import later
+from gpuviz.words.language import later
 
 RAW = "_raw"  # ends the name of a reading of `Hardware.noisy`
 _OPCODES = {

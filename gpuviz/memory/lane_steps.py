@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gpuviz.arrays import I64, Bool
-from gpuviz.traces import MemoryInstruction, Requests, Trace, lane_mask
+from gpuviz.base.arrays import I64, Bool
+from gpuviz.traces.trace import MemoryInstruction, Requests, Trace, lane_mask
 
 _SAMPLE = 64  # requests looked at
 _MOSTLY = 0.6  # of the steps are alike

@@ -7,8 +7,8 @@ from typing import TypeVar
 
 import numpy as np
 
-from gpuviz.arrays import I64, U64, Bool
-from gpuviz.errors import InputError
+from gpuviz.base.arrays import I64, U64, Bool
+from gpuviz.base.errors import InputError
 
 Rows = TypeVar("Rows", U64, Bool)
 

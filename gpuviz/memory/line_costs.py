@@ -11,13 +11,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from gpuviz.compile.split.spread import Place
 from gpuviz.memory.counting import CountRow, Counts
 from gpuviz.memory.counts import Count, Quantity, cost_of, costs_of
 from gpuviz.memory.lane_steps import LaneSteps, key_of, steps_of
 from gpuviz.memory.operands import Operands
 from gpuviz.memory.reasons import Evidence, Reason, reason
-from gpuviz.traces import MemoryInstruction, Trace
+from gpuviz.source.spread import Place
+from gpuviz.traces.trace import MemoryInstruction, Trace
 
 _CYCLES: Mapping[Quantity, float] = {"sectors": 0.5, "wavefronts": 1.0}
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 import numpy as np
 
 from gpuviz.arch import Architecture
-from gpuviz.arrays import U64, Bool
+from gpuviz.base.arrays import U64, Bool
 from gpuviz.memory.coalescing import Transactions, transactions
 from gpuviz.memory.lanes import bytes_asked, check, distinct
-from gpuviz.traces import Op
+from gpuviz.traces.trace import Op
 
 _LANE = np.arange(32, dtype=np.uint64)
 

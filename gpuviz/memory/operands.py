@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from gpuviz.base.errors import Error
 from gpuviz.compile import Program, again
-from gpuviz.compile.split.spread import Place, Spread, spread
-from gpuviz.errors import Error
 from gpuviz.ptx.text.ir import Addr, Function, Instruction, Operand, Reg, Sym
 from gpuviz.ptx.text.parser import parse
+from gpuviz.source.spread import Place, Spread, spread
 
 Operands = Mapping[int, Place]
 """By line of the PTX text; what comes from nowhere in the source is left out."""

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gpuviz.arrays import I64, U64, Bool
-from gpuviz.traces import LANES
+from gpuviz.base.arrays import I64, U64, Bool
+from gpuviz.traces.trace import LANES
 
 _MIX = np.random.default_rng(2).integers(1, 2**63, LANES + 2, dtype=np.uint64) * 2 + 1
 _FULL = np.ones((1, LANES), dtype=bool)

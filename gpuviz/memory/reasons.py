@@ -6,11 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from gpuviz.language import fine_percent, tr, trn
 from gpuviz.memory.counting import CountRow
 from gpuviz.memory.counts import Count, kind_of, requests_of
 from gpuviz.memory.lane_steps import LaneSteps
 from gpuviz.memory.transaction_names import in_bytes
+from gpuviz.words.language import fine_percent, tr, trn
 
 Kind = Literal[
     "fine", "off", "apart", "fields", "misaligned", "scattered", "conflict", "atomic", "local",

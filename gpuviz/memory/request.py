@@ -8,12 +8,12 @@ from functools import cached_property
 import numpy as np
 
 from gpuviz.arch import Architecture
-from gpuviz.arrays import I64, Bool
+from gpuviz.base.arrays import I64, Bool
 from gpuviz.memory.coalescing import groups_of, segments, transactions
 from gpuviz.memory.segments import Segment
 from gpuviz.memory.strip import LINE, Strip, cut
 from gpuviz.memory.transaction_names import counted, nouns, numbered
-from gpuviz.traces import LANES, Buffer, MemoryInstruction, Requests, Trace
+from gpuviz.traces.trace import LANES, Buffer, MemoryInstruction, Requests, Trace
 
 
 @dataclass(frozen=True, eq=False)

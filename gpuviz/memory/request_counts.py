@@ -16,7 +16,7 @@ from functools import cache
 import numpy as np
 
 from gpuviz.arch import Architecture
-from gpuviz.arrays import I64, U64, Bool
+from gpuviz.base.arrays import I64, U64, Bool
 from gpuviz.memory.atomics import turns
 from gpuviz.memory.banks import Wavefronts, matrix_wavefronts, wavefronts
 from gpuviz.memory.coalescing import Transactions, transactions
@@ -25,7 +25,7 @@ from gpuviz.memory.copies import copy_wavefronts, past_l1
 from gpuviz.memory.counts import PART_OF, Count, Kind, Quantity, counts_of, kind_of, of_kind
 from gpuviz.memory.lanes import any_active, bytes_asked
 from gpuviz.memory.local import local_transactions
-from gpuviz.traces import MATRICES, MemoryInstruction, Space
+from gpuviz.traces.trace import MATRICES, MemoryInstruction, Space
 
 _PAST_L1: tuple[Count, ...] = (Count.GLOBAL_LOAD_SECTORS, Count.GLOBAL_LOAD_LINES)
 LOADS_OF_LOOP: tuple[Count, ...] = (Count.SHARED_LOAD_REQUESTS, Count.SHARED_LOAD_WAVEFRONTS)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gpuviz.arrays import I64, U64, Bool
+from gpuviz.base.arrays import I64, U64, Bool
 
 Counted = tuple[I64, I64, I64]
 """(N,) transactions, what would be ideal, and bytes moved."""

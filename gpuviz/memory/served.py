@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpuviz.arch import Architecture
-from gpuviz.arrays import I64, U64, Bool
+from gpuviz.base.arrays import I64, U64, Bool
 from gpuviz.memory import bank_schedule, banks, coalescing, constant
 from gpuviz.memory.transaction_names import counted, noun_of
-from gpuviz.traces import LANES, MemoryInstruction, Requests, Trace
+from gpuviz.traces.trace import LANES, MemoryInstruction, Requests, Trace
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gpuviz.arrays import I64, Bool
+from gpuviz.base.arrays import I64, Bool
 
 LINE = 128  # bytes
 

@@ -11,9 +11,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from gpuviz.arrays import I64, U64, Bool
+from gpuviz.base.arrays import I64, U64, Bool
 from gpuviz.memory.lanes import any_active, grouped, summed
-from gpuviz.traces import Op
+from gpuviz.traces.trace import Op
 
 BANKS = 16
 HALF = 16

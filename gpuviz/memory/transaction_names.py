@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from gpuviz.arch import Architecture
-from gpuviz.language import grouped, tr, trn
 from gpuviz.memory.units import UNITS
-from gpuviz.traces import Space
+from gpuviz.traces.trace import Space
+from gpuviz.words.language import grouped, tr, trn
 
 
 def counted(noun: str, number: int) -> str:

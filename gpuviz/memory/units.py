@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from gpuviz.language import later, tr
+from gpuviz.words.language import later, tr
 
 SPACES = {
     "global": later("Global memory"),

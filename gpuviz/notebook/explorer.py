@@ -11,10 +11,10 @@ from typing import Any
 import anywidget
 import traitlets
 
-from gpuviz import resources
 from gpuviz.api.picture import of_run, page_of
 from gpuviz.api.run import Run
-from gpuviz.errors import Error
+from gpuviz.base import resources
+from gpuviz.base.errors import Error
 from gpuviz.views.lesson_view import View
 
 Told = Callable[[Mapping[str, Any]], View]

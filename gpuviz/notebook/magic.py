@@ -11,11 +11,11 @@ from typing import Any, NoReturn
 from gpuviz.api.run import Run
 from gpuviz.api.table import Table
 from gpuviz.api.tracing import trace
-from gpuviz.checks import ALL, chosen
+from gpuviz.base.errors import Error, InputError
 from gpuviz.compile import compile_arch, compile_cuda, entry_name
-from gpuviz.errors import Error, InputError
-from gpuviz.kernels.proposals import guess
-from gpuviz.kernels.signature import taken_by
+from gpuviz.launch.proposals import guess
+from gpuviz.launch.signature import taken_by
+from gpuviz.traces.checks import ALL, chosen
 
 
 class _Parser(argparse.ArgumentParser):

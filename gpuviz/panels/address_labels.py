@@ -6,16 +6,16 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from gpuviz.arrays import F32, Bool
+from gpuviz.base.arrays import F32, Bool
 from gpuviz.draw.heading import brackets, label
 from gpuviz.draw.layout import Rect, centers, first_fitting
 from gpuviz.draw.marks import Mark, Texts
 from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
-from gpuviz.language import tr
 from gpuviz.memory.request import Request
 from gpuviz.memory.strip import LINE
 from gpuviz.memory.transaction_names import in_bytes
+from gpuviz.words.language import tr
 
 _NUMBERS, _BRACKETS = 0.95, 1.95  # letters below the strip
 

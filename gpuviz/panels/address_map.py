@@ -14,7 +14,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from gpuviz.arrays import F32, F64, I64, Bool, Rgba
+from gpuviz.base.arrays import F32, F64, I64, Bool, Rgba
 from gpuviz.draw.bands import backwards, bands, partly
 from gpuviz.draw.ease import smooth
 from gpuviz.draw.heading import label
@@ -24,13 +24,13 @@ from gpuviz.draw.metrics import text_width
 from gpuviz.draw.scales import Scales
 from gpuviz.draw.stage import Stage
 from gpuviz.draw.warp import lane_boxes, lane_row
-from gpuviz.language import grouped, tr
 from gpuviz.memory.request import Request
 from gpuviz.memory.transaction_names import in_bytes
 from gpuviz.panels.address_labels import lines, numbers
 from gpuviz.panels.address_strip import Longest, Placed, height_of, place
 from gpuviz.panels.address_tips import box_tip, cell_tip, lane_tip
 from gpuviz.panels.panel import Need, Panel
+from gpuviz.words.language import grouped, tr
 
 _BELOW_LANES, _ABOVE_STRIP = np.array([0, 3], np.float32), np.array([0, 2], np.float32)
 _AROUND = np.array([-1.5, -1.5, 3, 3], np.float32)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gpuviz.arrays import F32, F64, I64, Bool
+from gpuviz.base.arrays import F32, F64, I64, Bool
 from gpuviz.draw.layout import Rect
 from gpuviz.memory.strip import LINE, Strip
 

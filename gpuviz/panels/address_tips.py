@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from gpuviz.language import tr
 from gpuviz.memory.request import Request
-from gpuviz.traces import LANES
+from gpuviz.traces.trace import LANES
+from gpuviz.words.language import tr
 
 
 def lane_tip(request: Request, lane: int) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from gpuviz.draw.ease import passed
-from gpuviz.language import tr
 from gpuviz.memory.bank_request import BankRequest
 from gpuviz.memory.transaction_names import counted
 from gpuviz.panels.bank_map import BankMap
@@ -12,6 +11,7 @@ from gpuviz.panels.figures import Counted, Figure, Said
 from gpuviz.panels.layout import Line, rows
 from gpuviz.panels.panel import Answer
 from gpuviz.panels.ticks import Ticks
+from gpuviz.words.language import tr
 
 
 def with_board(shown: BankMap, request: BankRequest, served: float, *more: Figure) -> Line:

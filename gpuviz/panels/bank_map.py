@@ -13,7 +13,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from gpuviz.arrays import F32, F64, I64, Bool, Rgba
+from gpuviz.base.arrays import F32, F64, I64, Bool, Rgba
 from gpuviz.draw.bands import bands, partly
 from gpuviz.draw.color import mix
 from gpuviz.draw.ease import smooth
@@ -23,11 +23,11 @@ from gpuviz.draw.marks import Boxes, Curves, Lines, Mark, Texts
 from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
 from gpuviz.draw.warp import lane_boxes, lane_row
-from gpuviz.language import tr
 from gpuviz.memory.bank_request import BankRequest, Deliveries
 from gpuviz.panels.bank_tips import lane_tip, word_tip
 from gpuviz.panels.panel import Need, Panel
-from gpuviz.traces import LANES
+from gpuviz.traces.trace import LANES
+from gpuviz.words.language import tr
 
 _NUMBER = 12.0  # least size of a lane's number in its word
 

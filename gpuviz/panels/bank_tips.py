@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpuviz.arrays import I64
+from gpuviz.base.arrays import I64
 from gpuviz.draw.marks import Tip
-from gpuviz.language import tr
 from gpuviz.memory.bank_request import BankRequest
-from gpuviz.traces import LANES
+from gpuviz.traces.trace import LANES
+from gpuviz.words.language import tr
 
 
 def lanes_named(lanes: I64) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from gpuviz.arrays import F32, Rgba
+from gpuviz.base.arrays import F32, Rgba
 from gpuviz.draw.layout import Rect
 from gpuviz.draw.marks import Boxes, Mark
 from gpuviz.draw.stage import Stage

@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from gpuviz.arrays import F32, F64, I64, Rgba
+from gpuviz.base.arrays import F32, F64, I64, Rgba
 from gpuviz.draw.color import mix
 from gpuviz.draw.heading import label
 from gpuviz.draw.layout import Rect, around, centers, first_fitting, grid

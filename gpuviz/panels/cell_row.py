@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gpuviz.arrays import F32, I64, Bool
+from gpuviz.base.arrays import F32, I64, Bool
 from gpuviz.draw.heading import label
 from gpuviz.draw.layout import Rect, centers, first_fitting, grid
 from gpuviz.draw.marks import Boxes, Mark, Texts

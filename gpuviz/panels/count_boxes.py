@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gpuviz.arrays import F32, F64, I64, Bool
+from gpuviz.base.arrays import F32, F64, I64, Bool
 from gpuviz.draw.layout import Rect, grid
 from gpuviz.draw.marks import Boxes, Mark, Texts
 from gpuviz.draw.metrics import text_width

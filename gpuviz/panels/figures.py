@@ -12,8 +12,8 @@ from gpuviz.draw.layout import Rect, elide, first_fitting, wrap
 from gpuviz.draw.marks import Mark
 from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
-from gpuviz.language import tr
 from gpuviz.panels.panel import Ink, Need, Panel, color
+from gpuviz.words.language import tr
 
 _LEADING = 1.4  # from one line of a text to the next, in letters
 _NARROW = 11.0  # letters: texts in narrower columns are hard to read

@@ -12,8 +12,8 @@ from gpuviz.draw.heading import label
 from gpuviz.draw.layout import Rect, elide, first_fitting
 from gpuviz.draw.marks import Boxes, Mark
 from gpuviz.draw.stage import Stage
-from gpuviz.language import tr
 from gpuviz.panels.panel import Ink, Need, Panel, Values, color
+from gpuviz.words.language import tr
 
 _ROW, _GAP = 3.1, 0.4  # letters
 

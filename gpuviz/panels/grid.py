@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from gpuviz.arrays import F64, I64, Bool, Rgba
+from gpuviz.base.arrays import F64, I64, Bool, Rgba
 from gpuviz.draw import matrix as cells
 from gpuviz.draw.color import mix
 from gpuviz.draw.layout import centers
@@ -17,7 +17,7 @@ from gpuviz.draw.matrix import Matrix
 from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
 from gpuviz.panels.panel import Ink, color
-from gpuviz.traces import LANES
+from gpuviz.traces.trace import LANES
 
 _PLATED = 1.6  # letters a cell must be wide for a number on hatched ground
 

@@ -8,7 +8,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from gpuviz.arrays import F32
+from gpuviz.base.arrays import F32
 from gpuviz.draw.heading import label
 from gpuviz.draw.layout import Rect, around, first_fitting
 from gpuviz.draw.marks import Mark

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from gpuviz.arrays import F32, F64, I64, Bool
+from gpuviz.base.arrays import F32, F64, I64, Bool
 from gpuviz.draw.bands import bands, partly
 from gpuviz.draw.ease import smooth
 from gpuviz.draw.layout import Rect, centers
@@ -17,9 +17,9 @@ from gpuviz.draw.marks import Boxes, Curves, Mark, Texts
 from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
 from gpuviz.draw.warp import lane_boxes, lane_row
-from gpuviz.language import tr, trn
 from gpuviz.panels.panel import Need, Panel
-from gpuviz.traces import LANES
+from gpuviz.traces.trace import LANES
+from gpuviz.words.language import tr, trn
 
 _LEAST = 4.0  # letters high
 _WIDEST = 46.0  # pixels of a word at scale 1

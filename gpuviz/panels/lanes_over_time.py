@@ -8,16 +8,16 @@ from typing import ClassVar
 
 import numpy as np
 
-from gpuviz.arrays import F32, I64, Bool, Rgba
+from gpuviz.base.arrays import F32, I64, Bool, Rgba
 from gpuviz.draw.heading import label
 from gpuviz.draw.layout import Rect, first_fitting
 from gpuviz.draw.marks import Boxes, Lines, Mark, Texts, Tip
 from gpuviz.draw.metrics import text_width
 from gpuviz.draw.scales import Scales
 from gpuviz.draw.stage import Stage
-from gpuviz.language import tr
 from gpuviz.panels.panel import Ink, Need, Panel, color
-from gpuviz.traces import LANES
+from gpuviz.traces.trace import LANES
+from gpuviz.words.language import tr
 
 _LEAST = 12.25  # letters high: fewer are too few to tell 32 lanes apart
 _APART = 6.0  # pixels: lanes so high have a gap between them

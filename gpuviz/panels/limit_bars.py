@@ -13,12 +13,12 @@ from gpuviz.draw.layout import Rect, wrap
 from gpuviz.draw.marks import Boxes, Lines, Mark
 from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
-from gpuviz.language import grouped, tr
-from gpuviz.machine.explained import Explained
-from gpuviz.machine.warp_states import State
 from gpuviz.panels.limit_words import told
 from gpuviz.panels.panel import Need, Panel, line
 from gpuviz.panels.resource_names import RESOURCES
+from gpuviz.timing.explained import Explained
+from gpuviz.timing.warp_states import State
+from gpuviz.words.language import grouped, tr
 
 _LEAST = 0.002  # of the cycles: what is less is not shown
 _WAITING = (

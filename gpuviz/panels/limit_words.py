@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gpuviz.language import brief, duration, grouped, later, percent, tr
-from gpuviz.machine.device import Device
-from gpuviz.machine.explained import Explained, WhatIf
-from gpuviz.machine.warp_states import FAR
 from gpuviz.panels.resource_names import RESOURCES
 from gpuviz.panels.state_inks import NAMES
+from gpuviz.timing.device import Device
+from gpuviz.timing.explained import Explained, WhatIf
+from gpuviz.timing.warp_states import FAR
+from gpuviz.words.language import brief, duration, grouped, later, percent, tr
 
 _WITHOUT: dict[str, str] = {
     "alu": later("With integer units twice as wide"),

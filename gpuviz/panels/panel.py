@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from gpuviz.arrays import F32, Rgba
+from gpuviz.base.arrays import F32, Rgba
 from gpuviz.draw.layout import Rect
 from gpuviz.draw.marks import Mark
 from gpuviz.draw.scales import Scales

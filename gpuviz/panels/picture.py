@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gpuviz.arrays import I64
+from gpuviz.base.arrays import I64
 from gpuviz.draw.heading import steady_heading
 from gpuviz.draw.layout import Rect
 from gpuviz.draw.marks import Boxes, Frame, Mark

@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from gpuviz.arrays import F64
+from gpuviz.base.arrays import F64
 from gpuviz.draw import plot
 from gpuviz.draw.axis import Axis
 from gpuviz.draw.heading import label

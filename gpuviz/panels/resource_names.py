@@ -1,6 +1,6 @@
 """What can limit a launch, in words."""
 
-from gpuviz.language import later
+from gpuviz.words.language import later
 
 RESOURCES: dict[str, str] = {
     "issue": later("issue"),

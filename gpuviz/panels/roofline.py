@@ -9,7 +9,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from gpuviz.arrays import F32, F64, Rgba
+from gpuviz.arch.roofline import Roof, a_float
+from gpuviz.base.arrays import F32, F64, Rgba
 from gpuviz.draw.axis import Axis, logarithmic
 from gpuviz.draw.heading import label
 from gpuviz.draw.layout import Rect, elide, first_fitting
@@ -17,9 +18,8 @@ from gpuviz.draw.marks import Boxes, Lines, Mark, Texts
 from gpuviz.draw.metrics import text_width
 from gpuviz.draw.plot import Plot, axes, lay_out, line, points
 from gpuviz.draw.stage import Stage
-from gpuviz.language import tr
 from gpuviz.panels.panel import Need, Panel, Values
-from gpuviz.roofline import Roof, a_float
+from gpuviz.words.language import tr
 
 _LEAST = 15.0  # letters high
 _DISC, _SMALL = 9.0, 5.0  # pixels: radius of the kernel that climbs, and of the others

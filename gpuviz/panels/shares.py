@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from gpuviz.arrays import Rgba
+from gpuviz.base.arrays import Rgba
 from gpuviz.draw.heading import label
 from gpuviz.draw.layout import Rect, first_fitting
 from gpuviz.draw.marks import Boxes, Mark

@@ -8,15 +8,15 @@ from typing import ClassVar
 
 import numpy as np
 
-from gpuviz.arrays import F32
+from gpuviz.base.arrays import F32
 from gpuviz.draw.ease import passed
 from gpuviz.draw.heading import label
 from gpuviz.draw.layout import Rect, centers, first_fitting
 from gpuviz.draw.marks import Boxes, Lines, Mark, Texts
 from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
-from gpuviz.language import grouped, tr, trn
 from gpuviz.panels.panel import Need, Panel
+from gpuviz.words.language import grouped, tr, trn
 
 _MOST_OVER = 0.3  # of a row, kept for the part of a block that does not fit
 _LEAST_OVER = 0.06

@@ -7,15 +7,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gpuviz.arrays import Rgba
+from gpuviz.base.arrays import Rgba
 from gpuviz.draw.heading import label
 from gpuviz.draw.layout import Rect
 from gpuviz.draw.marks import Boxes, Mark
 from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
-from gpuviz.language import later, percent, tr
-from gpuviz.machine.warp_states import State
 from gpuviz.panels.panel import Need, Panel
+from gpuviz.timing.warp_states import State
+from gpuviz.words.language import later, percent, tr
 
 # Words; then how a lane that is in the state is told.
 NAMES: dict[State, str] = {

@@ -8,18 +8,18 @@ from typing import ClassVar
 
 import numpy as np
 
-from gpuviz.arrays import Rgba
+from gpuviz.base.arrays import Rgba
 from gpuviz.draw.heading import badge
 from gpuviz.draw.layout import Rect, elide, first_fitting
 from gpuviz.draw.marks import Boxes, Lines, Mark, Texts
 from gpuviz.draw.metrics import text_width
 from gpuviz.draw.scales import Scales
 from gpuviz.draw.stage import Stage
-from gpuviz.language import tr
 from gpuviz.panels.bar import Bar, draw_bar
 from gpuviz.panels.panel import Need, Panel, color
 from gpuviz.panels.table_layout import TIGHT, Laid, height_of, lay_out, least_width
 from gpuviz.panels.table_layout import Column as Column
+from gpuviz.words.language import tr
 
 _ABOVE = 0.2  # of a row's height is free above and below a bar
 _SIDE = 0.4  # letters that the row under way reaches beyond the words

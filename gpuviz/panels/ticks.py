@@ -14,8 +14,8 @@ from gpuviz.draw.layout import Rect, grid
 from gpuviz.draw.marks import Boxes, Mark
 from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
-from gpuviz.language import tr
 from gpuviz.panels.panel import Need, Panel
+from gpuviz.words.language import tr
 
 _WIDE, _FEW = 9.0, 6.0  # letters: room for words before ticks; ticks that are left out in less
 _DONE = 8.5  # letters: `0 of 1 wavefront`

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from gpuviz.machine.explained import Explained
 from gpuviz.panels.layout import at_least, columns, first, rows, share
 from gpuviz.panels.limit_bars import LimitBars, WhatIfs, bars_of
 from gpuviz.panels.limit_words import limit_sentence, model_note, size_note, time_words
 from gpuviz.panels.picture import Picture
 from gpuviz.panels.warp_timeline import WarpTimeline
+from gpuviz.timing.explained import Explained
 
 
 def timeline_picture(

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from gpuviz.arrays import F64, Bool, Rgba
+from gpuviz.base.arrays import F64, Bool, Rgba
 from gpuviz.draw.heading import label
 from gpuviz.draw.layout import Rect
 from gpuviz.draw.marks import Boxes, Mark, Raster

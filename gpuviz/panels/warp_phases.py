@@ -8,14 +8,14 @@ from typing import ClassVar
 
 import numpy as np
 
-from gpuviz.arrays import F32, F64, I64, Rgba
+from gpuviz.base.arrays import F32, F64, I64, Rgba
 from gpuviz.draw.heading import label
 from gpuviz.draw.layout import Rect, centers, first_fitting
 from gpuviz.draw.marks import Boxes, Lines, Mark, Texts
 from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
-from gpuviz.language import tr
 from gpuviz.panels.panel import Ink, Need, Panel, Values, color
+from gpuviz.words.language import tr
 
 _HEAD = 1.6  # letters above the rows
 _LOW, _TALL = 3.0, 3.5  # pixels of a row at the least, letters at the most

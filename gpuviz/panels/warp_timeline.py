@@ -12,18 +12,18 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from gpuviz.arrays import F32, F64, I64, Bool
+from gpuviz.base.arrays import F32, F64, I64, Bool
 from gpuviz.draw.heading import label
 from gpuviz.draw.layout import Rect, centers, first_fitting
 from gpuviz.draw.marks import Boxes, Lines, Mark, Raster, Texts
 from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
-from gpuviz.language import grouped, later, percent, tr, trn
-from gpuviz.machine.timeline import Instruction, Timeline
-from gpuviz.machine.tracks import Busy, tracks
-from gpuviz.machine.warp_states import HELD, State
 from gpuviz.panels.panel import Need, Panel
 from gpuviz.panels.state_inks import NAMES, TOLD, StateKey, colors
+from gpuviz.timing.timeline import Instruction, Timeline
+from gpuviz.timing.tracks import Busy, tracks
+from gpuviz.timing.warp_states import HELD, State
+from gpuviz.words.language import grouped, later, percent, tr, trn
 
 _FEW = 6000  # spans that are drawn one by one
 _CLOSEST = 12.0  # cycles that are shown at least

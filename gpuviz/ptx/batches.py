@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpuviz.errors import LaunchError
+from gpuviz.base.errors import LaunchError
 from gpuviz.ptx.decode.memory import polls
 from gpuviz.ptx.simt.code import FunctionCode
 from gpuviz.ptx.simt.program import Program, reachable

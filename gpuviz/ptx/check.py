@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from gpuviz.errors import Error, shortened
+from gpuviz.base.errors import Error, shortened
 from gpuviz.ptx.decode.decoder import Decoder, step_of
 from gpuviz.ptx.decode.operands import Unsupported
 from gpuviz.ptx.decode.outline import outline

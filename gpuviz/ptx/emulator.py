@@ -9,9 +9,8 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from gpuviz.arguments import Passed
-from gpuviz.arrays import Array
-from gpuviz.errors import KernelFault
-from gpuviz.observe import Sink, Sums
+from gpuviz.base.arrays import Array
+from gpuviz.base.errors import KernelFault
 from gpuviz.ptx.batches import transfers, without_effect
 from gpuviz.ptx.checks.sinks import sinks as checking
 from gpuviz.ptx.classes.observed import from_sample
@@ -28,7 +27,8 @@ from gpuviz.ptx.options import RECORD_LIMIT, Options
 from gpuviz.ptx.simt.host_memory import keep_freed_memory
 from gpuviz.ptx.text.ir import Module
 from gpuviz.ptx.tracing import Tracer
-from gpuviz.traces import Coverage, Finding, Trace
+from gpuviz.traces.observe import Sink, Sums
+from gpuviz.traces.trace import Coverage, Finding, Trace
 
 _LONGEST = 20_000  # instructions of a kernel: LLVM takes up to half a millisecond for each
 _LEAST = 0.2  # of the time, for a sample
@@ -81,7 +81,7 @@ def emulate(
     ----------
     arguments : one per kernel parameter, in order: an array of one dimension or more is a buffer,
         a zero-dimensional one (NumPy scalar) is passed by value, and so is a `Passed`
-    sinks : who else wants to know what happens, see `gpuviz.observe`
+    sinks : who else wants to know what happens, see `gpuviz.traces.observe`
     names : names of the buffers, in the order of the arguments ("arg0", ... by default)
     unset : which arguments are buffers that nobody gave content before the launch
     variables : what variables of the module hold when it begins, by name, in place of the text's

@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping
 
 from gpuviz.ptx.text.ir import Instruction, Module
-from gpuviz.traces import Stretch
+from gpuviz.traces.trace import Stretch
 
 _WEIGHTS = {
     "add": 1,

@@ -8,15 +8,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from gpuviz.errors import KernelFault
-from gpuviz.observe import Listeners, Sink
+from gpuviz.base.errors import KernelFault
 from gpuviz.ptx.batches import blocks_per_batch, chosen_blocks
 from gpuviz.ptx.decode.decoder import Decoder
 from gpuviz.ptx.launching import Ready
 from gpuviz.ptx.options import Options
 from gpuviz.ptx.simt.execution import Execution
 from gpuviz.ptx.simt.machine import Machine
-from gpuviz.traces import Finding
+from gpuviz.traces.observe import Listeners, Sink
+from gpuviz.traces.trace import Finding
 
 
 @dataclass(frozen=True)

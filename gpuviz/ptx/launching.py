@@ -8,15 +8,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpuviz.arguments import ImageSpec, Passed, Pointer, Recipe
-from gpuviz.arrays import Array
+from gpuviz.base.arrays import Array
+from gpuviz.base.errors import LaunchError
 from gpuviz.compile import demangled
-from gpuviz.errors import LaunchError
-from gpuviz.language import tr
 from gpuviz.ptx.simt.global_memory import GlobalMemory
 from gpuviz.ptx.simt.heap import HEAP_BYTES, Heap
 from gpuviz.ptx.simt.program import Program, parameter_bytes, parameter_offsets, place, reachable
 from gpuviz.ptx.text.ir import Function, Module
-from gpuviz.traces import Buffer, Launch
+from gpuviz.traces.trace import Buffer, Launch
+from gpuviz.words.language import tr
 
 Triple = tuple[int, int, int]
 POINTER = 8  # bytes

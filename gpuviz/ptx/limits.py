@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from gpuviz.errors import Cancelled, KernelFault
+from gpuviz.base.errors import Cancelled, KernelFault
 
 _GLANCE = 0.1  # of the time: then the rest is estimated from what is done
 _HALF = 0.5

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal
 
+from gpuviz.base.waiting import SECONDS
 from gpuviz.ptx.limits import Limits
-from gpuviz.waiting import SECONDS
 
 Engine = Literal["auto", "compiled", "numpy"]
 Blocks = Literal["auto", "all", "classes", "sample"]
@@ -32,9 +32,9 @@ class Options:
     threads : the compiled engine runs on so many, 0 for all cores
     memory : bytes, for everything but the buffers
     path : whether to keep the way of the recorded blocks through the program, too
-    checks : what is looked for (see `gpuviz.checks`), by the NumPy engine: accesses outside of all
-        memory end the run whatever is asked for; unless `thorough`, they are looked for only where
-        that engine runs the launch anyway
+    checks : what is looked for (`gpuviz.traces.checks`), by the NumPy engine: accesses outside of
+        all memory end the run whatever is asked for; unless `thorough`, they are looked for only
+        where that engine runs the launch anyway
     goes_on : whether the NumPy engine goes on after accesses outside of all buffers, or near the
         end of shared memory: reads give 0, writes are lost, each is a finding; whether a run that
         another fault ends keeps what it did

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from gpuviz.arrays import I32, I64, Array
-from gpuviz.observe import Access, Lanes, Meeting, PhaseEvent, Place, Report, Sink, Transfer
-from gpuviz.traces import (
+from gpuviz.base.arrays import I32, I64, Array
+from gpuviz.traces.observe import Access, Lanes, Meeting, PhaseEvent, Place, Report, Sink, Transfer
+from gpuviz.traces.trace import (
     HANDOVERS,
     LANES,
     HandoverKind,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from gpuviz.language import tr
-from gpuviz.observe import Lanes, Place, Sink, Sums, Transfer, TransferKind
-from gpuviz.traces import Branch, Finding, Stretch
+from gpuviz.traces.observe import Lanes, Place, Sink, Sums, Transfer, TransferKind
+from gpuviz.traces.trace import Branch, Finding, Stretch
+from gpuviz.words.language import tr
 
 
 class Tally(Sums):

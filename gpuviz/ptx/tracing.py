@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from gpuviz.language import tr
-from gpuviz.observe import Sink
 from gpuviz.ptx.recorders import PathRecorder, RequestRecorder
 from gpuviz.ptx.totals import BranchTotals, Findings, Tally, TransferTotals
-from gpuviz.traces import Finding, Launch, Trace
+from gpuviz.traces.observe import Sink
+from gpuviz.traces.trace import Finding, Launch, Trace
+from gpuviz.words.language import tr
 
 
 class Tracer:

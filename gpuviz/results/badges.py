@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from gpuviz.draw.source_inks import BADGES as BADGES
-from gpuviz.language import tr
-from gpuviz.runners.measurement import Measurement
+from gpuviz.recordings.measurement import Measurement
+from gpuviz.words.language import tr
 
 
 def caption(measurement: Measurement) -> str:

@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from gpuviz import npy
-from gpuviz.array_expressions import evaluate
-from gpuviz.arrays import F64, Array, Bool
-from gpuviz.bounded import read
-from gpuviz.errors import InputError
-from gpuviz.runners.base import Run
+from gpuviz.arguments.array_expressions import evaluate
+from gpuviz.base.arrays import F64, Array, Bool
+from gpuviz.base.errors import InputError
+from gpuviz.files import npy
+from gpuviz.files.bounded import read
+from gpuviz.run.run import Run
 
 _LARGEST = 1 << 32  # bytes of a file
 # How far from what is expected, as a share of the largest number expected: rounding, and sums.

@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 
 from gpuviz.arch import architecture
-from gpuviz.language import tr
 from gpuviz.memory.counting import CountRow
 from gpuviz.ptx.text.parser import parse
 from gpuviz.results.quantities import per_request
-from gpuviz.runners.base import Run
+from gpuviz.run.run import Run
 from gpuviz.sass.listing import Listing, SassInstruction
-from gpuviz.traces import MemoryInstruction
+from gpuviz.traces.trace import MemoryInstruction
+from gpuviz.words.language import tr
 
 Notes = Mapping[int, tuple[str, str]]
 Lines = Mapping[int, frozenset[int]]

@@ -9,7 +9,7 @@ from difflib import SequenceMatcher
 
 from gpuviz.memory.line_costs import LineCost, line_costs
 from gpuviz.results.count_tables import times
-from gpuviz.runners.base import Run
+from gpuviz.run.run import Run
 
 
 @dataclass(frozen=True)

@@ -8,14 +8,14 @@ from types import MappingProxyType
 from typing import Literal
 
 from gpuviz.arch import architecture
-from gpuviz.language import later, tr, typeset
 from gpuviz.memory.counts import find
+from gpuviz.recordings.measurement import Measurement, Reading
+from gpuviz.recordings.stall_reasons import first_of, waits
 from gpuviz.results.badges import caption
 from gpuviz.results.quantities import Row, shown
-from gpuviz.runners.base import not_checked
-from gpuviz.runners.measurement import Measurement, Reading
-from gpuviz.runners.stall_reasons import first_of, waits
-from gpuviz.scenes.showing import Showing, Side
+from gpuviz.run.run import not_checked
+from gpuviz.story.showing import Showing, Side
+from gpuviz.words.language import later, tr, typeset
 
 Kind = Literal["name", "predicted", "measured", "residual", "ratio"]
 PREDICTED = later("Predicted by executing the kernel's code and modelling the memory system.")

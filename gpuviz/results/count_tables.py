@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from gpuviz.language import grouped, later, tr, typeset
 from gpuviz.memory.counts import Count, by_name, parts
 from gpuviz.memory.units import OPS, SPACES, Unit, label, unit_of
+from gpuviz.recordings.measurement import Measurement
+from gpuviz.recordings.stall_reasons import KEYS, METRICS, PREFIX, waits
 from gpuviz.results.badges import caption
 from gpuviz.results.table import Table
-from gpuviz.runners.base import Run, not_checked
-from gpuviz.runners.measurement import Measurement
-from gpuviz.runners.stall_reasons import KEYS, METRICS, PREFIX, waits
-from gpuviz.scenes.compare import SIDES
+from gpuviz.run.run import Run, not_checked
+from gpuviz.story.compare import SIDES
+from gpuviz.words.language import grouped, later, tr, typeset
 
 HEAD = ("run", "size", "arch", "line", "instruction", "quantity", "value", "badge")
 _COUNTS = frozenset(Count)
@@ -62,7 +62,7 @@ def _of_time(run: Run) -> Mapping[str, float]:
     """Time, traffic of caches and waits, where they were modelled."""
     if run.explained is None:
         return {}
-    from gpuviz.runners.stalls import modelled
+    from gpuviz.run.stalls import modelled
 
     return modelled(run.explained)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from gpuviz.memory.counts import Count, find
-from gpuviz.runners.base import Run
+from gpuviz.run.run import Run
 
 # Bounds over all loads, which no instruction has by itself: shown where the sectors come from.
 _INSTEAD = {

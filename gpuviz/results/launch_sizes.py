@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from gpuviz.language import tr
+from gpuviz.words.language import tr
 
 _FEW = 3  # sizes that are read at a glance
 

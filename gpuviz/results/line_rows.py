@@ -8,14 +8,14 @@ from math import isinf
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from gpuviz.language import fine_percent, grouped, later, tr, trn
+from gpuviz.course import COURSE
 from gpuviz.memory.units import OPS, unit_of
 from gpuviz.results.table import Table
-from gpuviz.scenes import COURSE
+from gpuviz.words.language import fine_percent, grouped, later, tr, trn
 
 if TYPE_CHECKING:
     from gpuviz.memory.line_costs import AccessCost, LineCost
-    from gpuviz.traces import MemoryInstruction
+    from gpuviz.traces.trace import MemoryInstruction
 
 HEAD = (
     later("share"), later("B / A"), later("line"), later("access"), later("requests"),

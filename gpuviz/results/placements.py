@@ -6,18 +6,18 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gpuviz.arrays import F32, I64, Rgba
+from gpuviz.base.arrays import F32, I64, Rgba
 from gpuviz.draw.heading import at
 from gpuviz.draw.layout import centers
 from gpuviz.draw.marks import Boxes, Frame, Lines, Mark, Texts
 from gpuviz.draw.metrics import text_width
 from gpuviz.draw.palette import Palette
 from gpuviz.draw.stage import Stage
-from gpuviz.language import duration, grouped, tr, trn
+from gpuviz.recordings.measurement import Measurement, Placement
+from gpuviz.recordings.slots import slots_of
 from gpuviz.results.badges import caption
-from gpuviz.runners.measurement import Measurement, Placement
-from gpuviz.runners.slots import slots_of
-from gpuviz.traces import Launch
+from gpuviz.traces.trace import Launch
+from gpuviz.words.language import duration, grouped, tr, trn
 
 ROW = (2.0, 20.0)  # heights of a row in pixels, least and most
 NAME = 12.0  # size of the letters beside the rows and on the axis

@@ -6,12 +6,12 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from gpuviz.language import fine_percent, grouped, tr, typeset
 from gpuviz.memory.counting import CountRow
 from gpuviz.memory.counts import Count, Kind, Quantity, cost_of, costs_of, count_of, counts_of
 from gpuviz.memory.derived import DERIVED, Derived
 from gpuviz.memory.profiler_names import names_of
 from gpuviz.memory.units import OPS, SPACES, UNITS, Unit, label, unit_of
+from gpuviz.words.language import fine_percent, grouped, tr, typeset
 
 Totals = Mapping[Count, int]
 

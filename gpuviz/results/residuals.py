@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from gpuviz.language import tr, trn
 from gpuviz.memory.counts import find
 from gpuviz.memory.hardware import Hardware
 from gpuviz.results.count_columns import Measured, Sheet, signed
 from gpuviz.results.launch_sizes import together
 from gpuviz.results.quantities import Row
-from gpuviz.runners.base import Run
+from gpuviz.run.run import Run
+from gpuviz.words.language import tr, trn
 
 _UNPREDICTED = Hardware("")
 _FEW = 3  # runs that are named one by one

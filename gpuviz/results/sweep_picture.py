@@ -6,9 +6,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from gpuviz.arrays import F64
+from gpuviz.base.arrays import F64
 from gpuviz.draw.axis import short
-from gpuviz.language import grouped, tr, trn
 from gpuviz.panels.figures import Sourced
 from gpuviz.panels.layout import rows, share
 from gpuviz.panels.legend import Legend
@@ -19,6 +18,7 @@ from gpuviz.sweeps.axis import Axis, Cell
 from gpuviz.sweeps.cell import Outcome
 from gpuviz.sweeps.record import Key
 from gpuviz.sweeps.table import Table
+from gpuviz.words.language import grouped, tr, trn
 
 _WIDE = 8.0  # a largest value so many times the smallest is shown on a logarithmic scale
 

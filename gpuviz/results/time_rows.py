@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from gpuviz.language import later, tr
-from gpuviz.machine.explained import Explained
 from gpuviz.panels.limit_words import model_note
+from gpuviz.recordings.stall_reasons import ALL, KEYS, PREFIX
 from gpuviz.results.quantities import Row
-from gpuviz.runners.stall_reasons import ALL, KEYS, PREFIX
-from gpuviz.runners.stalls import modelled
+from gpuviz.run.stalls import modelled
+from gpuviz.timing.explained import Explained
+from gpuviz.words.language import later, tr
 
 _TIMES = {
     "duration_ns": later("duration, ns"),

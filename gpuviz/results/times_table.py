@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from gpuviz.recordings.measurement import Measurement
 from gpuviz.results.count_tables import timed_badge
 from gpuviz.results.table import Table
 from gpuviz.results.timings import Series
-from gpuviz.runners.measurement import Measurement
 
 HEAD = ("run", "size", "launch", "microseconds", "badge")
 

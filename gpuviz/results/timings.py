@@ -7,12 +7,12 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from gpuviz.arrays import F64
-from gpuviz.language import THIN, duration, later, three, time_unit, tr
+from gpuviz.base.arrays import F64
+from gpuviz.recordings.measurement import Measurement, Peaks
 from gpuviz.results.badges import caption
 from gpuviz.results.count_columns import ratio
-from gpuviz.runners.measurement import Measurement, Peaks
-from gpuviz.runners.throughput import Throughput, Work, throughput
+from gpuviz.run.throughput import Throughput, Work, throughput
+from gpuviz.words.language import THIN, duration, later, three, time_unit, tr
 
 LEAST = 0.1  # percent of a peak: what is less is as good as nothing
 KEPT = 400  # launches that are plotted and counted in the statistics

@@ -9,11 +9,11 @@ import numpy as np
 
 from gpuviz.memory.counting import CountRow, Counts
 from gpuviz.memory.counts import Count, Quantity, of_kind, requests_of
-from gpuviz.observe import Access, Report, Sums
 from gpuviz.ptx.decode.locate import describe
 from gpuviz.ptx.text.ir import Instruction
 from gpuviz.sass.plan import Emit, Plan
-from gpuviz.traces import LANES, Launch, MemoryInstruction, Op
+from gpuviz.traces.observe import Access, Report, Sums
+from gpuviz.traces.trace import LANES, Launch, MemoryInstruction, Op
 
 
 class Replay(Sums):

@@ -33,7 +33,7 @@ class SassInstruction:
     target : address it may jump to, -1 when it does not jump
     spill : whether it saves or restores a register that was short
     control : the upper half of its encoding, which says when it may be issued (sm_70 and later; see
-        `gpuviz.machine.schedule`); 0 when nvdisasm was not asked for it
+        `gpuviz.timing.schedule`); 0 when nvdisasm was not asked for it
     """
 
     address: int

@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from gpuviz.traces import Op
+from gpuviz.traces.trace import Op
 
 SassSpace = Literal["global", "shared", "local", "constant", "generic"]
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from gpuviz.ptx.text.ir import Instruction
 from gpuviz.sass.plan import Plan
-from gpuviz.traces import Branch, Trace
+from gpuviz.traces.trace import Branch, Trace
 
 
 def original(trace: Trace, plan: Plan) -> Trace:

@@ -16,11 +16,11 @@ from collections import Counter
 from collections.abc import Sequence
 
 from gpuviz.memory.counts import Count
-from gpuviz.observe import Lanes, Report, Sums
 from gpuviz.ptx.tensor.forms import BITS
 from gpuviz.ptx.text.ir import Instruction, Module
 from gpuviz.sass.listing import Listing
-from gpuviz.traces import Launch, Stretch
+from gpuviz.traces.observe import Lanes, Report, Sums
+from gpuviz.traces.trace import Launch, Stretch
 
 _SHAPE = re.compile(r"m(\d+)n(\d+)k(\d+)$")
 _MACHINE = re.compile(r"(?:[HIBDQO]|[HIBQ]G)MMA\b")

@@ -8,9 +8,9 @@ from functools import cache
 from hashlib import sha256
 from pathlib import Path
 
-from gpuviz import processes
-from gpuviz.disk_cache import DiskCache, key, stamp
-from gpuviz.errors import UnavailableError
+from gpuviz.base.errors import UnavailableError
+from gpuviz.files.disk_cache import DiskCache, key, stamp
+from gpuviz.processes import programs as processes
 
 MISSING = (
     "nvdisasm, NVIDIA's disassembler, is not on this machine. Install it: "

@@ -9,10 +9,10 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from gpuviz.errors import failure_of
-from gpuviz.scenes import lesson
+from gpuviz.base.errors import failure_of
+from gpuviz.course import lesson
 from gpuviz.site import lecture_page, lesson_page
-from gpuviz.terminal import err
+from gpuviz.words.terminal import err
 
 
 def main(root: str, kind: str, name: str) -> int:

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from html import escape
 
-from gpuviz import __version__, language, resources
+from gpuviz import __version__
+from gpuviz.base import resources
 from gpuviz.draw.palette import DARK, LIGHT
 from gpuviz.export.page import fill, text
 from gpuviz.export.svg import STYLE
 from gpuviz.site.place import Place
 from gpuviz.site.two_themes import pair
 from gpuviz.site.ui_words import words
+from gpuviz.words import language
 
 _NAMES = ("ground", "panel", "border", "ink", "muted", "accent", "accent_soft")
 

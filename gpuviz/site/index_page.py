@@ -7,12 +7,12 @@ from html import escape
 from itertools import groupby
 from pathlib import Path
 
-from gpuviz import bounded
-from gpuviz.language import tr
-from gpuviz.scenes.base import Lesson
+from gpuviz.files import bounded
 from gpuviz.site.frame import page
 from gpuviz.site.place import Place
 from gpuviz.site.ui_words import words
+from gpuviz.story.lesson import Lesson
+from gpuviz.words.language import tr
 
 Titled = tuple[str, str]  # of a lecture: the name of its page, and its title
 

@@ -9,15 +9,15 @@ from itertools import groupby
 from pathlib import Path
 from urllib.parse import urlencode
 
-from gpuviz import files
+from gpuviz.course import COURSE
 from gpuviz.draw.palette import LIGHT
 from gpuviz.draw.stage import Stage
 from gpuviz.export.page_data import as_text, packed
+from gpuviz.files import writing as files
 from gpuviz.lectures.bundle import opened
 from gpuviz.lectures.lecture import Lecture, Slide
 from gpuviz.lectures.pages import Page, pages
-from gpuviz.runners.session import Library, Session
-from gpuviz.scenes import COURSE
+from gpuviz.run.session import Library, Session
 from gpuviz.site.frame import page
 from gpuviz.site.lesson_page import GROUND
 from gpuviz.site.place import Place, spoken

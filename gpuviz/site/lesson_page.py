@@ -7,15 +7,13 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from gpuviz import files
+from gpuviz.course import COURSE
 from gpuviz.draw.palette import LIGHT
 from gpuviz.draw.stage import Stage
 from gpuviz.export.page import body
 from gpuviz.export.page_data import Known, Played, as_text, packed
-from gpuviz.language import tr
-from gpuviz.runners.base import Cancel, go_on
-from gpuviz.scenes import COURSE
-from gpuviz.scenes.base import Lesson, Parameter, Value, Values
+from gpuviz.files import writing as files
+from gpuviz.run.run import Cancel, go_on
 from gpuviz.site import frame
 from gpuviz.site.index_page import still
 from gpuviz.site.place import Place, spoken
@@ -23,9 +21,11 @@ from gpuviz.site.points import points, varied
 from gpuviz.site.story import SHAPES, WIDE, told
 from gpuviz.site.two_themes import picture
 from gpuviz.site.ui_words import words
+from gpuviz.story.lesson import Lesson, Parameter, Value, Values
 from gpuviz.views.lesson_view import View
 from gpuviz.views.performed import timed, view_of
 from gpuviz.views.provenance import Provenance
+from gpuviz.words.language import tr
 
 _COMMON = ("parts", "tips")
 GROUND = '<rect class="ground" width="100%" height="100%"/>'

@@ -16,16 +16,19 @@ from subprocess import TimeoutExpired
 from threading import Event
 
 import gpuviz
-from gpuviz import bounded, files, processes, records, resources
-from gpuviz.errors import Cancelled, FormatError, InputError
+from gpuviz.base import records, resources
+from gpuviz.base.errors import Cancelled, FormatError, InputError
+from gpuviz.base.stopping import Cancel, stopped_by
+from gpuviz.course import COURSE, lesson
 from gpuviz.export.page_data import as_text
-from gpuviz.scenes import COURSE, lesson
+from gpuviz.files import bounded
+from gpuviz.files import writing as files
+from gpuviz.processes import programs as processes
 from gpuviz.site import frame
 from gpuviz.site.index_page import index
 from gpuviz.site.lecture_page import name_of, title_of
 from gpuviz.site.place import spoken
 from gpuviz.site.ui_words import word_list
-from gpuviz.stopping import Cancel, stopped_by
 
 MADE = "made.json"
 _LONGEST = 3600.0  # seconds that a lesson may take

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from gpuviz import language
+from gpuviz.words import language
 
 
 @dataclass(frozen=True)

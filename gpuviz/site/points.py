@@ -8,10 +8,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from gpuviz import resources
-from gpuviz.errors import InputError
-from gpuviz.scenes.base import Lesson, Value, Values
-from gpuviz.scenes.check import check_values
+from gpuviz.base import resources
+from gpuviz.base.errors import InputError
+from gpuviz.story.check import check_values
+from gpuviz.story.lesson import Lesson, Value, Values
 
 
 def points(lesson: Lesson) -> tuple[Values, ...]:

@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
+from gpuviz.base.errors import Error
 from gpuviz.draw.palette import LIGHT
 from gpuviz.draw.stage import Stage
-from gpuviz.errors import Error
 from gpuviz.export.export import Options
 from gpuviz.export.page import html, totals
 from gpuviz.export.page_data import Known, Played, pieces, played
 from gpuviz.lectures.answer import Answer, answer, shown
 from gpuviz.lectures.desk_question import desk_question
 from gpuviz.lectures.lecture import Question
-from gpuviz.runners.base import Cancel, go_on
+from gpuviz.run.run import Cancel, go_on
 from gpuviz.site.two_themes import picture
 from gpuviz.views.lesson_view import View
 

@@ -15,7 +15,7 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from gpuviz.arrays import Rgba
+from gpuviz.base.arrays import Rgba
 from gpuviz.draw.color import code
 from gpuviz.draw.marks import Frame, Mark, Raster
 from gpuviz.draw.palette import DARK, LIGHT

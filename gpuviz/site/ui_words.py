@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from gpuviz import glossary
-from gpuviz.language import chosen, tr
+from gpuviz.words import glossary
+from gpuviz.words.language import chosen, tr
 
 
 def words() -> dict[str, str]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 
-from gpuviz.errors import InputError
+from gpuviz.base.errors import InputError
 
 ARCH = "arch"  # the axis of this name varies the architecture
 MOST_CELLS = 65_536

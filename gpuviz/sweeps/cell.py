@@ -10,18 +10,18 @@ from typing import Literal
 import numpy as np
 
 from gpuviz.arch import Architecture, architecture
+from gpuviz.arch.occupancy import occupancy
 from gpuviz.arguments import parse
+from gpuviz.base.errors import Error
 from gpuviz.compile import Program
-from gpuviz.errors import Error
-from gpuviz.occupancy import occupancy
+from gpuviz.gpu import live
+from gpuviz.gpu.agreed import kept
+from gpuviz.gpu.client import Gpu
+from gpuviz.gpu.live import MeasureOptions
+from gpuviz.launch.job import Job, Triple, Whose
 from gpuviz.ptx.emulator import Options
-from gpuviz.runners import emulated, live
-from gpuviz.runners.agreed import kept
-from gpuviz.runners.base import Level
-from gpuviz.runners.consent import Whose
-from gpuviz.runners.gpu.client import Gpu
-from gpuviz.runners.job import Job, Triple
-from gpuviz.runners.live import MeasureOptions
+from gpuviz.run import emulated
+from gpuviz.run.run import Level
 
 On = Literal["emulator", "gpu"]
 
@@ -137,9 +137,9 @@ def _emulated(role: str, job: Job, task: Task, device: int) -> Found:
 
 
 def _modelled(job: Job, arch: Architecture) -> float:
-    from gpuviz.machine.device import device_of  # the model of time is loaded where it is asked for
-    from gpuviz.machine.prediction import predict
-    from gpuviz.runners.predicted import launched
+    from gpuviz.run.predicted import launched
+    from gpuviz.timing.device import device_of  # the model of time is loaded where it is asked for
+    from gpuviz.timing.prediction import predict
 
     device = device_of(arch)
     known = launched(job, arch, device, Options(blocks="classes"))

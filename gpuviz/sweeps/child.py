@@ -13,7 +13,7 @@ import sys
 import threading
 from queue import SimpleQueue
 
-from gpuviz import records
+from gpuviz.base import records
 from gpuviz.sweeps.cell import Task, outcome
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import difflib
 from collections.abc import Callable, Mapping, Sequence
 
-from gpuviz.errors import InputError
-from gpuviz.language import later, tr
+from gpuviz.base.errors import InputError
 from gpuviz.memory.counts import Count, parts
 from gpuviz.memory.units import SPACES, label, unit_of
 from gpuviz.sweeps.cell import Found, On, Outcome
+from gpuviz.words.language import later, tr
 
 Number = float | None
 _OTHERS: Mapping[str, Callable[[Found], Number]] = {

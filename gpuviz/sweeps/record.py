@@ -16,10 +16,12 @@ from io import BytesIO
 from pathlib import Path
 from typing import BinaryIO
 
-from gpuviz import bounded, files, records
-from gpuviz.errors import FormatError, InputError
-from gpuviz.runners.base import Level
-from gpuviz.runners.measurement import DeviceFacts
+from gpuviz.base import records
+from gpuviz.base.errors import FormatError, InputError
+from gpuviz.files import bounded
+from gpuviz.files import writing as files
+from gpuviz.recordings.measurement import DeviceFacts
+from gpuviz.run.run import Level
 from gpuviz.sweeps.axis import Cell
 from gpuviz.sweeps.cell import Found, On, Outcome
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 
-from gpuviz import checksums, disk_cache, folders
-from gpuviz.errors import Error
+from gpuviz.base.errors import Error
+from gpuviz.files import checksums, disk_cache, folders
 from gpuviz.sweeps.axis import Axis
 from gpuviz.sweeps.cell import Outcome
 from gpuviz.sweeps.record import Head, Key, read, read_head

@@ -8,16 +8,15 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 
+from gpuviz.arguments.expressions import filled, names_in
+from gpuviz.base.errors import Error, InputError
 from gpuviz.compile import Program, entry_name, own_program
 from gpuviz.compile.compiler import read_text
 from gpuviz.compile.source_hash import source_hash
-from gpuviz.errors import Error, InputError
-from gpuviz.expressions import filled, names_in
-from gpuviz.kernels.launch_texts import Kernel, LaunchTexts
-from gpuviz.kernels.settings import Settings
-from gpuviz.kernels.written import split
-from gpuviz.runners.consent import Whose
-from gpuviz.runners.job import Job, Triple, triple
+from gpuviz.launch.job import Job, Triple, Whose, triple
+from gpuviz.launch.settings import Settings
+from gpuviz.launch.texts import Kernel, LaunchTexts
+from gpuviz.launch.written import split
 from gpuviz.sweeps.axis import ARCH, Axis, Cell
 
 _SIZES = ("grid", "block")

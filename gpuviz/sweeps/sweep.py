@@ -8,9 +8,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from gpuviz.errors import Cancelled, Error
-from gpuviz.runners.base import Cancel, Level, go_on
-from gpuviz.runners.measurement import DeviceFacts
+from gpuviz.base.errors import Cancelled, Error
+from gpuviz.recordings.measurement import DeviceFacts
+from gpuviz.run.run import Cancel, Level, go_on
 from gpuviz.sweeps.axis import ARCH, Axis, Cell, cells
 from gpuviz.sweeps.cell import Launch, On, Outcome, Task, outcome
 from gpuviz.sweeps.record import Head, Made, Record, key

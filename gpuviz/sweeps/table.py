@@ -9,7 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
-from gpuviz.arrays import F64, Bool
+from gpuviz.base.arrays import F64, Bool
 from gpuviz.sweeps import quantity
 from gpuviz.sweeps.axis import Axis, Cell, cells
 from gpuviz.sweeps.cell import Found, Outcome

@@ -14,10 +14,11 @@ from collections.abc import Callable
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from typing import IO, Any
 
-from gpuviz import processes, records
-from gpuviz.errors import Cancelled, InputError, UnavailableError
+from gpuviz.base import records
+from gpuviz.base.errors import Cancelled, InputError, UnavailableError
+from gpuviz.processes import programs as processes
+from gpuviz.processes.worker import Lost, WorkerProcess
 from gpuviz.sweeps.cell import Outcome, Task
-from gpuviz.worker_process import Lost, WorkerProcess
 
 TRIES = 3
 CHILD = "gpuviz.sweeps.child"

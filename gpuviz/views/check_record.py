@@ -7,11 +7,11 @@ from os.path import isfile
 from pathlib import Path
 
 from gpuviz.arch import architecture
-from gpuviz.errors import InputError
-from gpuviz.scenes import traced
-from gpuviz.scenes.base import Lesson
-from gpuviz.scenes.check import check_values
-from gpuviz.scenes.kernel_launch import launch_of
+from gpuviz.base.errors import InputError
+from gpuviz.story import traced
+from gpuviz.story.check import check_values
+from gpuviz.story.kernel_launch import launch_of
+from gpuviz.story.lesson import Lesson
 from gpuviz.views.provenance import Provenance
 
 LEVELS = ("sass", "ptx")

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gpuviz.base.errors import InputError
 from gpuviz.draw.marks import Frame
 from gpuviz.draw.palette import THEMES
 from gpuviz.draw.stage import Stage
-from gpuviz.errors import InputError
-from gpuviz.runners.base import Cancel, Progress, Run
-from gpuviz.scenes.base import Story
+from gpuviz.run.run import Cancel, Progress, Run
+from gpuviz.story.lesson import Story
 from gpuviz.views.provenance import Provenance
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
 
-from gpuviz.errors import InputError
+from gpuviz.base.errors import InputError
 from gpuviz.views.provenance import Provenance, Value, Values
 
 SCHEME = "gpuviz"

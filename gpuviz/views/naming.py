@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 
 from gpuviz.arch import ARCHITECTURES
-from gpuviz.language import later, tr
-from gpuviz.scenes.base import Lesson
+from gpuviz.story.lesson import Lesson
 from gpuviz.views.history import changes
 from gpuviz.views.provenance import Provenance, Value, Values
+from gpuviz.words.language import later, tr
 
 _MOST = 2  # changes told of one by one
 _LONGEST = 90  # letters

@@ -7,23 +7,24 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, cast
 
-from gpuviz import language
+from gpuviz.base.errors import InputError
+from gpuviz.course import lesson
 from gpuviz.draw.palette import THEMES
-from gpuviz.errors import InputError
-from gpuviz.runners.base import Level, Run
-from gpuviz.runners.session import Library
-from gpuviz.scenes import lesson, traced
-from gpuviz.scenes.base import Lesson
-from gpuviz.scenes.check import check_values
-from gpuviz.scenes.kernel import lesson_of
-from gpuviz.scenes.kernel_launch import launch_of
-from gpuviz.scenes.showing import Variant, showing
+from gpuviz.run.run import Level, Run
+from gpuviz.run.session import Library
+from gpuviz.story import traced
+from gpuviz.story.check import check_values
+from gpuviz.story.kernel_launch import launch_of
+from gpuviz.story.lesson import Lesson
+from gpuviz.story.own_lesson import lesson_of
+from gpuviz.story.showing import Variant, showing
 from gpuviz.views.lesson_view import View
 from gpuviz.views.provenance import Provenance
 from gpuviz.views.subject import explained_of
+from gpuviz.words import language
 
 if TYPE_CHECKING:
-    from gpuviz.scenes.perform import Performance
+    from gpuviz.story.perform import Performance
 
 SMALLEST, LARGEST = (320, 200), 16384
 SMALLEST_LETTERS, LARGEST_LETTERS = 0.1, 100.0
@@ -148,7 +149,7 @@ def check_stage(wanted: Provenance) -> None:
 
 
 def _perform(variant: Variant) -> Performance:
-    from gpuviz.scenes.perform import perform  # a record of a view needs no compiler
+    from gpuviz.story.perform import perform  # a record of a view needs no compiler
 
     return perform(
         variant.lesson,

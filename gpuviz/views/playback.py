@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gpuviz.panels import long_steps
-from gpuviz.scenes.base import Story
+from gpuviz.story import long_steps
+from gpuviz.story.lesson import Story
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gpuviz.arrays import F64
+    from gpuviz.base.arrays import F64
 
 SPEEDS = (0.25, 0.5, 1.0, 2.0, 4.0)
 # Two times nearer than this are the same step boundary.

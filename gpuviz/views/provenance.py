@@ -14,8 +14,9 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from gpuviz import __version__, records
-from gpuviz.errors import FormatError
+from gpuviz import __version__
+from gpuviz.base import records
+from gpuviz.base.errors import FormatError
 
 KEYWORD = "gpuviz"  # names the record where a format wants a name
 _VERSION = 1

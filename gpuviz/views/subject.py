@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from gpuviz.errors import UnavailableError
-from gpuviz.language import tr
+from gpuviz.base.errors import UnavailableError
+from gpuviz.words.language import tr
 
 if TYPE_CHECKING:
-    from gpuviz.machine.explained import Explained
-    from gpuviz.runners.base import Cancel, Progress
-    from gpuviz.scenes.base import Plan
-    from gpuviz.scenes.showing import Showing, Variant
+    from gpuviz.run.run import Cancel, Progress
+    from gpuviz.story.lesson import Plan
+    from gpuviz.story.showing import Showing, Variant
+    from gpuviz.timing.explained import Explained
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,8 +60,8 @@ def explained(variant: Variant, plan: Plan, progress: Progress, cancel: Cancel) 
     from gpuviz.arch import architecture
     from gpuviz.compile import demangled
     from gpuviz.ptx.options import Options
-    from gpuviz.runners.explained import explain
-    from gpuviz.scenes.perform import job_of
+    from gpuviz.run.explained import explain
+    from gpuviz.story.perform import job_of
 
     job = job_of(plan, variant.arch, variant.prebuilt, variant.library)
     options = Options(seconds=variant.budget)

@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Literal
 
-from gpuviz import language
-from gpuviz.language import tr
 from gpuviz.panels.picture import Picture
-from gpuviz.panels.script import Script
 from gpuviz.panels.time_picture import limits_picture, timeline_picture
 from gpuviz.panels.warp_timeline import WarpTimeline
-from gpuviz.scenes.base import Story
+from gpuviz.story.lesson import Story
+from gpuviz.story.script import Script
 from gpuviz.views.lesson_view import View
 from gpuviz.views.provenance import Provenance
 from gpuviz.views.subject import Subject
+from gpuviz.words import language
+from gpuviz.words.language import tr
 
 Shown = Literal["timeline", "limits"]
 _FILLS, _STAYS = 8.0, 3.0  # seconds

@@ -1,7 +1,7 @@
 """What the bundle starts: the gpuviz command, or a module of it for gpuviz's own processes.
 
-`gpuviz.processes.python` starts `sys.executable -P -m MODULE ...`. In a bundle that executable is
-this very program, and understands the same.
+`gpuviz.processes.programs.python` starts `sys.executable -P -m MODULE ...`. In a bundle that
+executable is this very program, and understands the same.
 """
 
 import os

@@ -5,9 +5,9 @@ from functools import partial
 import pytest
 
 import gpuviz
-from gpuviz.errors import InputError
-from gpuviz.runners.gpu import client
-from tests.runners.test_client import FAKE
+from gpuviz.base.errors import InputError
+from gpuviz.gpu import client
+from tests.run.test_client import FAKE
 
 MADE_UP = partial(client.Gpu, arguments=FAKE, limit=10)
 TEXT = "__global__ void plain(float *x) { x[threadIdx.x] = 1; }"

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 import gpuviz
-from gpuviz import trace_file
 from gpuviz.api import window
+from gpuviz.traces import file as trace_file
 from tests.test_signals import display
 
 TEXT = "namespace own { template<class T> __global__ void one(T *x) { x[threadIdx.x] = 1; } }"

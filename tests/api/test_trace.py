@@ -13,8 +13,8 @@ import pytest
 import gpuviz
 import gpuviz.api
 from gpuviz.api import tables
+from gpuviz.base.errors import InputError, LaunchError, UnavailableError
 from gpuviz.compile import compile_cuda, elf
-from gpuviz.errors import InputError, LaunchError, UnavailableError
 
 SCALE = "__global__ void scale(float *x, float a) { x[2 * threadIdx.x] *= a; }"
 SHARED = """

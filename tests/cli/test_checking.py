@@ -6,7 +6,7 @@ import re
 import pytest
 
 from docs.sanitizers import Case, cases, source
-from gpuviz import resources
+from gpuviz.base import resources
 from gpuviz.cli import main
 from gpuviz.ptx.compiled import choice
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from gpuviz.cli import main
-from gpuviz.scenes import SCENES
+from gpuviz.course import SCENES
 
 SAXPY = """
 template <typename T> __global__ void saxpy(int n, T a, const T* x, T* y)

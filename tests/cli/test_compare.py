@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from gpuviz.cli import main
-from gpuviz.kernels.versions import keep, versions
+from gpuviz.launch.versions import keep, versions
 
 SOURCE = """__global__ void scale(const float* x, float* y, int stride) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;

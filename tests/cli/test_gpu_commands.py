@@ -9,19 +9,19 @@ from typing import Any
 
 import pytest
 
-from gpuviz import checksums
 from gpuviz.cli import main, merge_recordings, record_each
 from gpuviz.cli.launches_to_record import in_order, variants
-from gpuviz.runners import live, recorded
-from gpuviz.runners.faults import NoDevice
-from gpuviz.runners.gpu import client
-from gpuviz.runners.gpu.client import Gpu
-from gpuviz.runners.job import Job
-from gpuviz.runners.measurement import DeviceFacts, Measurement
-from gpuviz.runners.recording import Entry, Recording, read, write
-from gpuviz.scenes import SCENES, lesson
+from gpuviz.course import SCENES, lesson
+from gpuviz.files import checksums
+from gpuviz.gpu import client, live
+from gpuviz.gpu.client import Gpu
+from gpuviz.gpu.faults import NoDevice
+from gpuviz.launch.job import Job
+from gpuviz.recordings import recorded
+from gpuviz.recordings.measurement import DeviceFacts, Measurement
+from gpuviz.recordings.recording import Entry, Recording, read, write
 
-WORKER = Path(__file__).parents[1] / "runners" / "fake_worker.py"
+WORKER = Path(__file__).parents[1] / "run" / "fake_worker.py"
 KERNEL = """extern "C" __global__ void copy(const float* in, float* out, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n) out[i] = in[i];

@@ -10,8 +10,8 @@ import pytest
 from gpuviz import app
 from gpuviz.cli import main
 from gpuviz.export.svg import document
-from gpuviz.scenes.base import Story
-from gpuviz.scenes.kernel_launch import KernelLaunch, record_of
+from gpuviz.story.kernel_launch import KernelLaunch, record_of
+from gpuviz.story.lesson import Story
 from gpuviz.views.lesson_view import View
 from gpuviz.views.link import link
 from gpuviz.views.provenance import Provenance

@@ -9,17 +9,18 @@ from pathlib import Path
 import pytest
 
 import gpuviz
-from gpuviz import resources, trace_file
+from gpuviz.base import resources
+from gpuviz.base.errors import FormatError
 from gpuviz.cli import main
-from gpuviz.errors import FormatError
+from gpuviz.course import lesson
 from gpuviz.export.save import save
 from gpuviz.export.settings import Options
-from gpuviz.runners import recording
-from gpuviz.scenes import lesson
+from gpuviz.recordings import recording
+from gpuviz.traces import file as trace_file
 from gpuviz.views.performed import view_of
 from gpuviz.views.provenance import Provenance
-from tests.runners.test_recording import recording as a_recording
-from tests.scenes.performed import performed
+from tests.course.performed import performed
+from tests.run.test_recording import recording as a_recording
 
 
 def trace(path: Path) -> None:

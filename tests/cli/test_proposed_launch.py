@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from gpuviz.arch import architecture
+from gpuviz.base.errors import LaunchError
 from gpuviz.cli import main, parser
 from gpuviz.cli.launch import jobs
-from gpuviz.errors import LaunchError
-from gpuviz.kernels.proposals import are_of_matrices, side_of
-from gpuviz.runners import emulated
-from gpuviz.runners.gpu.client import launch_of
+from gpuviz.gpu.client import launch_of
+from gpuviz.launch.proposals import are_of_matrices, side_of
+from gpuviz.run import emulated
 
 BOUND = "__global__ __launch_bounds__(64) void one(float* x) { x[threadIdx.x] = 1; }"
 PRODUCT = """template <typename T, int TILE> __global__ void product(

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import gpuviz
+from gpuviz.base.errors import LaunchError
 from gpuviz.compile import in_clusters, ptx_program
-from gpuviz.errors import LaunchError
 
 KERNEL = """.version 8.0
 .target sm_90

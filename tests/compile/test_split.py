@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from gpuviz.base.errors import InputError
 from gpuviz.cli import main
 from gpuviz.compile import (
     CompileError,
@@ -19,9 +20,8 @@ from gpuviz.compile import (
     written_launches,
 )
 from gpuviz.compile.flags import chosen
-from gpuviz.compile.split.constants import Macro, Scope
-from gpuviz.compile.split.parts import parsed, read
-from gpuviz.errors import InputError
+from gpuviz.source.constants import Macro, Scope
+from gpuviz.source.parts import parsed, read
 
 needs_nvrtc = pytest.mark.skipif(not nvrtc.libraries(), reason="NVRTC is not here")
 

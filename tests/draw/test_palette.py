@@ -3,7 +3,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from gpuviz.arrays import Rgba
+from gpuviz.base.arrays import Rgba
 from gpuviz.draw.color import contrast, from_oklab, mix, oklab, rgba
 from gpuviz.draw.palette import DARK, LIGHT, PROJECTOR, THEMES, Palette
 from tests.draw.vision import SIGHT, least_distance, seen

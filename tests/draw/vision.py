@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from gpuviz.arrays import F64, Rgba
+from gpuviz.base.arrays import F64, Rgba
 from gpuviz.draw.color import linear
 
 # Machado, Oliveira, Fernandes: "A Physiologically-based Model for Simulation of Color Vision

@@ -12,15 +12,15 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from gpuviz import resources
+from gpuviz.base import resources
+from gpuviz.course import lesson
 from gpuviz.draw.marks import Frame
 from gpuviz.draw.palette import DARK, LIGHT
 from gpuviz.draw.stage import Stage
 from gpuviz.export import save as export
 from gpuviz.export.export import Options
 from gpuviz.qt.painting.qt_painter import QtPainter
-from gpuviz.scenes import lesson
-from gpuviz.scenes.perform import Performance, perform
+from gpuviz.story.perform import Performance, perform
 from gpuviz.views.lesson_view import View
 
 PAINTER = QtPainter()

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image, ImageSequence
 
-from gpuviz.errors import Cancelled, InputError, UnavailableError
+from gpuviz.base.errors import Cancelled, InputError, UnavailableError
 from gpuviz.export import film
 from gpuviz.export.apng import Apng
 from gpuviz.export.changes import changed
@@ -19,7 +19,7 @@ from gpuviz.export.film import Kind, Open, moments
 from gpuviz.export.gif import Gif
 from gpuviz.export.reading import read
 from gpuviz.export.video import MP4, WEBM
-from gpuviz.files import whole
+from gpuviz.files.writing import whole
 from gpuviz.views.provenance import Provenance
 
 RECORD = Provenance("coalescing", {"words": "x" * 600}, "sm_90")

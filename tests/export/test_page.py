@@ -13,7 +13,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpuviz import language
 from gpuviz.draw.hit import tip_at
 from gpuviz.draw.marks import Curves, Frame
 from gpuviz.export import page, page_data, svg
@@ -21,12 +20,13 @@ from gpuviz.export.export import Options
 from gpuviz.export.hover_texts import hovers
 from gpuviz.export.reading import read
 from gpuviz.export.svg_marks import elements
-from gpuviz.language import grouped
 from gpuviz.memory.counts import Count
-from gpuviz.runners.measurement import DeviceFacts, Measurement, Reading
+from gpuviz.recordings.measurement import DeviceFacts, Measurement, Reading
 from gpuviz.views.lesson_view import View
 from gpuviz.views.performed import badges, timed
 from gpuviz.views.provenance import Provenance
+from gpuviz.words import language
+from gpuviz.words.language import grouped
 from tests.export import pictures
 from tests.export.pictures import LESSONS, performed
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from gpuviz import trace_file
-from gpuviz.errors import FormatError, InputError
+from gpuviz.base.errors import FormatError, InputError
 from gpuviz.export.read_any import check_files, read_any
-from gpuviz.scenes import traced
+from gpuviz.story import traced
+from gpuviz.traces import file as trace_file
 from gpuviz.views.check_record import check_file, fitted
 from gpuviz.views.link import link, parse
 from gpuviz.views.performed import lesson_for

@@ -8,17 +8,17 @@ from types import SimpleNamespace
 
 import pytest
 
-from gpuviz.errors import InputError, UnavailableError
+from gpuviz.base.errors import InputError, UnavailableError
 from gpuviz.export.formats import JSON, SVG, TIMELINE, format_of
 from gpuviz.export.reading import read
 from gpuviz.export.save import save, save_timeline
-from gpuviz.machine.bounds import limits
-from gpuviz.machine.explained import Explained
-from gpuviz.panels.script import Script
+from gpuviz.story.script import Script
+from gpuviz.timing.bounds import limits
+from gpuviz.timing.explained import Explained
 from gpuviz.views.lesson_view import View
 from gpuviz.views.subject import Subject, explained_of, wish_of
 from gpuviz.views.time_view import time_view
-from tests.machine.launches import made
+from tests.timing.launches import made
 
 
 @cache

@@ -12,17 +12,18 @@ import pytest
 
 from gpuviz.arch import architecture
 from gpuviz.arguments import parse
+from gpuviz.base.errors import Cancelled, KernelFault, LaunchError
 from gpuviz.compile import compile_cuda
-from gpuviz.errors import Cancelled, KernelFault, LaunchError
+from gpuviz.gpu import live
+from gpuviz.gpu.client import Gpu, GpuLaunch, launch_of
+from gpuviz.gpu.counters import LIVE_FORMS, NOT_COMPARED
+from gpuviz.gpu.faults import TimeLimit, WorkerLost
+from gpuviz.gpu.live import MeasureOptions
+from gpuviz.launch.job import Job
 from gpuviz.ptx.emulator import Options
-from gpuviz.runners import emulated, live, verification
-from gpuviz.runners.counters import LIVE_FORMS, NOT_COMPARED
-from gpuviz.runners.faults import TimeLimit, WorkerLost
-from gpuviz.runners.gpu.client import Gpu, GpuLaunch, launch_of
-from gpuviz.runners.job import Job
-from gpuviz.runners.live import MeasureOptions
-from gpuviz.runners.recording import Entry, LaunchKey, Recording, read, write
-from gpuviz.runners.stall_reasons import ALL, waits
+from gpuviz.recordings.recording import Entry, LaunchKey, Recording, read, write
+from gpuviz.recordings.stall_reasons import ALL, waits
+from gpuviz.run import emulated, verification
 
 pytestmark = pytest.mark.gpu
 

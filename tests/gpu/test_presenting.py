@@ -16,14 +16,14 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from gpuviz.gpu.client import Gpu
 from gpuviz.lectures.bundle import find
 from gpuviz.lectures.reading import read
 from gpuviz.qt.look.fonts import load_fonts
 from gpuviz.qt.presenter.presentation import Presentation
-from gpuviz.runners.gpu.client import Gpu
-from gpuviz.scenes.base import SIZES
-from gpuviz.scenes.perform import perform
-from gpuviz.scenes.sources import Sources
+from gpuviz.story.lesson import SIZES
+from gpuviz.story.perform import perform
+from gpuviz.story.sources import Sources
 from tests.vitals import workers
 
 pytestmark = pytest.mark.gpu

@@ -18,12 +18,12 @@ from pytestqt.qtbot import QtBot
 
 from gpuviz.arguments import parse
 from gpuviz.compile import compile_cuda
+from gpuviz.gpu.client import Gpu
+from gpuviz.launch.job import Job
 from gpuviz.qt.window.window import Window
-from gpuviz.runners.gpu.client import Gpu
-from gpuviz.runners.job import Job
-from gpuviz.runners.session import Library
-from gpuviz.scenes.base import Plan
-from gpuviz.scenes.sources import Sources
+from gpuviz.run.session import Library
+from gpuviz.story.lesson import Plan
+from gpuviz.story.sources import Sources
 from tests.qt.conftest import make, perform  # noqa: F401  the window over fake lessons
 from tests.qt.fake_lesson import FakePerform
 from tests.qt.fault_drill import Drill, Fault, check, only_threads_wait

@@ -72,7 +72,7 @@ def _entered(enter: Callable[[], int]) -> tuple[str, str]:
 @contextlib.contextmanager
 def _faults() -> Iterator[list[str]]:
     """The faults of kernels there are meanwhile: a command tells them as it tells other errors."""
-    from gpuviz.errors import KernelFault
+    from gpuviz.base.errors import KernelFault
 
     found: list[str] = []
     before = KernelFault.__init__
@@ -87,7 +87,7 @@ def _faults() -> Iterator[list[str]]:
 
 def _raised(error: BaseException) -> tuple[str, str]:
     """A door that is no command tells by an exception."""
-    from gpuviz.errors import Error, KernelFault
+    from gpuviz.base.errors import Error, KernelFault
 
     if not isinstance(error, Error):
         return "traceback", _trace(error)

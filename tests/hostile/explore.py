@@ -28,13 +28,13 @@ from types import FrameType
 import atheris
 
 with atheris.instrument_imports(include=["gpuviz.ptx", "gpuviz.compile.paths"]):
-    from gpuviz.checks import ALL
     from gpuviz.ptx import check, emulator
     from gpuviz.ptx.text import parser
+    from gpuviz.traces.checks import ALL
 
 from gpuviz.arguments import materialise
 from gpuviz.arguments import parse as argument
-from gpuviz.errors import Error
+from gpuviz.base.errors import Error
 from tests.hostile.kinds import ptx, ptx_made
 from tests.hostile.mutation import changed_text, encoded
 

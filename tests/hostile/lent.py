@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
-from gpuviz import resources
+from gpuviz.base import resources
 
 SECRET = b"what nobody gave away"
 _KEPT = ("compile", "machine-code", "libraries")  # of the cache: true to the texts they are of

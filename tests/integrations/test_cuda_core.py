@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import gpuviz
-from gpuviz.errors import UnsupportedError
+from gpuviz.base.errors import UnsupportedError
 from gpuviz.integrations import cuda_core_kernels
 
 core = pytest.importorskip("cuda.core")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import gpuviz
-from gpuviz.errors import InputError, UnsupportedError
+from gpuviz.base.errors import InputError, UnsupportedError
 
 cupy = pytest.importorskip("cupy")
 jit_programs = pytest.importorskip("tests.integrations.cupy_programs", exc_type=ImportError)

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import gpuviz
+from gpuviz.base.errors import InputError, UnsupportedError
 from gpuviz.compile import ptxas
-from gpuviz.errors import InputError, UnsupportedError
 
 programs = pytest.importorskip("tests.integrations.numba_programs", exc_type=ImportError)
 pytestmark = pytest.mark.slow

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import gpuviz
-from gpuviz.errors import InputError
+from gpuviz.base.errors import InputError
 
 pytest.importorskip("triton")
 programs = pytest.importorskip("tests.integrations.triton_programs")

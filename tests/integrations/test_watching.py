@@ -8,7 +8,7 @@ import pytest
 
 import gpuviz
 from gpuviz.api import tracing
-from gpuviz.errors import KernelFault
+from gpuviz.base.errors import KernelFault
 
 numba_programs = pytest.importorskip("tests.integrations.numba_programs", exc_type=ImportError)
 triton_programs = pytest.importorskip("tests.integrations.triton_programs", exc_type=ImportError)

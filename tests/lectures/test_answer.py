@@ -8,13 +8,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from gpuviz.errors import InputError
+from gpuviz.base.errors import InputError
+from gpuviz.course import lesson
 from gpuviz.lectures.answer import Answer, answer, figures, label, run_of, shown, unit
 from gpuviz.lectures.lecture import Guess, Per, Question
-from gpuviz.runners.base import Run
-from gpuviz.runners.measurement import DeviceFacts, Measurement, Reading, Timing
-from gpuviz.scenes import lesson
-from gpuviz.scenes.perform import perform
+from gpuviz.recordings.measurement import DeviceFacts, Measurement, Reading, Timing
+from gpuviz.run.run import Run
+from gpuviz.story.perform import perform
 from gpuviz.views.performed import view_of
 from gpuviz.views.provenance import Provenance
 

@@ -11,7 +11,7 @@ from gpuviz.lectures.handout import handout
 from gpuviz.lectures.pages import Missing, pages
 from gpuviz.lectures.reading import parse, read
 from gpuviz.lectures.writing import text_of
-from gpuviz.runners.session import shipped
+from gpuviz.run.session import shipped
 from gpuviz.views.provenance import Provenance
 
 HEAD = 'gpuviz-lecture = 1\ntitle = "T"\n\n[[slide]]\ntitle = "good"\nwords = "w"\n\n'

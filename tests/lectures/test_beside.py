@@ -17,7 +17,7 @@ from gpuviz.lectures.plot_beside import plot_of
 from gpuviz.lectures.reading import parse
 from gpuviz.lectures.variation import Variation, fields
 from gpuviz.lectures.writing import text_of
-from gpuviz.scenes.base import Plan
+from gpuviz.story.lesson import Plan
 from gpuviz.views.performed import view_of
 from gpuviz.views.provenance import Provenance
 

@@ -11,20 +11,20 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gpuviz import trace_file
+from gpuviz.base.errors import Cancelled, FormatError, InputError
 from gpuviz.cli import main
 from gpuviz.compile import nvrtc
-from gpuviz.errors import Cancelled, FormatError, InputError
 from gpuviz.export.save import save_traces
 from gpuviz.lectures import bundle, unpacked
 from gpuviz.lectures.answer import answer
 from gpuviz.lectures.lecture import Lecture, Slide
 from gpuviz.lectures.reading import read
 from gpuviz.lectures.writing import write
-from gpuviz.runners.measurement import DeviceFacts, Measurement, Reading
-from gpuviz.runners.recording import Entry, key_of
-from gpuviz.runners.session import Session
-from gpuviz.scenes.base import Plan
+from gpuviz.recordings.measurement import DeviceFacts, Measurement, Reading
+from gpuviz.recordings.recording import Entry, key_of
+from gpuviz.run.session import Session
+from gpuviz.story.lesson import Plan
+from gpuviz.traces import file as trace_file
 from gpuviz.views.performed import view_of
 from gpuviz.views.provenance import Provenance
 from tests.lectures.packing import pack

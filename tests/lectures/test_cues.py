@@ -8,8 +8,8 @@ from gpuviz.draw.marks import Frame
 from gpuviz.draw.stage import Stage
 from gpuviz.lectures.cues import Cue, cues
 from gpuviz.lectures.lecture import Question, Slide
-from gpuviz.panels.script import Step
-from gpuviz.scenes.base import Story
+from gpuviz.story.lesson import Story
+from gpuviz.story.script import Step
 from gpuviz.views.provenance import Provenance
 
 VIEW = Provenance("coalescing", {}, "sm_90")

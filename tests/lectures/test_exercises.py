@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gpuviz import folders, language
-from gpuviz.checks import ALL
+from gpuviz.files import folders
 from gpuviz.lectures.exercises import (
     Exercise,
     exercise_of,
@@ -18,10 +17,12 @@ from gpuviz.lectures.exercises import (
     judged,
     launch_of,
 )
-from gpuviz.runners.base import Run
-from gpuviz.scenes.kernel import lesson_of
-from gpuviz.scenes.kernel_launch import record_of
-from gpuviz.scenes.perform import perform
+from gpuviz.run.run import Run
+from gpuviz.story.kernel_launch import record_of
+from gpuviz.story.own_lesson import lesson_of
+from gpuviz.story.perform import perform
+from gpuviz.traces.checks import ALL
+from gpuviz.words import language
 
 SOLUTIONS = Path(__file__).parent.parent / "data" / "exercises"
 EVERY = exercises()

@@ -11,13 +11,14 @@ from pathlib import Path
 
 import pytest
 
+from gpuviz.base.errors import InputError
 from gpuviz.cli.count import as_text
 from gpuviz.compile import bundled, gallery, nvrtc
+from gpuviz.course import lesson
 from gpuviz.draw.layout import Rect
 from gpuviz.draw.marks import Mark, Texts
 from gpuviz.draw.palette import DARK
 from gpuviz.draw.stage import Stage
-from gpuviz.errors import InputError
 from gpuviz.export.data import csv
 from gpuviz.export.export import Export
 from gpuviz.lectures import band, bundle
@@ -25,12 +26,11 @@ from gpuviz.lectures.answer import Figure
 from gpuviz.lectures.lecture import Lecture
 from gpuviz.lectures.reading import read
 from gpuviz.memory.counts import Count
+from gpuviz.recordings import recorded, recording
+from gpuviz.recordings.measurement import Measurement
 from gpuviz.results.badges import caption
-from gpuviz.runners import recorded, recording
-from gpuviz.runners.measurement import Measurement
-from gpuviz.runners.session import Session
-from gpuviz.scenes import lesson
-from gpuviz.scenes.check import check_values
+from gpuviz.run.session import Session
+from gpuviz.story.check import check_values
 from gpuviz.views.lesson_view import View
 from gpuviz.views.performed import lesson_for, view_of
 from gpuviz.views.provenance import Provenance

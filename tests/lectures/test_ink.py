@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from gpuviz.base.errors import InputError
 from gpuviz.draw.marks import Strokes
 from gpuviz.draw.palette import THEMES
 from gpuviz.draw.stage import Stage
-from gpuviz.errors import InputError
 from gpuviz.export.svg_marks import elements
 from gpuviz.lectures.cues import Cue
 from gpuviz.lectures.ink import Ink, Stroke, ink_of, plain_ink, simplified

@@ -10,12 +10,13 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from gpuviz.base.errors import InputError
 from gpuviz.draw.marks import Boxes, Frame, Lines, Outlines, Raster, Texts
 from gpuviz.draw.palette import THEMES
 from gpuviz.draw.spoken import lines as spoken
 from gpuviz.draw.stage import Stage
-from gpuviz.errors import InputError
 from gpuviz.export.svg import document
+from gpuviz.files.allowed_paths import Reach
 from gpuviz.lectures import bundle
 from gpuviz.lectures.cues import Cue
 from gpuviz.lectures.lecture import Lecture, Slide
@@ -26,9 +27,8 @@ from gpuviz.lectures.markdown.formulas import LONGEST, drawn, trouble
 from gpuviz.lectures.packing import gather, write
 from gpuviz.lectures.picture import Shown, frame
 from gpuviz.lectures.slide_fields import plain_of, slide_of
-from gpuviz.reach import Reach
-from gpuviz.runners.session import Session
-from tests.scenes.pictures import misplaced, same, words
+from gpuviz.run.session import Session
+from tests.course.pictures import misplaced, same, words
 
 TEXT = r"""
 # A head

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from gpuviz.base.errors import InputError
 from gpuviz.compile import nvrtc
-from gpuviz.errors import InputError
 from gpuviz.lectures.answer import answer, named
 from gpuviz.lectures.lecture import Lecture
 from gpuviz.lectures.over_time import lesson_of
 from gpuviz.lectures.reading import parse
 from gpuviz.lectures.writing import text_of
-from gpuviz.scenes.perform import perform
+from gpuviz.story.perform import perform
 
 TEXT = """gpuviz-lecture = 1
 

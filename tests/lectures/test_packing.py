@@ -9,16 +9,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from gpuviz.base.errors import Elsewhere, InputError
 from gpuviz.cli import main
 from gpuviz.compile import nvrtc
-from gpuviz.errors import Elsewhere, InputError
+from gpuviz.files.allowed_paths import Reach
 from gpuviz.lectures import bundle
 from gpuviz.lectures.lecture import Lecture
 from gpuviz.lectures.packing import gather
 from gpuviz.lectures.reading import parse, read
 from gpuviz.lectures.writing import text_of
-from gpuviz.reach import Reach
-from gpuviz.runners.session import Session
+from gpuviz.run.session import Session
 from gpuviz.views.performed import view_of
 from tests.lectures.packing import pack
 

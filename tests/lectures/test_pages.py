@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
+from gpuviz.base.errors import InputError
 from gpuviz.cli import main
 from gpuviz.draw.marks import Texts
 from gpuviz.draw.metrics import text_width
 from gpuviz.draw.palette import THEMES
 from gpuviz.draw.stage import Stage
-from gpuviz.errors import InputError
 from gpuviz.export.reading import read
 from gpuviz.lectures.notes import with_notes
 from gpuviz.views.performed import lesson_for

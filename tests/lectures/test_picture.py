@@ -9,20 +9,20 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QRectF
 
+from gpuviz.course import lesson
 from gpuviz.draw.marks import Boxes, Frame, Texts
 from gpuviz.draw.palette import THEMES
 from gpuviz.draw.stage import Stage
+from gpuviz.files.allowed_paths import Reach
 from gpuviz.lectures.answer import Answer, Figure
 from gpuviz.lectures.cues import Cue, cues
 from gpuviz.lectures.lecture import Guess, Question, Slide
 from gpuviz.lectures.picture import Shown, answered, frame
 from gpuviz.lectures.slide_fields import slide_of
-from gpuviz.reach import Reach
-from gpuviz.runners.measurement import DeviceFacts, Measurement
-from gpuviz.scenes import lesson
-from gpuviz.scenes.base import Story
-from gpuviz.scenes.perform import perform
-from tests.scenes.pictures import LEAST_LETTER, misplaced, same, text_rects, words
+from gpuviz.recordings.measurement import DeviceFacts, Measurement
+from gpuviz.story.lesson import Story
+from gpuviz.story.perform import perform
+from tests.course.pictures import LEAST_LETTER, misplaced, same, text_rects, words
 
 SIZES = ((960, 540), (1024, 768), (1920, 1080))  # a preview, an old projector, a new one
 DEVICE = DeviceFacts(0, "NVIDIA H200", "9.0", "1", "13.0", 132, 1 << 30, 1 << 20)

@@ -11,7 +11,7 @@ from gpuviz.draw.stage import Stage
 from gpuviz.lectures.answer import Answer
 from gpuviz.lectures.prediction import Prediction, Reach, is_right, line, reach_of, said
 from gpuviz.qt.look.fonts import load_fonts
-from tests.scenes.pictures import misplaced, words
+from tests.course.pictures import misplaced, words
 
 STAGE = Stage(460, 48, DARK)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gpuviz.errors import FormatError, InputError
+from gpuviz.base.errors import FormatError, InputError
 from gpuviz.lectures.chunks import chunks
 from gpuviz.lectures.lecture import Lecture
 from gpuviz.lectures.reading import parse, read

@@ -8,9 +8,9 @@ from gpuviz.lectures.lecture import Lecture, Question, Slide
 from gpuviz.lectures.notes_pages import PAGE, notes_pages
 from gpuviz.lectures.replacing import replaced
 from gpuviz.lectures.writing import text_of
-from gpuviz.runners.base import go_on, quiet
-from gpuviz.runners.session import shipped
-from tests.scenes.pictures import misplaced, words
+from gpuviz.run.run import go_on, quiet
+from gpuviz.run.session import shipped
+from tests.course.pictures import misplaced, words
 
 ASKED = Question("How many sectors?", (4, "all Sectors"), "global_load_sectors")
 LECTURE = Lecture(

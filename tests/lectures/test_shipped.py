@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from gpuviz import resources
 from gpuviz.arch import architecture
+from gpuviz.base import resources
 from gpuviz.cli.launches_to_record import of_lecture
 from gpuviz.compile import nvrtc
 from gpuviz.draw.palette import THEMES
@@ -21,12 +21,12 @@ from gpuviz.lectures.over_time import lesson_of
 from gpuviz.lectures.picture import Shown, frame
 from gpuviz.lectures.reading import read, title
 from gpuviz.lectures.writing import text_of
-from gpuviz.runners.measurement import Measurement
-from gpuviz.runners.recorded import shipped
+from gpuviz.recordings.measurement import Measurement
+from gpuviz.recordings.recorded import shipped
 from gpuviz.sweeps import shelf
 from gpuviz.views.lesson_view import View
 from gpuviz.views.performed import view_of
-from tests.scenes.pictures import misplaced, text_rects
+from tests.course.pictures import misplaced, text_rects
 
 # All slides of a lecture are performed: that takes minutes on slow machines.
 pytestmark = pytest.mark.timeout(600)

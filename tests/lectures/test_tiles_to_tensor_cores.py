@@ -7,15 +7,15 @@ import re
 import pytest
 
 from gpuviz.compile import nvrtc
+from gpuviz.course import lesson
+from gpuviz.course.matrix_products.ladder.rungs import RUNGS
 from gpuviz.draw.marks import Texts
 from gpuviz.draw.palette import THEMES
 from gpuviz.draw.stage import Stage
 from gpuviz.lectures.bundle import find
 from gpuviz.lectures.reading import read
 from gpuviz.memory.counts import Count
-from gpuviz.runners.base import Run
-from gpuviz.scenes import lesson
-from gpuviz.scenes.ladder_rungs import RUNGS
+from gpuviz.run.run import Run
 from gpuviz.views.lesson_view import View
 from gpuviz.views.performed import view_of
 from gpuviz.views.provenance import Provenance

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from gpuviz.errors import FormatError
+from gpuviz.base.errors import FormatError
 from gpuviz.lectures.bundle import opened, shipped
 from gpuviz.lectures.reading import parse, read
 from gpuviz.lectures.translated import catalogue_of, lines, title_in, translated
 from gpuviz.lectures.writing import text_of
-from gpuviz.runners.session import Session
+from gpuviz.run.session import Session
 
 TEXT = """gpuviz-lecture = 1
 title = "Two words"

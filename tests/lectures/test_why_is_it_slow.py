@@ -7,14 +7,14 @@ from collections.abc import Callable
 import pytest
 
 from gpuviz.compile import nvrtc
+from gpuviz.course import lesson
 from gpuviz.lectures.bundle import find
 from gpuviz.lectures.lecture import Slide
 from gpuviz.lectures.over_time import lesson_of
 from gpuviz.lectures.reading import read
-from gpuviz.machine.explained import Explained
 from gpuviz.memory.counts import Count
-from gpuviz.runners.base import Run
-from gpuviz.scenes import lesson
+from gpuviz.run.run import Run
+from gpuviz.timing.explained import Explained
 from gpuviz.views.performed import view_of
 from gpuviz.views.provenance import Provenance
 

@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpuviz.errors import InputError
+from gpuviz.base.errors import InputError
+from gpuviz.course import lesson
+from gpuviz.files.allowed_paths import Reach
 from gpuviz.lectures.lecture import TIME, Lecture, Question, Slide
 from gpuviz.lectures.reading import parse, read
 from gpuviz.lectures.slide_fields import slide_of
 from gpuviz.lectures.writing import text_of, write
 from gpuviz.memory.counts import Count
-from gpuviz.reach import Reach
-from gpuviz.scenes import lesson
 from gpuviz.views.provenance import Provenance
 
 HERE = Path.cwd()

@@ -12,7 +12,7 @@ from gpuviz.arch import architecture
 from gpuviz.memory.atomics import turns, way_of
 from gpuviz.memory.copies import copy_wavefronts
 from gpuviz.ptx.emulator import Options
-from gpuviz.runners import emulated, verification
+from gpuviz.run import emulated, verification
 
 DATA = Path(__file__).parent.parent / "data"
 HOPPER, TURING = architecture("sm_90"), architecture("sm_75")

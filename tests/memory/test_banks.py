@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gpuviz.arch import Architecture, architecture
-from gpuviz.errors import InputError
+from gpuviz.base.errors import InputError
 from gpuviz.memory.bank_schedule import conflict, schedule
 from gpuviz.memory.banks import wavefronts
 from gpuviz.memory.constant import passes as constant_passes

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gpuviz.arch import Architecture, architecture
-from gpuviz.errors import InputError
+from gpuviz.base.errors import InputError
 from gpuviz.memory.coalescing import segments, transactions
 from gpuviz.memory.local import interleaved, local_transactions
 

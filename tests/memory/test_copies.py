@@ -3,7 +3,7 @@
 import numpy as np
 
 from gpuviz.memory.copies import copy_wavefronts, past_l1
-from gpuviz.observe import NOTHING
+from gpuviz.traces.observe import NOTHING
 
 LANES = np.arange(32, dtype=np.uint64)
 ON = np.ones((1, 32), bool)

@@ -10,8 +10,8 @@ from gpuviz.memory import patterns
 from gpuviz.memory.counting import Counter
 from gpuviz.memory.counts import Count, counts_of, kind_of
 from gpuviz.memory.request_counts import measure
-from gpuviz.observe import Access
-from gpuviz.traces import MemoryInstruction
+from gpuviz.traces.observe import Access
+from gpuviz.traces.trace import MemoryInstruction
 
 ARCHS = [architecture(v) for v in ("1.0", "1.3", "2.0", "3.5", "9.0")]
 LANE = np.arange(32, dtype=np.uint64)

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from gpuviz.arch import architecture
 from gpuviz.memory.counting import Counter
 from gpuviz.memory.footprint import Footprint
-from gpuviz.observe import Access
-from gpuviz.traces import MemoryInstruction
+from gpuviz.traces.observe import Access
+from gpuviz.traces.trace import MemoryInstruction
 
 LOAD = MemoryInstruction(0, 1, 1, "ld.global.f32", "load", "global", 4)
 BASE = 0x7F00_0000_0000

@@ -17,8 +17,8 @@ from gpuviz.arch import architecture
 from gpuviz.memory.banks import wavefronts
 from gpuviz.memory.coalescing import segments, transactions
 from gpuviz.memory.counting import Counter
-from gpuviz.observe import Access
-from gpuviz.traces import MemoryInstruction, Op, Space
+from gpuviz.traces.observe import Access
+from gpuviz.traces.trace import MemoryInstruction, Op, Space
 
 LANE = np.arange(32)
 ALL = np.ones((1, 32), dtype=bool)

@@ -11,12 +11,12 @@ from gpuviz.arch import architecture
 from gpuviz.arguments import parse
 from gpuviz.cli import main
 from gpuviz.compile import compile_cuda
+from gpuviz.course import COURSE
+from gpuviz.launch.job import Job
 from gpuviz.memory.line_costs import LineCost, line_costs
 from gpuviz.memory.reasons import LESSONS
 from gpuviz.ptx.options import Options
-from gpuviz.runners import emulated
-from gpuviz.runners.job import Job
-from gpuviz.scenes import COURSE
+from gpuviz.run import emulated
 
 SOURCE = """struct P { float x, y, z; };
 __constant__ float table[64];

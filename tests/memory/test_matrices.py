@@ -12,7 +12,7 @@ from gpuviz.arch import architecture
 from gpuviz.memory.copies import past_l1
 from gpuviz.memory.counts import Count
 from gpuviz.memory.request_counts import measure
-from gpuviz.traces import MATRICES, MemoryInstruction
+from gpuviz.traces.trace import MATRICES, MemoryInstruction
 
 FILE = Path(__file__).parents[1] / "data" / "matrix_counts_h200.json"
 RECORDED: dict[str, Any] = json.loads(FILE.read_text())

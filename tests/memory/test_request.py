@@ -9,7 +9,7 @@ import pytest
 
 from gpuviz.arch import architecture
 from gpuviz.memory.request import first_requests, requests_of
-from gpuviz.traces import Buffer, Launch, MemoryInstruction, Requests, Trace
+from gpuviz.traces.trace import Buffer, Launch, MemoryInstruction, Requests, Trace
 
 BASE = 4096
 LANES = np.arange(32)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import gpuviz
-from gpuviz.errors import InputError
+from gpuviz.base.errors import InputError
 from tests.export import pictures
 
 pytest.importorskip("anywidget")

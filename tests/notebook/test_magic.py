@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import gpuviz
-from gpuviz.errors import InputError
+from gpuviz.base.errors import InputError
 from gpuviz.notebook import magic
 
 SCALE = "__global__ void scale(float *x, float a) { x[2 * threadIdx.x] *= a * FACTOR; }"

@@ -79,7 +79,7 @@ def test_its_own_processes_are_itself(told: Told, tmp_path: Path) -> None:
     told("sweep", "--scene", "coalescing", "--vary", "stride=1..3", "-o", "s.jsonl")
     rows = (tmp_path / "s.jsonl").read_text(encoding="utf-8").splitlines()
     assert sum("global_load_sectors" in row for row in rows) >= 3
-    command = [str(PROGRAM), "-P", "-m", "gpuviz.runners.gpu.worker", "0"]
+    command = [str(PROGRAM), "-P", "-m", "gpuviz.gpu.worker", "0"]
     done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=SECONDS)
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
 

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from gpuviz.course.together.matmul.access_table import Accesses, AccessTable
 from gpuviz.draw.layout import Rect
 from gpuviz.draw.marks import Boxes, Mark, Texts
 from gpuviz.draw.palette import DARK
 from gpuviz.draw.stage import Stage
-from gpuviz.panels.access_table import Accesses, AccessTable
 
 STAGE = Stage(760, 480, DARK)
 ASKS = replace(STAGE, question="How often is each element read?")

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from gpuviz.arch import architecture
-from gpuviz.arrays import I64
+from gpuviz.base.arrays import I64
 from gpuviz.draw.hit import tip_at
 from gpuviz.draw.layout import Rect
 from gpuviz.draw.marks import Boxes, Curves, Frame, Texts
@@ -17,7 +17,7 @@ from gpuviz.draw.scales import wider
 from gpuviz.draw.stage import Stage
 from gpuviz.memory.request import Request, requests_of
 from gpuviz.panels.address_map import AddressMap
-from gpuviz.traces import Buffer, Launch, MemoryInstruction, Requests, Trace
+from gpuviz.traces.trace import Buffer, Launch, MemoryInstruction, Requests, Trace
 
 STAGE = Stage(900, 500, DARK)
 AREA = Rect(20, 20, 860, 460)

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from gpuviz.arch import architecture
-from gpuviz.arrays import I64
+from gpuviz.base.arrays import I64
 from gpuviz.draw.hit import tip_at
 from gpuviz.draw.layout import Rect
 from gpuviz.draw.marks import Boxes, Frame, Lines, Texts
@@ -18,7 +18,7 @@ from gpuviz.panels.bank_board import with_board
 from gpuviz.panels.bank_map import BankMap
 from gpuviz.panels.layout import place
 from gpuviz.panels.picture import Picture, placed
-from gpuviz.traces import Launch, MemoryInstruction, Requests, Trace
+from gpuviz.traces.trace import Launch, MemoryInstruction, Requests, Trace
 
 STAGE = Stage(1000, 600, DARK)
 AREA = Rect(20, 20, 960, 500)

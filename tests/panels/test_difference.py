@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from gpuviz.course.matrix_products.ladder.difference import Changed, Difference, difference
 from gpuviz.draw.layout import Rect
 from gpuviz.draw.marks import Texts
 from gpuviz.draw.palette import DARK
 from gpuviz.draw.stage import Stage
-from gpuviz.panels.difference import Changed, Difference, difference
 
 STAGE = Stage(800, 400, DARK)
 

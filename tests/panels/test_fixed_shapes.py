@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from gpuviz.arrays import F32
+from gpuviz.base.arrays import F32
 from gpuviz.draw.heading import label
 from gpuviz.draw.layout import Rect, grid
 from gpuviz.draw.marks import Boxes, Mark, Texts
@@ -18,7 +18,7 @@ from gpuviz.draw.stage import Stage
 from gpuviz.panels.layout import Node, at_least, columns, first, largest, place, rows, share
 from gpuviz.panels.panel import Need, Panel
 from gpuviz.panels.picture import Moving, Picture, longest, placed
-from gpuviz.panels.script import Script, pace
+from gpuviz.story.script import Script, pace
 
 STAGE = Stage(560, 380, DARK)
 AREA = Rect(10, 20, 400, 300)

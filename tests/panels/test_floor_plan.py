@@ -7,12 +7,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from gpuviz.course.shared_memory.memory_spaces.floor_plan import (
+    FloorPlan,
+    Place,
+    Trip,
+    _along,
+    _part,
+)
 from gpuviz.draw.hit import tip_at
 from gpuviz.draw.layout import Rect
 from gpuviz.draw.marks import Boxes, Frame, Texts
 from gpuviz.draw.palette import DARK
 from gpuviz.draw.stage import Stage
-from gpuviz.panels.floor_plan import FloorPlan, Place, Trip, _along, _part
 
 STAGE = Stage(900, 420, DARK)
 AREA = Rect(20, 20, 860, 380)

@@ -2,12 +2,12 @@
 
 import numpy as np
 
+from gpuviz.course.together.matmul.grid_part import Stretch, part_of, stretch
+from gpuviz.course.together.matmul.product import Product
 from gpuviz.draw.layout import Rect
 from gpuviz.draw.palette import DARK
 from gpuviz.draw.stage import Stage
 from gpuviz.panels.grid import Grid, Hatching, Heat, Outline, Paint
-from gpuviz.panels.grid_part import Stretch, part_of, stretch
-from gpuviz.panels.product import Product
 
 STAGE, AREA = Stage(1280, 800, DARK), Rect(20, 100, 500, 560)
 

@@ -16,7 +16,7 @@ from gpuviz.draw.stage import Stage
 from gpuviz.panels.layout import Node, columns, first, place, rows, share, spare
 from gpuviz.panels.panel import Need, Panel, Values
 from gpuviz.panels.picture import Picture, placed
-from gpuviz.panels.script import Script
+from gpuviz.story.script import Script
 
 STAGE = Stage(560, 380, DARK)
 AREA = Rect(10, 20, 400, 300)

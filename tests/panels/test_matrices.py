@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from gpuviz.course.together.matmul.product import Product
 from gpuviz.draw.hit import tip_at
 from gpuviz.draw.layout import Rect
 from gpuviz.draw.marks import Boxes, Mark, Texts
@@ -15,7 +16,6 @@ from gpuviz.draw.stage import Stage
 from gpuviz.panels.grid import Grid, Hatching, Heat, Note, Outline, Paint, draw
 from gpuviz.panels.grids import Grids
 from gpuviz.panels.panel import Panel
-from gpuviz.panels.product import Product
 
 STAGE = Stage(760, 480, DARK)
 ASKS = replace(STAGE, question="How often is each element read?")

@@ -15,7 +15,7 @@ from gpuviz.panels.legend import Legend
 from gpuviz.panels.panel import Panel
 from gpuviz.panels.plot import Corner, Note, Plot
 from gpuviz.qt.look.fonts import load_fonts
-from tests.scenes.pictures import misplaced, words
+from tests.course.pictures import misplaced, words
 
 STAGE = Stage(420, 200, DARK)
 PITCHES = tuple(f"{16 * n} B" for n in range(2, 34))

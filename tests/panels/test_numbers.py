@@ -16,7 +16,7 @@ from gpuviz.panels.figures import Counted, Figure
 from gpuviz.panels.panel import Panel
 from gpuviz.panels.shares import Share, Shares
 from gpuviz.panels.table import Column, Table, bars
-from gpuviz.scenes.measured import Timed, time_figures
+from gpuviz.story.measured import Timed, time_figures
 
 STAGE = Stage(900, 500, DARK)
 AREA = Rect(0, 0, 600, 100)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from gpuviz.course.matrix_products.producer_consumer.stage_ring import Counter, Slot, StageRing
 from gpuviz.draw.layout import Rect
 from gpuviz.draw.marks import Boxes, Mark, Texts
 from gpuviz.draw.palette import DARK
 from gpuviz.draw.stage import Stage
-from gpuviz.panels.stage_ring import Counter, Slot, StageRing
 
 FULL, EMPTY = Counter("full", 3, 1, 1, 4096), Counter("empty", 2, 0, 8)
 BOTH = Slot("stage 1", ("tile 4 is read, tile 7 comes", "4, 7"), "compute", True, (FULL, EMPTY))

@@ -7,12 +7,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from gpuviz.course.together.matmul.track import Part, Track
 from gpuviz.draw.layout import Rect
 from gpuviz.draw.marks import Boxes, Texts
 from gpuviz.draw.palette import DARK
 from gpuviz.draw.stage import Stage
 from gpuviz.panels.panel import Ink, color
-from gpuviz.panels.track import Part, Track
 
 STAGE = Stage(760, 480, DARK)
 INKS: tuple[tuple[str, Ink], ...] = (("load", "load"), ("barrier", "barrier"))

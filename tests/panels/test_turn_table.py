@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from gpuviz.course.global_memory.square_array.turn_table import TurnTable
 from gpuviz.draw.layout import Rect
 from gpuviz.draw.marks import Frame, Texts
 from gpuviz.draw.palette import DARK
 from gpuviz.draw.stage import Stage
 from gpuviz.panels.panel import Panel
-from gpuviz.panels.turn_table import TurnTable
 
 STAGE = Stage(900, 500, DARK)
 AREA = Rect(20, 20, 400, 400)

@@ -6,10 +6,10 @@ from gpuviz.draw.layout import Rect
 from gpuviz.draw.marks import Boxes, Raster, Texts
 from gpuviz.draw.palette import DARK
 from gpuviz.draw.stage import Stage
-from gpuviz.machine.warp_states import State
 from gpuviz.panels.state_inks import NAMES, TOLD, colors
 from gpuviz.panels.warp_timeline import WarpTimeline
-from tests.machine.launches import made
+from gpuviz.timing.warp_states import State
+from tests.timing.launches import made
 
 pytestmark = pytest.mark.machine_code
 STAGE, AREA = Stage(1280, 720, DARK), Rect(20, 20, 1240, 680)

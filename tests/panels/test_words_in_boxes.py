@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from gpuviz.course.shared_memory.memory_spaces.word_boxes import WordBoxes
 from gpuviz.draw.layout import Rect
 from gpuviz.draw.marks import Boxes, Frame, Texts
 from gpuviz.draw.palette import DARK
@@ -13,7 +14,6 @@ from gpuviz.draw.stage import Stage
 from gpuviz.panels.count_boxes import CountBoxes
 from gpuviz.panels.listing import Listing, Listings
 from gpuviz.panels.panel import Panel
-from gpuviz.panels.word_boxes import WordBoxes
 
 STAGE = Stage(900, 500, DARK)
 AREA = Rect(20, 20, 860, 400)

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gpuviz.errors import FormatError, KernelFault, LaunchError
+from gpuviz.base.errors import FormatError, KernelFault, LaunchError
 from gpuviz.ptx.check import unsupported
 from gpuviz.ptx.emulator import Options, Result
 from gpuviz.ptx.text.parser import parse
-from gpuviz.trace_file import load, save
-from gpuviz.traces import HANDOVERS, Finding, Handovers
+from gpuviz.traces.file import load, save
+from gpuviz.traces.trace import HANDOVERS, Finding, Handovers
 from tests.ptx.launching import KERNELS, launch
 
 SOURCE = (KERNELS / "asynchronous.cu").read_text()

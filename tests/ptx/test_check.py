@@ -2,7 +2,7 @@
 
 import pytest
 
-from gpuviz.errors import UnsupportedError
+from gpuviz.base.errors import UnsupportedError
 from gpuviz.ptx.check import Problem, unsupported
 from gpuviz.ptx.decode.decoder import Decoder
 from gpuviz.ptx.simt.global_memory import GlobalMemory

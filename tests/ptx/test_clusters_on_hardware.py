@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gpuviz import resources
 from gpuviz.arguments import parse, passed
-from gpuviz.errors import KernelFault
+from gpuviz.base import resources
+from gpuviz.base.errors import KernelFault
 from gpuviz.ptx.emulator import Options
-from gpuviz.traces import Finding
+from gpuviz.traces.trace import Finding
 from tests.ptx.launching import KERNELS, launch
 
 DATA = Path(__file__).parents[1] / "data"

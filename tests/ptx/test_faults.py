@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from gpuviz.checks import ALL
-from gpuviz.errors import Cancelled, KernelFault, LaunchError
+from gpuviz.base.errors import Cancelled, KernelFault, LaunchError
 from gpuviz.ptx.emulator import Options
 from gpuviz.ptx.simt import polling
+from gpuviz.traces.checks import ALL
 from tests.ptx.launching import DIALECTS, KERNELS, compiled, launch
 
 pytestmark = pytest.mark.parametrize("arch", DIALECTS)

@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 
 from gpuviz.arch import architecture
+from gpuviz.base.errors import Error, LaunchError
 from gpuviz.compile import Program
-from gpuviz.errors import Error, LaunchError
+from gpuviz.launch.job import Job
 from gpuviz.ptx.check import unsupported
 from gpuviz.ptx.emulator import Options, emulate
 from gpuviz.ptx.text import lexer
 from gpuviz.ptx.text.parser import parse
-from gpuviz.runners import emulated
-from gpuviz.runners.job import Job
+from gpuviz.run import emulated
 
 HEAD = ".version 8.0\n.target sm_90\n.address_size 64\n"
 

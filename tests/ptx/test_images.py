@@ -12,13 +12,13 @@ import pytest
 
 from gpuviz.arch import architecture
 from gpuviz.arguments import parse
+from gpuviz.base.errors import InputError, KernelFault, UnsupportedError
 from gpuviz.compile import Program, compile_cuda, nvrtc
-from gpuviz.errors import InputError, KernelFault, UnsupportedError
-from gpuviz.kernels.launch_texts import Kernel, LaunchTexts
+from gpuviz.launch.job import Job
+from gpuviz.launch.texts import Kernel, LaunchTexts
 from gpuviz.ptx.emulator import Options
-from gpuviz.runners import emulated
-from gpuviz.runners.base import Run
-from gpuviz.runners.job import Job
+from gpuviz.run import emulated
+from gpuviz.run.run import Run
 
 pytestmark = pytest.mark.skipif(not nvrtc.libraries(), reason="NVRTC is not installed")
 

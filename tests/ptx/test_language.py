@@ -5,7 +5,7 @@ import struct
 import numpy as np
 import pytest
 
-from gpuviz.errors import KernelFault
+from gpuviz.base.errors import KernelFault
 from tests.ptx.launching import DIALECTS, launch, outputs
 
 rng = np.random.default_rng(6)

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gpuviz.errors import KernelFault, UnsupportedError
+from gpuviz.base.errors import KernelFault, UnsupportedError
 from gpuviz.ptx.arithmetic.kinds import CONTAINERS
 from gpuviz.ptx.check import unsupported
 from gpuviz.ptx.emulator import emulate

@@ -5,7 +5,7 @@ import struct
 import numpy as np
 import pytest
 
-from gpuviz.errors import FormatError
+from gpuviz.base.errors import FormatError
 from gpuviz.ptx.emulator import emulate
 from gpuviz.ptx.simt.program import relocated
 from gpuviz.ptx.text.ir import Addr, Imm, Not, Pair, Reg, Relocation, Sym, Vec

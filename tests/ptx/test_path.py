@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gpuviz.ptx.emulator import Options
-from gpuviz.traces import Trace, lane_mask
+from gpuviz.traces.trace import Trace, lane_mask
 from tests.ptx.launching import launch
 
 KERNEL = """

@@ -8,12 +8,12 @@ import time
 import pytest
 
 from gpuviz.arch import architecture
+from gpuviz.base.errors import KernelFault
 from gpuviz.compile import compile_cuda
-from gpuviz.errors import KernelFault
+from gpuviz.launch.job import Job
 from gpuviz.ptx.emulator import Options
 from gpuviz.ptx.simt.printf import PRINT_LIMIT, Printed, render
-from gpuviz.runners import emulated
-from gpuviz.runners.job import Job
+from gpuviz.run import emulated
 
 
 def check(format: bytes, layout: str, *arguments: float, expected: str) -> None:

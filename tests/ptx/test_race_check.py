@@ -7,7 +7,7 @@ import pytest
 from gpuviz.compile import nvrtc
 from gpuviz.ptx.checks.race import hazards
 from gpuviz.ptx.emulator import Options, emulate
-from gpuviz.traces import Finding, Trace
+from gpuviz.traces.trace import Finding, Trace
 from tests.ptx.launching import compiled, launch
 
 pytestmark = pytest.mark.skipif(not nvrtc.libraries(), reason="NVRTC is not installed")

@@ -3,8 +3,8 @@
 import pytest
 
 from docs.sanitizers import CORRECT, PAGE, Case, cases, emulated, page, reading
-from gpuviz.checks import ALL
 from gpuviz.ptx import interpreter
+from gpuviz.traces.checks import ALL
 
 NAMES = [case.name for case in cases()]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gpuviz.errors import UnsupportedError
+from gpuviz.base.errors import UnsupportedError
 from gpuviz.ptx.emulator import emulate
 from gpuviz.ptx.tensor.fragments import left, right, total
 from gpuviz.ptx.tensor.sparse import metadata_of

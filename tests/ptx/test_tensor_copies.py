@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from gpuviz.arguments import Passed, parse, passed
-from gpuviz.errors import InputError, KernelFault
+from gpuviz.base.errors import InputError, KernelFault
 from gpuviz.ptx.emulator import Options, Result
 from gpuviz.ptx.tensor.shared_matrix import swizzled
 from tests.ptx.launching import KERNELS, launch

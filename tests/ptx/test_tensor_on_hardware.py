@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gpuviz.arrays import Array
+from gpuviz.base.arrays import Array
 from gpuviz.ptx.emulator import Result, emulate
 from gpuviz.ptx.options import Options
 from gpuviz.ptx.text.parser import parse

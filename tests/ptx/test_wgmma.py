@@ -12,7 +12,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from gpuviz.errors import KernelFault
+from gpuviz.base.errors import KernelFault
 from gpuviz.ptx.tensor import sums
 from tests.ptx.launching import launch
 

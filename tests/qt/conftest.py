@@ -17,8 +17,8 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 from gpuviz.qt.look.fonts import load_fonts
 from gpuviz.qt.presenter.presentation import Presentation
 from gpuviz.qt.window.window import Window
-from gpuviz.runners.session import Session
-from gpuviz.scenes.sources import Sources
+from gpuviz.run.session import Session
+from gpuviz.story.sources import Sources
 from gpuviz.views import performed
 from tests.qt.fake_lesson import COURSE, LESSONS, FakePerform
 

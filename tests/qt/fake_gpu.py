@@ -19,13 +19,13 @@ from typing import Any
 import numpy as np
 
 from gpuviz.arguments import Recipe
-from gpuviz.errors import KernelFault, UnavailableError
-from gpuviz.runners.counters import SETS
-from gpuviz.runners.faults import CountersUnavailable, NoDevice
-from gpuviz.runners.gpu import protocol
-from gpuviz.runners.gpu.protocol import Reply, Request
-from gpuviz.runners.gpu.worker import serve
-from gpuviz.runners.measurement import DeviceFacts, Telemetry
+from gpuviz.base.errors import KernelFault, UnavailableError
+from gpuviz.gpu import protocol
+from gpuviz.gpu.counters import SETS
+from gpuviz.gpu.faults import CountersUnavailable, NoDevice
+from gpuviz.gpu.protocol import Reply, Request
+from gpuviz.gpu.worker import serve
+from gpuviz.recordings.measurement import DeviceFacts, Telemetry
 
 DENIED = "hardware counters are denied: ask the administrator"
 EMPTY_US = 2.1

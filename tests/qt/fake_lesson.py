@@ -11,22 +11,21 @@ import numpy as np
 
 from gpuviz.arch import architecture
 from gpuviz.arguments import parse
+from gpuviz.base.errors import Cancelled, UnavailableError
 from gpuviz.compile import Program
+from gpuviz.course import Listed
 from gpuviz.draw.marks import Boxes, Frame, Texts
 from gpuviz.draw.stage import Stage
-from gpuviz.errors import Cancelled, UnavailableError
+from gpuviz.launch.job import Job, Whose
 from gpuviz.memory.counting import Counter
-from gpuviz.observe import Access
-from gpuviz.panels.script import Step
-from gpuviz.runners.base import Cancel, Level, Progress, Run
-from gpuviz.runners.consent import Whose
-from gpuviz.runners.job import Job
-from gpuviz.runners.session import Library
-from gpuviz.scenes import Listed
-from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Preset, Story, Value, Values
-from gpuviz.scenes.measured import time_of
-from gpuviz.scenes.perform import Performance
-from gpuviz.traces import Finding, Launch, MemoryInstruction, Requests, Trace
+from gpuviz.run.run import Cancel, Level, Progress, Run
+from gpuviz.run.session import Library
+from gpuviz.story.lesson import Choice, Lesson, Parameter, Plan, Preset, Story, Value, Values
+from gpuviz.story.measured import time_of
+from gpuviz.story.perform import Performance
+from gpuviz.story.script import Step
+from gpuviz.traces.observe import Access
+from gpuviz.traces.trace import Finding, Launch, MemoryInstruction, Requests, Trace
 
 SOURCE = """extern "C" __global__ void pairs(const float* in, float* out, int stride) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;

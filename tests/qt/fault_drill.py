@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import pytest
 from pytestqt.qtbot import QtBot
 
-from gpuviz import worker_process
+from gpuviz.processes import worker as worker_process
 from gpuviz.qt.window.window import Window
 from tests.vitals import LATE, Heartbeat, Vitals, vitals, workers
 

@@ -29,7 +29,7 @@ from gpuviz.qt.lecture.slide_dialog import SlideDialog
 from gpuviz.qt.lecture.slide_words_dialog import SlideWordsDialog
 from gpuviz.qt.playing.words_dialog import WordsDialog
 from gpuviz.qt.window.window import Window
-from gpuviz.traces import Finding
+from gpuviz.traces.trace import Finding
 from tests.qt.fake_lesson import PTX, SOURCE, FakePerform
 from tests.qt.focusable import focusable, spoken, twice, unnamed, walk
 

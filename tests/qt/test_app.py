@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from gpuviz.scenes import SCENES
+from gpuviz.course import SCENES
 
 _RUN = """
 import sys, time

@@ -22,8 +22,8 @@ from gpuviz.lectures.keeping import in_file
 from gpuviz.lectures.picture import line_of
 from gpuviz.lectures.reading import read
 from gpuviz.qt.presenter.presentation import Presentation
-from gpuviz.scenes.perform import perform
-from gpuviz.scenes.sources import Sources
+from gpuviz.story.perform import perform
+from gpuviz.story.sources import Sources
 from tests.qt.test_presenter import press, texts
 from tests.qt.test_tuning import TEXT
 

@@ -10,17 +10,17 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QToolTip
 from pytestqt.qtbot import QtBot
 
+from gpuviz.course import lesson
 from gpuviz.draw.follow import following, lane_at
 from gpuviz.draw.marks import Boxes, Frame
 from gpuviz.draw.palette import DARK
 from gpuviz.draw.stage import Stage
-from gpuviz.glossary import words_in
 from gpuviz.memory.counts import Count
 from gpuviz.qt.window.window import Window
 from gpuviz.results.dearest import dearest_line
-from gpuviz.scenes import lesson
+from gpuviz.words.glossary import words_in
+from tests.course.performed import performed
 from tests.qt.fake_lesson import FakePerform
-from tests.scenes.performed import performed
 
 LEFT = Qt.MouseButton.LeftButton
 

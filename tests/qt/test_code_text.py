@@ -7,7 +7,7 @@ from dataclasses import replace
 from gpuviz.memory.counting import Counts
 from gpuviz.results import code_text
 from gpuviz.results.highlighting import spans
-from gpuviz.runners.base import Run
+from gpuviz.run.run import Run
 from gpuviz.sass.listing import Listing, SassInstruction
 from gpuviz.sass.plan import Difference
 from tests.qt.fake_lesson import LESSONS, run

@@ -13,17 +13,17 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QDialog
 from pytestqt.qtbot import QtBot
 
+from gpuviz.gpu.agreed import Agreed
+from gpuviz.gpu.client import Gpu
+from gpuviz.gpu.consent import Code
+from gpuviz.launch.job import Job
 from gpuviz.lectures.lecture import Lecture, Slide
 from gpuviz.qt.presenter.presentation import Presentation
 from gpuviz.qt.running.consent_dialog import ConsentDialog
 from gpuviz.qt.window.window import Window
-from gpuviz.runners.agreed import Agreed
-from gpuviz.runners.consent import Code
-from gpuviz.runners.gpu.client import Gpu
-from gpuviz.runners.job import Job
-from gpuviz.runners.session import Carried, Library
-from gpuviz.scenes.base import Plan
-from gpuviz.scenes.sources import Sources
+from gpuviz.run.session import Carried, Library
+from gpuviz.story.lesson import Plan
+from gpuviz.story.sources import Sources
 from gpuviz.views.provenance import Provenance
 from tests.qt import fake_gpu
 from tests.qt.fake_lesson import FakePerform, job_of

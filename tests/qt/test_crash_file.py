@@ -13,12 +13,12 @@ import pytest
 from PySide6.QtCore import QSettings
 from pytestqt.qtbot import QtBot
 
-from gpuviz import trace_file
 from gpuviz.qt.history import autosave
 from gpuviz.qt.history.crash_file import CrashFile, LastView
 from gpuviz.qt.running.viewing import Viewing
 from gpuviz.qt.window.window import Window
-from gpuviz.runners.measurement import DeviceFacts
+from gpuviz.recordings.measurement import DeviceFacts
+from gpuviz.traces import file as trace_file
 from gpuviz.views.provenance import Provenance
 from tests.qt.fake_lesson import COURSE, PTX, SOURCE, FakePerform
 
@@ -303,8 +303,8 @@ def test_an_own_kernel_comes_back_too_and_a_proper_end_says_nothing(tmp_path: Pa
     file.write_text(PTX)
     opened = f"""
 from pathlib import Path
-from gpuviz.scenes.kernel import lesson_of
-from gpuviz.scenes.kernel_launch import KernelLaunch
+from gpuviz.story.own_lesson import lesson_of
+from gpuviz.story.kernel_launch import KernelLaunch
 arguments = ("f32[256]=rand", "f32[256]=zeros", "i32=1")
 launch = KernelLaunch(Path({str(file)!r}), "pairs", "pairs", (4, 1, 1), (64, 1, 1), arguments)
 window.course.open_any(lesson_of(launch))

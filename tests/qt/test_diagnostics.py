@@ -17,14 +17,14 @@ from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
 from gpuviz import __version__
-from gpuviz.errors import LaunchError, failure_of
+from gpuviz.base.errors import LaunchError, failure_of
 from gpuviz.qt.controls.controls import plain_tip
 from gpuviz.qt.diagnostics import log
 from gpuviz.qt.diagnostics.log import LOG
 from gpuviz.qt.diagnostics.report import homeless
 from gpuviz.qt.diagnostics.uncaught import UncaughtErrors
 from gpuviz.qt.window.window import Window
-from gpuviz.runners.measurement import DeviceFacts
+from gpuviz.recordings.measurement import DeviceFacts
 from tests.qt.fake_lesson import FakePerform
 from tests.qt.test_crash_file import Process
 

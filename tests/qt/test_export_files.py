@@ -11,22 +11,22 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from gpuviz import trace_file
+from gpuviz.base.errors import FormatError, InputError
 from gpuviz.cli import main
 from gpuviz.draw.marks import Boxes
 from gpuviz.draw.palette import DARK
 from gpuviz.draw.stage import Stage
-from gpuviz.errors import FormatError, InputError
 from gpuviz.export.export import Options
 from gpuviz.export.formats import FORMATS, SUFFIXES, Format, format_of
 from gpuviz.export.hatching import hatch_lines
 from gpuviz.export.reading import read
 from gpuviz.export.save import name_for, save_traces
-from gpuviz.language import grouped
 from gpuviz.qt.painting import pdf
+from gpuviz.traces import file as trace_file
 from gpuviz.views.lesson_view import View
 from gpuviz.views.performed import timed, view_of
 from gpuviz.views.provenance import Provenance
+from gpuviz.words.language import grouped
 from tests.export.pictures import apart, by_qt, pixels, program, run, save
 
 pytestmark = pytest.mark.usefixtures("qapp")
@@ -225,7 +225,7 @@ def test_rendering_from_an_exported_file(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_every_lesson_in_one_process(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    from gpuviz.scenes import SCENES
+    from gpuviz.course import SCENES
 
     assert (
         main(["render", "--all", "--size", "640x400", "--format", "html", "-o", str(tmp_path)]) == 0

@@ -14,19 +14,19 @@ from PySide6.QtCore import QSettings, Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
-from gpuviz import language
 from gpuviz.cli import main
+from gpuviz.course import COURSE, lesson
 from gpuviz.export.export import Options
 from gpuviz.export.film import moments
 from gpuviz.export.reading import read
 from gpuviz.qt.look.fonts import load_fonts
 from gpuviz.qt.window.window import Window
-from gpuviz.scenes import COURSE, lesson
-from gpuviz.scenes.perform import perform
-from gpuviz.scenes.sources import Sources
+from gpuviz.story.perform import perform
+from gpuviz.story.sources import Sources
 from gpuviz.views.lesson_view import View
 from gpuviz.views.performed import badges, timed
 from gpuviz.views.provenance import Provenance
+from gpuviz.words import language
 from tests.export.pictures import LESSONS, apart, by_qt, performed, pixels, program, run, save
 
 pytestmark = pytest.mark.usefixtures("qapp")

@@ -20,18 +20,18 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QFileDialog, QWidget
 from pytestqt.qtbot import QtBot
 
-from gpuviz import trace_file
-from gpuviz.arrays import Rgba
+from gpuviz.base.arrays import Rgba
 from gpuviz.draw.marks import Frame
 from gpuviz.export import video
 from gpuviz.export.reading import read, read_content
+from gpuviz.gpu.client import Gpu
 from gpuviz.qt.export import file_dialogs
 from gpuviz.qt.export.film_dialog import FilmDialog
 from gpuviz.qt.export.still_dialog import StillDialog
 from gpuviz.qt.painting.qt_painter import QtPainter
 from gpuviz.qt.window.window import Window
-from gpuviz.runners.gpu.client import Gpu
-from gpuviz.scenes.sources import Sources
+from gpuviz.story.sources import Sources
+from gpuviz.traces import file as trace_file
 from gpuviz.views.lesson_view import View
 from tests.qt import fake_gpu
 from tests.qt.fake_lesson import FakePerform, job_of

@@ -10,11 +10,11 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
+from gpuviz.base.errors import UnavailableError
 from gpuviz.compile import Program, gallery, nvrtc
-from gpuviz.errors import UnavailableError
+from gpuviz.course import SCENES
 from gpuviz.qt.window.window import Window
-from gpuviz.scenes import SCENES
-from gpuviz.scenes import perform as performing
+from gpuviz.story import perform as performing
 from tests.qt.fake_lesson import FakePerform
 
 needs_nvrtc = pytest.mark.skipif(not nvrtc.libraries(), reason="no NVRTC for this system")

@@ -16,8 +16,8 @@ from pytestqt.qtbot import QtBot
 from gpuviz.lectures.keeping import in_file
 from gpuviz.lectures.reading import read
 from gpuviz.qt.presenter.presentation import Presentation
-from gpuviz.scenes.perform import perform
-from gpuviz.scenes.sources import Sources
+from gpuviz.story.perform import perform
+from gpuviz.story.sources import Sources
 from tests.qt.test_presenter import pixels, press
 
 K = Qt.Key

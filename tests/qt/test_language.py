@@ -10,11 +10,11 @@ from PySide6.QtGui import QAction
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QLabel, QLineEdit, QTabBar, QWidget
 
-from gpuviz import language
 from gpuviz.qt.commands.keys_dialog import KeysDialog
 from gpuviz.qt.commands.palette_dialog import PaletteDialog
 from gpuviz.qt.window.window import Window
-from gpuviz.traces import Finding
+from gpuviz.traces.trace import Finding
+from gpuviz.words import language
 from tests.qt.fake_lesson import FakePerform
 
 

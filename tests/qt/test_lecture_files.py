@@ -16,7 +16,7 @@ from gpuviz.lectures.packing import Packing
 from gpuviz.qt.lecture.document import Document
 from gpuviz.qt.lecture.files_dialog import FilesDialog, packing_dialog, reading_dialog
 from gpuviz.qt.window.window import Window
-from gpuviz.runners.session import Session
+from gpuviz.run.session import Session
 
 pytestmark = pytest.mark.usefixtures("course")
 KERNEL = 'extern "C" __global__ void k(float* x, unsigned char* p) { x[threadIdx.x] = 2.0f; }\n'

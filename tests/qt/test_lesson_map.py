@@ -14,9 +14,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
+from gpuviz.gpu.client import Gpu
 from gpuviz.qt.window.window import Window
-from gpuviz.runners.gpu.client import Gpu
-from gpuviz.scenes.sources import Sources
+from gpuviz.story.sources import Sources
 from gpuviz.sweeps import shelf
 from gpuviz.sweeps.axis import Axis
 from gpuviz.sweeps.cell import Found, Outcome, Task

@@ -12,20 +12,20 @@ from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from gpuviz.draw.marks import Texts
+from gpuviz.gpu.client import Gpu
+from gpuviz.gpu.live_thread import Trouble
+from gpuviz.launch.job import Job
 from gpuviz.lectures.lecture import Lecture, Slide
 from gpuviz.qt.presenter.presentation import Presentation
 from gpuviz.qt.running import retelling
 from gpuviz.qt.running.meter import Meter
 from gpuviz.qt.window.window import Window
-from gpuviz.runners.gpu.client import Gpu
-from gpuviz.runners.job import Job
-from gpuviz.runners.live_thread import Trouble
-from gpuviz.runners.measurement import DeviceFacts
-from gpuviz.runners.session import Library
-from gpuviz.scenes.base import Plan
-from gpuviz.scenes.perform import Performance
-from gpuviz.scenes.showing import Showing, Variant, measurements_of, showing
-from gpuviz.scenes.sources import Sources
+from gpuviz.recordings.measurement import DeviceFacts
+from gpuviz.run.session import Library
+from gpuviz.story.lesson import Plan
+from gpuviz.story.perform import Performance
+from gpuviz.story.showing import Showing, Variant, measurements_of, showing
+from gpuviz.story.sources import Sources
 from gpuviz.views.provenance import Provenance
 from tests.qt import fake_gpu
 from tests.qt.fake_lesson import LESSONS, FakePerform, job_of, plan, run
@@ -221,7 +221,7 @@ def test_a_lesson_that_cannot_be_told_with_live_numbers_stays_and_says_so(
     make: Make, perform: FakePerform, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     perform.planned = True
-    monkeypatch.setattr("gpuviz.scenes.showing.retold", lambda shown, found: 1 / 0)
+    monkeypatch.setattr("gpuviz.story.showing.retold", lambda shown, found: 1 / 0)
     window = make(gpus(), by_itself=True)
     qtbot.waitUntil(lambda: window.message.isVisible(), timeout=20_000)
     assert "every word 2" in written(window)

@@ -15,17 +15,17 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
-from gpuviz.language import duration
+from gpuviz.gpu.client import Gpu
+from gpuviz.gpu.live_thread import pause
 from gpuviz.qt.window.window import Window
+from gpuviz.recordings.measurement import Measurement, Peaks, Reading, Timing
+from gpuviz.recordings.recorded import NOT_RECORDED
+from gpuviz.recordings.recording import Entry, Recording, key_of
 from gpuviz.results.timings import KEPT, Series, lines_of
-from gpuviz.runners.gpu.client import Gpu
-from gpuviz.runners.live_thread import pause
-from gpuviz.runners.measurement import Measurement, Peaks, Reading, Timing
-from gpuviz.runners.recorded import NOT_RECORDED
-from gpuviz.runners.recording import Entry, Recording, key_of
-from gpuviz.runners.session import Session
-from gpuviz.runners.throughput import Work
-from gpuviz.scenes.sources import Sources
+from gpuviz.run.session import Session
+from gpuviz.run.throughput import Work
+from gpuviz.story.sources import Sources
+from gpuviz.words.language import duration
 from tests.qt import fake_gpu
 from tests.qt.fake_lesson import LESSONS, FakePerform, job_of, plan
 

@@ -18,7 +18,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QDialogButtonBox, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
-from gpuviz import folders
+from gpuviz.files import folders
 from gpuviz.lectures.ink import Ink, Stroke
 from gpuviz.lectures.reading import read
 from gpuviz.qt.lecture.document import Document
@@ -26,10 +26,10 @@ from gpuviz.qt.lecture.save_commands import SaveCommands
 from gpuviz.qt.lecture.slide_dialog import SlideDialog
 from gpuviz.qt.lecture.slide_words_dialog import SlideWordsDialog
 from gpuviz.qt.window.window import Window
-from gpuviz.runners import recording
-from gpuviz.runners.measurement import Measurement, Timing
-from gpuviz.runners.recording import Entry, Recording, key_of
-from gpuviz.runners.session import Session, shipped
+from gpuviz.recordings import recording
+from gpuviz.recordings.measurement import Measurement, Timing
+from gpuviz.recordings.recording import Entry, Recording, key_of
+from gpuviz.run.session import Session, shipped
 from tests.qt import fake_gpu
 from tests.qt.fake_lesson import FakePerform, plan
 
@@ -551,7 +551,7 @@ def test_a_lecture_is_saved_as_pages_to_print(
     opened: Window, tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made_at_once = partial(FakePerform(), progress=lambda share: None, cancel=lambda: False)
-    monkeypatch.setattr("gpuviz.scenes.perform.perform", made_at_once)
+    monkeypatch.setattr("gpuviz.story.perform.perform", made_at_once)
     exporting = opened.files.exporting
     exporting.ask_where = lambda parent, question: tmp_path / question.proposed.name
     with qtbot.waitSignal(exporting.exports.saved, timeout=5_000):

@@ -10,16 +10,16 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
-from gpuviz.kernels.launch_texts import Kernel
-from gpuviz.kernels.settings import load
-from gpuviz.kernels.signature import Taken
+from gpuviz.launch.settings import load
+from gpuviz.launch.signature import Taken
+from gpuviz.launch.texts import Kernel
 from gpuviz.qt.kernels.launch_fields import Field, LaunchFields
 from gpuviz.qt.window.window import Window
-from gpuviz.scenes.kernel import lesson_of
-from gpuviz.scenes.kernel_launch import KernelLaunch
-from gpuviz.scenes.perform import perform as really
-from gpuviz.scenes.refitting import fitted
-from gpuviz.traces import Launch
+from gpuviz.story.kernel_launch import KernelLaunch
+from gpuviz.story.own_lesson import lesson_of
+from gpuviz.story.perform import perform as really
+from gpuviz.story.refitting import fitted
+from gpuviz.traces.trace import Launch
 from gpuviz.views.link import link, parse
 from tests.qt.fake_lesson import PTX, SOURCE, FakePerform
 

@@ -12,8 +12,8 @@ from pytestqt.qtbot import QtBot
 
 from gpuviz.draw.stage import Stage
 from gpuviz.qt.window.window import Window
-from gpuviz.scenes.base import Pick, Values
-from gpuviz.scenes.perform import Performance
+from gpuviz.story.lesson import Pick, Values
+from gpuviz.story.perform import Performance
 from tests.qt.fake_lesson import FakePerform
 
 LEFT, RIGHT = Qt.MouseButton.LeftButton, Qt.MouseButton.RightButton

@@ -16,14 +16,14 @@ from pytestqt.qtbot import QtBot
 from gpuviz.draw.marks import Boxes, Texts
 from gpuviz.draw.palette import DARK
 from gpuviz.draw.stage import Stage
+from gpuviz.gpu.client import Gpu
+from gpuviz.gpu.placement import PLACED_BLOCKS
 from gpuviz.qt.code.source import SMS as TAB
 from gpuviz.qt.window.window import Window
+from gpuviz.recordings.measurement import Measurement, Placement
 from gpuviz.results.placements import Chart, between, chart_of, height_of, picture, summary, ticks
-from gpuviz.runners.gpu.client import Gpu
-from gpuviz.runners.measurement import Measurement, Placement
-from gpuviz.runners.placement import PLACED_BLOCKS
-from gpuviz.scenes.sources import Sources
-from gpuviz.traces import Launch
+from gpuviz.story.sources import Sources
+from gpuviz.traces.trace import Launch
 from tests.qt import fake_gpu
 from tests.qt.fake_lesson import FakePerform, job_of
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from gpuviz import folders
+from gpuviz.files import folders
 from gpuviz.lectures.exercises import exercises, guilty
 from gpuviz.qt.window.window import Window
-from gpuviz.scenes.perform import perform as real
+from gpuviz.story.perform import perform as real
 from tests.qt.fake_lesson import FakePerform
 
 

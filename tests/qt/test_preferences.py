@@ -14,13 +14,13 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QDialogButtonBox, QPushButton
 from pytestqt.qtbot import QtBot
 
+from gpuviz.base.waiting import CHOICES
+from gpuviz.gpu.gpu_state import USES
 from gpuviz.qt.look.theme import MODES
 from gpuviz.qt.preferences.dialog import PreferencesDialog
 from gpuviz.qt.window.window import Window
-from gpuviz.runners.gpu_state import USES
-from gpuviz.runners.measurement import Measurement, Timing
-from gpuviz.runners.recording import Entry, Recording, key_of, write
-from gpuviz.waiting import CHOICES
+from gpuviz.recordings.measurement import Measurement, Timing
+from gpuviz.recordings.recording import Entry, Recording, key_of, write
 from tests.qt import fake_gpu
 from tests.qt.fake_lesson import LESSONS, FakePerform, plan
 

@@ -15,9 +15,9 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
+from gpuviz.base.errors import InputError
 from gpuviz.compile import CompileError
 from gpuviz.draw.marks import Texts
-from gpuviz.errors import InputError
 from gpuviz.lectures.lecture import Lecture
 from gpuviz.lectures.reading import parse
 from gpuviz.lectures.variation import Variation, fields
@@ -25,8 +25,8 @@ from gpuviz.qt.look.fonts import load_fonts
 from gpuviz.qt.presenter import presentation
 from gpuviz.qt.presenter.keys import KEYS
 from gpuviz.qt.presenter.presentation import Presentation
-from gpuviz.scenes.perform import perform
-from gpuviz.scenes.sources import Sources
+from gpuviz.story.perform import perform
+from gpuviz.story.sources import Sources
 
 K = Qt.Key
 TEXT = """gpuviz-lecture = 1

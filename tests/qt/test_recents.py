@@ -17,8 +17,8 @@ from gpuviz.qt.commands.palette_dialog import PaletteDialog
 from gpuviz.qt.history import recents
 from gpuviz.qt.history.link_dialog import LinkDialog
 from gpuviz.qt.window.window import Window
-from gpuviz.scenes.kernel import lesson_of
-from gpuviz.scenes.kernel_launch import KernelLaunch
+from gpuviz.story.kernel_launch import KernelLaunch
+from gpuviz.story.own_lesson import lesson_of
 from gpuviz.views.link import link, parse
 
 pytestmark = pytest.mark.usefixtures("course")

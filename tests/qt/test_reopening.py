@@ -23,19 +23,19 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLineEdit, QWidget
 from pytestqt.qtbot import QtBot
 
-from gpuviz import trace_file
-from gpuviz.errors import InputError
+from gpuviz.base.errors import InputError
+from gpuviz.course import lesson
 from gpuviz.export.save import save
 from gpuviz.qt.export.file_dialogs import ask_which
 from gpuviz.qt.painting.qt_painter import QtPainter
 from gpuviz.qt.running import viewing
 from gpuviz.qt.window.window import Window
-from gpuviz.runners import recording
-from gpuviz.runners.measurement import Measurement, Timing
-from gpuviz.scenes import lesson
-from gpuviz.scenes.base import Lesson, Values
-from gpuviz.scenes.perform import Performance, perform
-from gpuviz.scenes.sources import Sources
+from gpuviz.recordings import recording
+from gpuviz.recordings.measurement import Measurement, Timing
+from gpuviz.story.lesson import Lesson, Values
+from gpuviz.story.perform import Performance, perform
+from gpuviz.story.sources import Sources
+from gpuviz.traces import file as trace_file
 from gpuviz.views.link import link
 from gpuviz.views.provenance import Provenance
 from tests.qt import fake_gpu

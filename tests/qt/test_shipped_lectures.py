@@ -16,8 +16,8 @@ from gpuviz.lectures.cues import cues
 from gpuviz.lectures.reading import read
 from gpuviz.qt.look.fonts import load_fonts
 from gpuviz.qt.presenter.presentation import Presentation
-from gpuviz.scenes.perform import perform
-from gpuviz.scenes.sources import Sources
+from gpuviz.story.perform import perform
+from gpuviz.story.sources import Sources
 
 
 def texts(shown: Presentation) -> list[str]:

@@ -13,19 +13,19 @@ from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import QMainWindow
 from pytestqt.qtbot import QtBot
 
-from gpuviz import language
+from gpuviz.course import SCENES, lesson
 from gpuviz.draw.palette import THEMES
-from gpuviz.language import grouped
 from gpuviz.qt.commands.palette_dialog import cut
 from gpuviz.qt.history.settings import Settings
 from gpuviz.qt.timing.timing_plot import COLORS, color_name, spaced
 from gpuviz.qt.window.status import _watched, _work, work_words
 from gpuviz.qt.window.window import Window
-from gpuviz.scenes import SCENES, lesson
-from gpuviz.scenes.showing import Variant, showing
-from gpuviz.traces import Coverage, Launch
+from gpuviz.story.showing import Variant, showing
+from gpuviz.traces.trace import Coverage, Launch
 from gpuviz.views.provenance import Provenance, file_name
-from tests.scenes.performed import performed
+from gpuviz.words import language
+from gpuviz.words.language import grouped
+from tests.course.performed import performed
 
 
 def test_a_restored_window_is_no_larger_than_the_screen(

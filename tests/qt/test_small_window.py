@@ -13,11 +13,11 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QScrollArea, QWidget
 from pytestqt.qtbot import QtBot
 
-from gpuviz.language import ENGLISH, choose, languages, tr
+from gpuviz.course import SCENES, Listed
 from gpuviz.qt.controls.knobs import ChoiceKnob
 from gpuviz.qt.window.lesson_list import in_lines
 from gpuviz.qt.window.window import Window
-from gpuviz.scenes import SCENES, Listed
+from gpuviz.words.language import ENGLISH, choose, languages, tr
 from tests.qt import fake_lesson
 from tests.qt.fake_lesson import FakePerform
 

@@ -10,13 +10,13 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
-from gpuviz import files
 from gpuviz.compile import nvrtc
+from gpuviz.files import writing as files
 from gpuviz.qt.code.editor import Editor
 from gpuviz.qt.kernels import file_questions
 from gpuviz.qt.window.window import Window
-from gpuviz.scenes.kernel import lesson_of
-from gpuviz.scenes.kernel_launch import KernelLaunch
+from gpuviz.story.kernel_launch import KernelLaunch
+from gpuviz.story.own_lesson import lesson_of
 from tests.qt.fake_lesson import FakePerform
 from tests.qt.test_own_kernel import CONTROL, Perform, fields, runs
 

@@ -7,7 +7,7 @@ from PySide6.QtTest import QTest
 
 from gpuviz.draw.stage import Stage
 from gpuviz.qt.window.window import Window
-from gpuviz.scenes.base import Values
+from gpuviz.story.lesson import Values
 
 LEFT, NONE = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
 

@@ -25,10 +25,13 @@ LATER = [
     "gpuviz.qt.export",
     "gpuviz.qt.lecture",
     "gpuviz.qt.presenter",
-    "gpuviz.runners.gpu",
-    "gpuviz.runners.recorded",
-    "gpuviz.scenes.perform",
-    "gpuviz.scenes.banks",
+    "gpuviz.gpu.client",
+    "gpuviz.gpu.process",
+    "gpuviz.gpu.protocol",
+    "gpuviz.gpu.sent",
+    "gpuviz.recordings.recorded",
+    "gpuviz.story.perform",
+    "gpuviz.course.shared_memory.banks.lesson",
     "cuda",
     "cupy",
     "cupti",
@@ -44,7 +47,7 @@ from PySide6.QtCore import QSettings
 from PySide6.QtWidgets import QApplication
 from gpuviz.app import _perform
 from gpuviz.qt.window.window import Window
-from gpuviz.scenes import COURSE
+from gpuviz.course import COURSE
 
 app = QApplication([])
 window = Window(_perform, COURSE, QSettings(sys.argv[1], QSettings.Format.IniFormat))

@@ -9,13 +9,13 @@ from PySide6.QtCore import QPoint, QRect, QSettings, QSize, Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
+from gpuviz.course import lesson
 from gpuviz.lectures.answer import answer
 from gpuviz.lectures.desk_question import desk_question
 from gpuviz.qt.start.tour import STOPS, beside
 from gpuviz.qt.window.window import Window
-from gpuviz.scenes import lesson
+from tests.course.performed import performed
 from tests.qt.fake_lesson import FakePerform
-from tests.scenes.performed import performed
 
 LEFT = Qt.MouseButton.LeftButton
 K = Qt.Key

@@ -9,12 +9,12 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
-from gpuviz.errors import InputError
-from gpuviz.panels.long_steps import KINDS, LongSteps
-from gpuviz.panels.script import Step
+from gpuviz.base.errors import InputError
 from gpuviz.qt.playing import long_strip
 from gpuviz.qt.window.window import Window
-from gpuviz.scenes.base import Search, Story
+from gpuviz.story.lesson import Search, Story
+from gpuviz.story.long_steps import KINDS, LongSteps
+from gpuviz.story.script import Step
 
 COUNT = 5000
 

@@ -9,18 +9,18 @@ from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 from shiboken6 import isValid
 
+from gpuviz.course import lesson
 from gpuviz.qt.look.theme import Theme
 from gpuviz.qt.running.meter import Meter
 from gpuviz.qt.sweep.sweep_dialog import SweepDialog
 from gpuviz.qt.sweep.sweep_work import SweepWork
 from gpuviz.qt.window.window import Window
-from gpuviz.runners.measurement import DeviceFacts
-from gpuviz.scenes import lesson
-from gpuviz.scenes.base import Lesson
-from gpuviz.scenes.kernel import lesson_of
-from gpuviz.scenes.kernel_launch import KernelLaunch
-from gpuviz.scenes.sources import Sources
-from gpuviz.scenes.swept import CellView, swept
+from gpuviz.recordings.measurement import DeviceFacts
+from gpuviz.story.kernel_launch import KernelLaunch
+from gpuviz.story.lesson import Lesson
+from gpuviz.story.own_lesson import lesson_of
+from gpuviz.story.sources import Sources
+from gpuviz.story.swept import CellView, swept
 from gpuviz.sweeps.sweep import Sweep
 from tests.qt import fake_gpu
 from tests.sweeps.here import Here

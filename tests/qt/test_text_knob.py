@@ -6,10 +6,10 @@ from pytestqt.qtbot import QtBot
 
 from gpuviz.api.exploring import _knob
 from gpuviz.cli.lessons import as_json, as_text
+from gpuviz.course import lesson
 from gpuviz.qt.controls.knobs import TextKnob
 from gpuviz.qt.history.settings import fits
-from gpuviz.scenes import lesson
-from gpuviz.scenes.swept import swept
+from gpuviz.story.swept import swept
 
 LAYOUT = next(p for p in lesson("swizzle").parameters if p.id == "layout")
 

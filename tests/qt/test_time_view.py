@@ -16,9 +16,7 @@ from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from gpuviz.errors import Cancelled, UnavailableError
-from gpuviz.machine.explained import Explained
-from gpuviz.machine.warp_states import State
+from gpuviz.base.errors import Cancelled, UnavailableError
 from gpuviz.qt.code.source import FURTHER, TABS, TIME
 from gpuviz.qt.look.theme import Theme
 from gpuviz.qt.timing import time_view
@@ -26,10 +24,12 @@ from gpuviz.qt.timing.time_view import TimeView, written
 from gpuviz.qt.timing.time_work import name_of
 from gpuviz.qt.window.window import Window
 from gpuviz.results.time_rows import WAITS
-from gpuviz.scenes.base import Plan
-from gpuviz.scenes.showing import Variant
+from gpuviz.story.lesson import Plan
+from gpuviz.story.showing import Variant
+from gpuviz.timing.explained import Explained
+from gpuviz.timing.warp_states import State
 from gpuviz.views.subject import Subject, Wish
-from tests.machine.launches import known, made
+from tests.timing.launches import known, made
 
 pytestmark = pytest.mark.machine_code
 SHOWING = SimpleNamespace(sizes={"copy": "1,024 blocks"})
@@ -38,7 +38,7 @@ SHOWING = SimpleNamespace(sizes={"copy": "1,024 blocks"})
 @cache
 def subject() -> Subject:
     """A launch that was explained; nothing is simulated for it twice."""
-    from gpuviz.machine.bounds import limits
+    from gpuviz.timing.bounds import limits
 
     prediction, timeline = made("copy1_2e18")
     e = Explained(prediction, limits(prediction), (), timeline)
@@ -253,9 +253,9 @@ def test_waits_are_folded_by_a_click_on_their_heading(window: Window, qtbot: QtB
 def test_a_long_launch_is_walked_through_stretch_by_stretch(
     view: TimeView, explain: Explain, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from gpuviz.machine import explained as module
-    from gpuviz.machine import timeline
-    from gpuviz.machine.timeline import timeline_of
+    from gpuviz.timing import explained as module
+    from gpuviz.timing import timeline
+    from gpuviz.timing.timeline import timeline_of
 
     whole = subject()
     few = len(whole.explained.timeline.events) // 3

@@ -14,8 +14,8 @@ from gpuviz.draw.marks import Frame, Texts
 from gpuviz.lectures.reading import parse
 from gpuviz.qt.presenter import presentation
 from gpuviz.qt.presenter.presentation import Presentation
-from gpuviz.scenes.perform import perform
-from gpuviz.scenes.sources import Sources
+from gpuviz.story.perform import perform
+from gpuviz.story.sources import Sources
 from tests.qt.test_presenter import press
 
 K = Qt.Key

@@ -12,7 +12,7 @@ from pytestqt.qtbot import QtBot
 
 from gpuviz.qt.controls.knobs import NumberKnob
 from gpuviz.qt.window.window import Window
-from gpuviz.runners.measurement import DeviceFacts
+from gpuviz.recordings.measurement import DeviceFacts
 from gpuviz.views import history
 from tests.qt.fake_lesson import FakePerform
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 from pytestqt.qtbot import QtBot
 
-from gpuviz.errors import InputError
+from gpuviz.base.errors import InputError
 from gpuviz.qt.window.window import Window
 from gpuviz.views.provenance import Provenance
 

@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
+from gpuviz.gpu.client import Gpu
 from gpuviz.lectures.bundle import find
 from gpuviz.lectures.keeping import in_file
 from gpuviz.lectures.reading import read
 from gpuviz.qt.look.fonts import load_fonts
 from gpuviz.qt.presenter.presentation import Presentation
-from gpuviz.runners.gpu.client import Gpu
-from gpuviz.scenes.perform import perform
-from gpuviz.scenes.sources import Sources
+from gpuviz.story.perform import perform
+from gpuviz.story.sources import Sources
 from tests.qt import fake_gpu
 from tests.qt.whole_lecture import Giving
 

@@ -13,11 +13,10 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QWidget
 from pytestqt.qtbot import QtBot
 
-from gpuviz import language
+from gpuviz.base.errors import LaunchError
 from gpuviz.draw.marks import Boxes, Frame
 from gpuviz.draw.palette import DARK, LIGHT
 from gpuviz.draw.stage import Stage
-from gpuviz.errors import LaunchError
 from gpuviz.qt.code.code_view import CodeView
 from gpuviz.qt.commands.actions import COMMANDS
 from gpuviz.qt.commands.keys_dialog import KeysDialog
@@ -25,7 +24,8 @@ from gpuviz.qt.commands.palette_dialog import PaletteDialog
 from gpuviz.qt.controls.knobs import ChoiceKnob, NumberKnob, SwitchKnob
 from gpuviz.qt.look.style import qcolor
 from gpuviz.qt.window.window import Window
-from gpuviz.traces import Finding
+from gpuviz.traces.trace import Finding
+from gpuviz.words import language
 from tests.qt.fake_lesson import LESSONS, FakePerform
 
 Key = Qt.Key

@@ -15,7 +15,7 @@ from gpuviz.draw.marks import Outlines, Raster
 from gpuviz.lectures.reading import read
 from gpuviz.qt.lecture.slide_words_dialog import SlideWordsDialog
 from gpuviz.qt.window.window import Window
-from tests.scenes.pictures import words
+from tests.course.pictures import words
 
 pytestmark = pytest.mark.usefixtures("course")
 LEFT, CONTROL = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.ControlModifier

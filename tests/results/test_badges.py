@@ -2,8 +2,8 @@ from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
+from gpuviz.recordings.measurement import Measurement
 from gpuviz.results.badges import captions
-from gpuviz.runners.measurement import Measurement
 
 
 def test_days_of_recordings_of_one_device_are_told_together() -> None:

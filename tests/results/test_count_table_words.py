@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from gpuviz import language
+from gpuviz.course import lesson
 from gpuviz.results.count_tables import named, summary
-from gpuviz.scenes import lesson
-from tests.scenes.performed import performed
+from gpuviz.words import language
+from tests.course.performed import performed
 
 
 @pytest.fixture

@@ -2,11 +2,11 @@ from __future__ import annotations
 
 import pytest
 
-from gpuviz.fuzzy import score
-from gpuviz.language import grouped
 from gpuviz.memory.counts import Count
 from gpuviz.results.highlighting import spans
 from gpuviz.results.quantities import rows_of
+from gpuviz.words.fuzzy import score
+from gpuviz.words.language import grouped
 
 
 def totals(**counts: int) -> dict[str, int]:

@@ -3,19 +3,19 @@ from dataclasses import replace
 import pytest
 
 from gpuviz.api.tables import Counts
-from gpuviz.machine.bounds import limits
-from gpuviz.machine.explained import Explained
+from gpuviz.course import lesson
+from gpuviz.recordings.measurement import DeviceFacts, Measurement, Reading
+from gpuviz.recordings.stall_reasons import KEYS, METRICS, PREFIX
 from gpuviz.results.count_columns import Column, Measured, Sheet, measured_of
 from gpuviz.results.count_tables import table
 from gpuviz.results.quantities import Row, folded
 from gpuviz.results.residuals import verdict
 from gpuviz.results.time_rows import WAITS, time_rows
-from gpuviz.runners.measurement import DeviceFacts, Measurement, Reading
-from gpuviz.runners.stall_reasons import KEYS, METRICS, PREFIX
-from gpuviz.runners.stalls import predicted_waits
-from gpuviz.scenes import lesson
-from tests.machine.launches import MEASURED, known, made
-from tests.scenes.performed import performed
+from gpuviz.run.stalls import predicted_waits
+from gpuviz.timing.bounds import limits
+from gpuviz.timing.explained import Explained
+from tests.course.performed import performed
+from tests.timing.launches import MEASURED, known, made
 
 pytestmark = pytest.mark.machine_code
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from gpuviz.arguments import parse
 from gpuviz.compile import Program, compile_cuda, load_program
-from gpuviz.runners.job import Job, triple
+from gpuviz.launch.job import Job, triple
 
 DATA = Path(__file__).parent.parent / "data"
 OWN = Path(__file__).parent / "kernels"

@@ -3,7 +3,7 @@ from dataclasses import replace
 import pytest
 
 from gpuviz.arch import architecture
-from gpuviz.runners.emulated import run
+from gpuviz.run.emulated import run
 from gpuviz.sass import tool
 from tests.sass.kernels import job
 

@@ -9,12 +9,12 @@ import pytest
 from gpuviz.arch import architecture
 from gpuviz.arguments import parse
 from gpuviz.compile import compile_cuda
+from gpuviz.launch.job import Job
 from gpuviz.memory.counts import Count
 from gpuviz.ptx.text.parser import parse as parse_ptx
 from gpuviz.results.quantities import per_request, rows_of
-from gpuviz.runners import emulated
-from gpuviz.runners.base import Run
-from gpuviz.runners.job import Job
+from gpuviz.run import emulated
+from gpuviz.run.run import Run
 from gpuviz.sass.level import sass_level
 from tests.sass.kernels import LAUNCHES
 

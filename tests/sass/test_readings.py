@@ -3,7 +3,7 @@
 import pytest
 
 from gpuviz.arch import architecture
-from gpuviz.runners.emulated import run
+from gpuviz.run.emulated import run
 from tests.sass.kernels import MEASURED, job
 
 pytestmark = pytest.mark.machine_code

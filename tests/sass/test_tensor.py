@@ -9,12 +9,12 @@ import pytest
 
 from gpuviz.arch import architecture
 from gpuviz.compile import ptx_program
+from gpuviz.launch.job import Job
 from gpuviz.memory.counts import Count
 from gpuviz.ptx.text.ir import Instruction
 from gpuviz.ptx.text.opcode import Opcode
 from gpuviz.ptx.text.parser import parse
-from gpuviz.runners.emulated import run
-from gpuviz.runners.job import Job
+from gpuviz.run.emulated import run
 from gpuviz.sass.listing import Listing, SassInstruction
 from gpuviz.sass.match import make_plan
 from gpuviz.sass.tensor import TensorInstructions, per_warp

@@ -9,7 +9,7 @@ from gpuviz.arch import architecture
 from gpuviz.ptx.emulator import Options, emulate
 from gpuviz.ptx.text.ir import Module
 from gpuviz.ptx.text.parser import parse
-from gpuviz.runners.emulated import run
+from gpuviz.run.emulated import run
 from gpuviz.sass.counted_loops import counted_loops
 from gpuviz.sass.unroll import Chunk, Rewriter
 from tests.sass.kernels import job

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from gpuviz.cli import main
+from gpuviz.course import SCENES, lesson
 from gpuviz.draw.color import code
 from gpuviz.draw.marks import Boxes, Frame, Raster, Texts
 from gpuviz.draw.palette import DARK, LIGHT, Palette
@@ -17,8 +18,7 @@ from gpuviz.draw.stage import Stage
 from gpuviz.export.svg_marks import elements
 from gpuviz.lectures.bundle import find
 from gpuviz.lectures.bundle import opened as opened_lecture
-from gpuviz.runners.session import Session
-from gpuviz.scenes import SCENES, lesson
+from gpuviz.run.session import Session
 from gpuviz.site import making
 from gpuviz.site.points import _table, points, varied
 from gpuviz.site.two_themes import picture

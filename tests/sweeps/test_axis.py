@@ -1,6 +1,6 @@
 import pytest
 
-from gpuviz.errors import InputError
+from gpuviz.base.errors import InputError
 from gpuviz.sweeps.axis import Axis, cells, parse
 
 

@@ -15,16 +15,16 @@ from typing import Any
 import pytest
 
 from gpuviz.arch import architecture
+from gpuviz.base.errors import Cancelled, FormatError, InputError
 from gpuviz.cli import main
-from gpuviz.errors import Cancelled, FormatError, InputError
+from gpuviz.course import lesson
 from gpuviz.memory.counts import Count
 from gpuviz.ptx.emulator import Options
-from gpuviz.runners import emulated
-from gpuviz.runners.measurement import DeviceFacts
-from gpuviz.scenes import lesson
-from gpuviz.scenes.lesson_sweeps import tables
-from gpuviz.scenes.perform import job_of
-from gpuviz.scenes.swept import of_lesson
+from gpuviz.recordings.measurement import DeviceFacts
+from gpuviz.run import emulated
+from gpuviz.story.lesson_sweeps import tables
+from gpuviz.story.perform import job_of
+from gpuviz.story.swept import of_lesson
 from gpuviz.sweeps import quantity, shelf, workers
 from gpuviz.sweeps.axis import Axis, Cell, parse
 from gpuviz.sweeps.cell import Found, Outcome, Task, outcome

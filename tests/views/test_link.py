@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from gpuviz.errors import InputError
-from gpuviz.scenes.kernel import lesson_of
-from gpuviz.scenes.kernel_launch import KernelLaunch, launch_of
+from gpuviz.base.errors import InputError
+from gpuviz.story.kernel_launch import KernelLaunch, launch_of
+from gpuviz.story.own_lesson import lesson_of
 from gpuviz.views.link import link, parse
 from gpuviz.views.performed import lesson_for
 from gpuviz.views.provenance import Provenance

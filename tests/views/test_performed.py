@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from gpuviz.scenes import lesson
-from gpuviz.scenes.showing import Variant, names_of
+from gpuviz.course import lesson
+from gpuviz.story.showing import Variant, names_of
 from gpuviz.views.performed import view_of
 from gpuviz.views.provenance import Provenance
 

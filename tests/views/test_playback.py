@@ -3,8 +3,8 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import pairwise
 
-from gpuviz.panels.script import Step
-from gpuviz.scenes.base import Story
+from gpuviz.story.lesson import Story
+from gpuviz.story.script import Step
 from gpuviz.views import playback
 from gpuviz.views.playback import SPEEDS, Playback
 

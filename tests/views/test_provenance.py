@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gpuviz.base.errors import FormatError, InputError
 from gpuviz.draw.palette import DARK
 from gpuviz.draw.stage import Stage
-from gpuviz.errors import FormatError, InputError
 from gpuviz.export import svg
 from gpuviz.export.reading import read, read_content
 from gpuviz.views import provenance

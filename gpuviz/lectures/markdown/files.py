@@ -6,10 +6,11 @@ from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path, PurePosixPath
 
-from gpuviz import bounded, files
-from gpuviz.errors import InputError
-from gpuviz.language import tr
-from gpuviz.reach import Reach
+from gpuviz.base.errors import InputError
+from gpuviz.files import bounded
+from gpuviz.files import writing as files
+from gpuviz.files.allowed_paths import Reach
+from gpuviz.words.language import tr
 
 FOLDER = "pictures"  # of a bundle, and beside a lecture
 SUFFIXES = (".png", ".jpg", ".jpeg", ".gif", ".webp")

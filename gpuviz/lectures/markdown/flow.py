@@ -8,12 +8,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gpuviz.arrays import Rgba
+from gpuviz.base.arrays import Rgba
+from gpuviz.base.errors import InputError
 from gpuviz.draw.label import at
 from gpuviz.draw.marks import Boxes, Lines, Mark, Outlines, Texts
 from gpuviz.draw.metrics import CAP_HEIGHT, text_width
 from gpuviz.draw.palette import Palette
-from gpuviz.errors import InputError
 from gpuviz.lectures.markdown.blocks import Span
 from gpuviz.lectures.markdown.formulas import Drawn, drawn
 

@@ -10,10 +10,10 @@ from xml.etree.ElementTree import Element
 
 import numpy as np
 
-from gpuviz.arrays import F32, I64
-from gpuviz.errors import InputError
-from gpuviz.language import tr
+from gpuviz.base.arrays import F32, I64
+from gpuviz.base.errors import InputError
 from gpuviz.lectures.markdown.blocks import formulas
+from gpuviz.words.language import tr
 
 LONGEST = 600  # letters of a formula
 _DEEPEST = 24  # braces within each other

@@ -11,11 +11,11 @@ from types import MappingProxyType
 import numpy as np
 from PIL import Image, ImageOps
 
-from gpuviz import bounded
-from gpuviz.arrays import Rgba
-from gpuviz.errors import Error, InputError
-from gpuviz.language import tr
+from gpuviz.base.arrays import Rgba
+from gpuviz.base.errors import Error, InputError
+from gpuviz.files import bounded
 from gpuviz.lectures.markdown.files import LARGEST
+from gpuviz.words.language import tr
 
 _FORMATS = ("PNG", "JPEG", "GIF", "WEBP")
 _MOST = 16_000_000  # pixels of it

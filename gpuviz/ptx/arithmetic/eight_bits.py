@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from gpuviz.arguments.small_floats import ENCODED
-from gpuviz.arrays import F32
+from gpuviz.base.arrays import F32
 from gpuviz.ptx.arithmetic.kinds import Bits
 from gpuviz.ptx.arithmetic.packed import joined
 from gpuviz.ptx.arithmetic.variant import Function, Variant

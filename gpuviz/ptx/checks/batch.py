@@ -11,9 +11,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from gpuviz.arrays import I64, Array, Bool
-from gpuviz.observe import Warps
-from gpuviz.traces import LANES, Launch
+from gpuviz.base.arrays import I64, Array, Bool
+from gpuviz.traces.observe import Warps
+from gpuviz.traces.trace import LANES, Launch
 
 
 class Batch:

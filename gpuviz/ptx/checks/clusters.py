@@ -16,9 +16,16 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gpuviz.arrays import I64, Bool
-from gpuviz.language import tr
-from gpuviz.observe import (
+from gpuviz.base.arrays import I64, Bool
+from gpuviz.ptx.checks.batch import flat
+from gpuviz.ptx.checks.hazards import BEGIN, Hazard, finding
+from gpuviz.ptx.checks.leaving import Leaving, Reach
+from gpuviz.ptx.checks.numbering import Numbers, Rows, Stored
+from gpuviz.ptx.checks.race import RaceCheck
+from gpuviz.ptx.checks.report import line_of
+from gpuviz.ptx.simt.cluster import split_told
+from gpuviz.ptx.simt.program import Program
+from gpuviz.traces.observe import (
     Access,
     Lanes,
     Meeting,
@@ -31,15 +38,8 @@ from gpuviz.observe import (
     Warps,
     WarpSync,
 )
-from gpuviz.ptx.checks.batch import flat
-from gpuviz.ptx.checks.hazards import BEGIN, Hazard, finding
-from gpuviz.ptx.checks.leaving import Leaving, Reach
-from gpuviz.ptx.checks.numbering import Numbers, Rows, Stored
-from gpuviz.ptx.checks.race import RaceCheck
-from gpuviz.ptx.checks.report import line_of
-from gpuviz.ptx.simt.cluster import split_told
-from gpuviz.ptx.simt.program import Program
-from gpuviz.traces import LANES, Finding, Launch, MemoryInstruction, Op, Stretch
+from gpuviz.traces.trace import LANES, Finding, Launch, MemoryInstruction, Op, Stretch
+from gpuviz.words.language import tr
 
 _BYTES = 8  # of an mbarrier
 

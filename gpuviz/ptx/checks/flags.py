@@ -17,11 +17,11 @@ from typing import TypeVar
 
 import numpy as np
 
-from gpuviz.arrays import I64, Bool
-from gpuviz.observe import Warps
+from gpuviz.base.arrays import I64, Bool
 from gpuviz.ptx.checks.batch import Batch
 from gpuviz.ptx.checks.order import Order
-from gpuviz.traces import MemoryInstruction
+from gpuviz.traces.observe import Warps
+from gpuviz.traces.trace import MemoryInstruction
 
 _STRONG = frozenset({"volatile", "relaxed", "acquire", "release", "acq_rel", "mmio", "sc"})
 SHARED = -1  # the array that stands for all of shared memory

@@ -7,10 +7,10 @@ from typing import Literal
 
 import numpy as np
 
-from gpuviz.arrays import I64
-from gpuviz.language import later, tr
+from gpuviz.base.arrays import I64
 from gpuviz.ptx.checks.report import line_of
-from gpuviz.traces import Finding, Launch, MemoryInstruction, Space
+from gpuviz.traces.trace import Finding, Launch, MemoryInstruction, Space
+from gpuviz.words.language import later, tr
 
 Kind = Literal["read after write", "write after read", "write after write"]
 KINDS: tuple[Kind, ...] = ("read after write", "write after read", "write after write")

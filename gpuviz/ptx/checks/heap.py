@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpuviz.arrays import I64, U64, Bool
-from gpuviz.observe import Access, Report, Sink
+from gpuviz.base.arrays import I64, U64, Bool
 from gpuviz.ptx.checks.report import finding
 from gpuviz.ptx.simt.heap import HEAP_BYTES
-from gpuviz.traces import LANES, Launch
+from gpuviz.traces.observe import Access, Report, Sink
+from gpuviz.traces.trace import LANES, Launch
 
 _NOTHING, _GIVEN, _FREED = 0, 1, 2
 

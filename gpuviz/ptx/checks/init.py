@@ -12,14 +12,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpuviz.arrays import I64, U64, Array, Bool
-from gpuviz.observe import Access, Meeting, Place, Report, Sink, Transfer
+from gpuviz.base.arrays import I64, U64, Array, Bool
 from gpuviz.ptx.checks.batch import Batch, flat
 from gpuviz.ptx.checks.report import finding
 from gpuviz.ptx.checks.transfers import UNIT, pieces
 from gpuviz.ptx.simt.cells import Cells
 from gpuviz.ptx.simt.cluster import Cluster, split_told
-from gpuviz.traces import BESIDE, LANES, Finding, Launch, MemoryInstruction
+from gpuviz.traces.observe import Access, Meeting, Place, Report, Sink, Transfer
+from gpuviz.traces.trace import BESIDE, LANES, Finding, Launch, MemoryInstruction
 
 _REMEDIES = {
     "shared": "write it first, with a barrier in between, or read only what was written",

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gpuviz.arrays import I64
-from gpuviz.observe import Place
+from gpuviz.base.arrays import I64
+from gpuviz.traces.observe import Place
 
 _Block = tuple[int, int]  # a cluster, and the rank in it
 

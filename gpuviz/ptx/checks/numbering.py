@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gpuviz.arrays import I64, Array, Bool
-from gpuviz.observe import Values, Warps
+from gpuviz.base.arrays import I64, Array, Bool
 from gpuviz.ptx.simt.cluster import Cluster
-from gpuviz.traces import LANES, Launch
+from gpuviz.traces.observe import Values, Warps
+from gpuviz.traces.trace import LANES, Launch
 
 _GROUP = 4  # warps of a warpgroup
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpuviz.arrays import I64, Bool
-from gpuviz.observe import Meeting, PhaseEvent, Transfer, Warps, WarpSync
+from gpuviz.base.arrays import I64, Bool
 from gpuviz.ptx.checks.batch import Batch
 from gpuviz.ptx.checks.phases import Phases
-from gpuviz.traces import LANES
+from gpuviz.traces.observe import Meeting, PhaseEvent, Transfer, Warps, WarpSync
+from gpuviz.traces.trace import LANES
 
 GROUPS = 8  # groups of asynchronous copies that are told apart
 

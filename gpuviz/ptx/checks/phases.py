@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpuviz.arrays import I64, Bool
-from gpuviz.observe import PhaseEvent
+from gpuviz.base.arrays import I64, Bool
 from gpuviz.ptx.checks.batch import Batch
-from gpuviz.traces import LANES
+from gpuviz.traces.observe import PhaseEvent
+from gpuviz.traces.trace import LANES
 
 
 class Phases:

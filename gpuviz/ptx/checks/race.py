@@ -18,8 +18,17 @@ from typing import Literal
 
 import numpy as np
 
-from gpuviz.arrays import I64, Array, Bool
-from gpuviz.observe import (
+from gpuviz.base.arrays import I64, Array, Bool
+from gpuviz.ptx.checks import regions
+from gpuviz.ptx.checks.batch import Batch, ends, flat
+from gpuviz.ptx.checks.flags import SHARED, Flags, Strength
+from gpuviz.ptx.checks.hazards import Hazard, Hazards, Kind, finding
+from gpuviz.ptx.checks.order import Order
+from gpuviz.ptx.checks.regions import GlobalRegions, Later, Region, SharedRegion
+from gpuviz.ptx.checks.shadow import Earlier, Touch
+from gpuviz.ptx.checks.transfers import Reads, instruction_of, pieces
+from gpuviz.ptx.simt.cluster import RANK_BIT
+from gpuviz.traces.observe import (
     Access,
     Lanes,
     Meeting,
@@ -33,16 +42,7 @@ from gpuviz.observe import (
     Warps,
     WarpSync,
 )
-from gpuviz.ptx.checks import regions
-from gpuviz.ptx.checks.batch import Batch, ends, flat
-from gpuviz.ptx.checks.flags import SHARED, Flags, Strength
-from gpuviz.ptx.checks.hazards import Hazard, Hazards, Kind, finding
-from gpuviz.ptx.checks.order import Order
-from gpuviz.ptx.checks.regions import GlobalRegions, Later, Region, SharedRegion
-from gpuviz.ptx.checks.shadow import Earlier, Touch
-from gpuviz.ptx.checks.transfers import Reads, instruction_of, pieces
-from gpuviz.ptx.simt.cluster import RANK_BIT
-from gpuviz.traces import LANES, Launch, MemoryInstruction, Trace, lane_mask
+from gpuviz.traces.trace import LANES, Launch, MemoryInstruction, Trace, lane_mask
 
 Role = Literal["read", "write", "atomic", "copy"]
 _Told = Callable[[I64], tuple[Array, ...]]

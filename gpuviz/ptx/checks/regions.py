@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gpuviz.arrays import I64, Array, Bool
-from gpuviz.observe import Access
+from gpuviz.base.arrays import I64, Array, Bool
 from gpuviz.ptx.checks.batch import Batch
 from gpuviz.ptx.checks.flags import SHARED
 from gpuviz.ptx.checks.shadow import Shadow, Touch
-from gpuviz.traces import LANES, Launch
+from gpuviz.traces.observe import Access
+from gpuviz.traces.trace import LANES, Launch
 
 WAITING = 1 << 24  # addresses of reads put off
 

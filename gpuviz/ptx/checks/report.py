@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Literal
 
-from gpuviz.language import tr
-from gpuviz.observe import At
-from gpuviz.traces import LANES, Finding, Launch
+from gpuviz.traces.observe import At
+from gpuviz.traces.trace import LANES, Finding, Launch
+from gpuviz.words.language import tr
 
 Severity = Literal["error", "warning"]
 

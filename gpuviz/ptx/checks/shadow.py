@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gpuviz.arrays import I64, Bool
+from gpuviz.base.arrays import I64, Bool
 
 After = Callable[[I64, I64, I64], Bool]  # (steps, their threads, threads): are these over for those
 STEP = np.int64((1 << 32) - 1)

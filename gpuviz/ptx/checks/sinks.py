@@ -1,16 +1,16 @@
-"""The sinks that do the checks of `gpuviz.checks`."""
+"""The sinks that do the checks of `gpuviz.traces.checks`."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from gpuviz.observe import Sink
 from gpuviz.ptx.checks.clusters import ClusterRaceCheck
 from gpuviz.ptx.checks.heap import HeapCheck
 from gpuviz.ptx.checks.init import InitCheck
 from gpuviz.ptx.checks.race import RaceCheck
 from gpuviz.ptx.checks.sync import SyncCheck
 from gpuviz.ptx.simt.program import Program
+from gpuviz.traces.observe import Sink
 
 # Each is told whether the lanes of a warp run in lockstep (compute capability below 7.0).
 SINKS: dict[str, Callable[[bool, Program], Sink]] = {

@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpuviz.arrays import I64, Bool
-from gpuviz.observe import Lanes, Meeting, Place, Report, Sink, WarpSync
+from gpuviz.base.arrays import I64, Bool
 from gpuviz.ptx.checks.batch import Batch
 from gpuviz.ptx.checks.report import Severity, finding
-from gpuviz.traces import LANES, Launch, Stretch
+from gpuviz.traces.observe import Lanes, Meeting, Place, Report, Sink, WarpSync
+from gpuviz.traces.trace import LANES, Launch, Stretch
 
 _LANE = np.arange(LANES, dtype=np.uint32)
 _BARRIER = "take __syncthreads() out of the condition, so that every thread of the block comes"

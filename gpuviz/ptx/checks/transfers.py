@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from gpuviz.arrays import I64
-from gpuviz.observe import Lanes, Transfer, TransferKind
-from gpuviz.traces import LANES, MemoryInstruction, Op
+from gpuviz.base.arrays import I64
+from gpuviz.traces.observe import Lanes, Transfer, TransferKind
+from gpuviz.traces.trace import LANES, MemoryInstruction, Op
 
 UNIT = 16  # bytes: the least that is moved
 _OPS: dict[TransferKind, Op] = {"load": "copy"}

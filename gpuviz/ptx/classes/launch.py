@@ -13,9 +13,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gpuviz.arrays import I64
-from gpuviz.errors import KernelFault
-from gpuviz.observe import Transfer
+from gpuviz.base.arrays import I64
+from gpuviz.base.errors import KernelFault
 from gpuviz.ptx.classes.reading import Reader, Reading
 from gpuviz.ptx.classes.requests import PERIOD, Folding, Requests
 from gpuviz.ptx.classes.shift import (
@@ -35,7 +34,8 @@ from gpuviz.ptx.interpreter import interpret
 from gpuviz.ptx.launching import Ready
 from gpuviz.ptx.options import Options
 from gpuviz.ptx.totals import BranchTotals, Tally
-from gpuviz.traces import Launch, MemoryInstruction
+from gpuviz.traces.observe import Transfer
+from gpuviz.traces.trace import Launch, MemoryInstruction
 
 MOST_BLOCKS = 1 << 26
 _TOGETHER = 1 << 20  # blocks that are looked at at once

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from gpuviz.observe import Sink, Sums
 from gpuviz.ptx.classes.launch import Classes
 from gpuviz.ptx.classes.sample import sample
 from gpuviz.ptx.classes.shift import Unproved
@@ -15,7 +14,8 @@ from gpuviz.ptx.launching import Ready
 from gpuviz.ptx.options import Options
 from gpuviz.ptx.recorders import OfBlocks
 from gpuviz.ptx.totals import Findings
-from gpuviz.traces import Coverage
+from gpuviz.traces.observe import Sink, Sums
+from gpuviz.traces.trace import Coverage
 
 _FEW = 4  # blocks: run them
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from gpuviz.arrays import I64, Array, Bool
-from gpuviz.observe import Access, Sink
+from gpuviz.base.arrays import I64, Array, Bool
 from gpuviz.ptx.simt.program import Program
-from gpuviz.traces import LANES, MemoryInstruction
+from gpuviz.traces.observe import Access, Sink
+from gpuviz.traces.trace import LANES, MemoryInstruction
 
 PERIOD = 256  # bytes: counts stay the same when all addresses of a request move by this many
 _MANY = 1 << 20  # addresses that are kept before those that occur twice are sorted out

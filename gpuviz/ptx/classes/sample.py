@@ -11,7 +11,6 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from gpuviz.observe import Sink, Transfer
 from gpuviz.ptx.classes.launch import Class
 from gpuviz.ptx.classes.requests import Folding
 from gpuviz.ptx.interpreter import interpret
@@ -19,6 +18,7 @@ from gpuviz.ptx.launching import Ready, Triple
 from gpuviz.ptx.limits import OutOfTime
 from gpuviz.ptx.options import Options
 from gpuviz.ptx.totals import BranchTotals, Tally
+from gpuviz.traces.observe import Sink, Transfer
 
 MOST = 64  # blocks of the whole grid
 _EACH = 4  # of a part, unless it is the largest

@@ -14,7 +14,7 @@ from functools import cached_property
 
 import numpy as np
 
-from gpuviz.arrays import I64, Bool
+from gpuviz.base.arrays import I64, Bool
 
 _EXACT = 1 << 62  # sums up to here are exact in 64 bits
 

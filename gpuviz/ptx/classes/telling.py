@@ -8,12 +8,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from gpuviz.arrays import I64
-from gpuviz.observe import Access, Listeners, Many, Place, Sums, Transfer
+from gpuviz.base.arrays import I64
 from gpuviz.ptx.classes.launch import Class, Moves
 from gpuviz.ptx.classes.requests import PERIOD, Pattern, Requests
 from gpuviz.ptx.classes.visits import NOWHERE, addresses_in, merged, shifted
-from gpuviz.traces import Branch, Launch, MemoryInstruction, Stretch
+from gpuviz.traces.observe import Access, Listeners, Many, Place, Sums, Transfer
+from gpuviz.traces.trace import Branch, Launch, MemoryInstruction, Stretch
 
 _FAR = 1 << 40  # a multiple of every period: what is relative may be negative
 

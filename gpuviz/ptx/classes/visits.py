@@ -9,8 +9,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from gpuviz.arrays import I64, U64
-from gpuviz.traces import LANES
+from gpuviz.base.arrays import I64, U64
+from gpuviz.traces.trace import LANES
 
 SECTOR = 32  # bytes
 PAGE = 1 << 20  # sectors that are told together

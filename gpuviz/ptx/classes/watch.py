@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from gpuviz.arrays import Array
+from gpuviz.base.arrays import Array
 from gpuviz.ptx.arithmetic.kinds import CONTAINERS, dtype_of
 from gpuviz.ptx.decode.decoder import Decoder, guarded
 from gpuviz.ptx.decode.operands import Reader, Site

@@ -22,8 +22,8 @@ from gpuviz.ptx.simt.program import Program
 from gpuviz.ptx.tensor.whole_matrices import moved_matrix, moves_of
 from gpuviz.ptx.text.ir import Addr, Imm, Operand, Reg, Sym, Vec
 from gpuviz.ptx.text.stream import type_bytes
-from gpuviz.traces import MATRICES, MemoryInstruction
-from gpuviz.traces import Op as Kind
+from gpuviz.traces.trace import MATRICES, MemoryInstruction
+from gpuviz.traces.trace import Op as Kind
 
 GENERIC = ("const", "global", "local", "shared")
 _COMMUTING = ("add", "and", "or", "xor", "min", "max", "inc", "dec")

@@ -17,7 +17,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from gpuviz.disk_cache import DiskCache, key
+from gpuviz.files.disk_cache import DiskCache, key
 from gpuviz.ptx.compiled import (
     driver,
     exchanges,

@@ -17,7 +17,7 @@ from gpuviz.ptx.compiled.kernel import Kernel
 from gpuviz.ptx.compiled.memory_map import END, FRAME, SWITCH, WAIT
 from gpuviz.ptx.compiled.patterned import together
 from gpuviz.ptx.compiled.writing import SAME, NotTaken, Pattern, Value, lanes
-from gpuviz.traces import LANES
+from gpuviz.traces.trace import LANES
 
 
 class Converged(Flow):

@@ -22,7 +22,7 @@ from gpuviz.ptx.simt.special import special_register
 from gpuviz.ptx.simt.values import immediate
 from gpuviz.ptx.simt.windows import BASES
 from gpuviz.ptx.text.ir import Addr, Imm, Not, Operand, Reg, Sym, Vec
-from gpuviz.traces import LANES
+from gpuviz.traces.trace import LANES
 
 NOTHING = frozenset(
     {"membar", "fence", "prefetch", "prefetchu", "discard", "applypriority", "pmevent", "bar"}

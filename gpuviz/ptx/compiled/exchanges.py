@@ -6,7 +6,7 @@ from gpuviz.ptx.compiled.memory_map import WORKER
 from gpuviz.ptx.compiled.requests import HALF, WIDE, gathered, kept
 from gpuviz.ptx.compiled.routines import routine
 from gpuviz.ptx.compiled.terms import ALL, Code, Term
-from gpuviz.traces import LANES
+from gpuviz.traces.trace import LANES
 
 
 @routine("numpy_loop", WIDE, "ptr", "i32", WIDE)

@@ -14,7 +14,7 @@ from gpuviz.ptx.compiled.graph import Block, constant
 from gpuviz.ptx.compiled.kernel import Kernel
 from gpuviz.ptx.compiled.memory_map import CALLED, FAULT, FRAME, PLACES, STOP, TIDS, WORKER
 from gpuviz.ptx.compiled.writing import NotTaken, Value
-from gpuviz.traces import LANES
+from gpuviz.traces.trace import LANES
 
 EVERY = "-1"  # all lanes of a warp, as the bits of an i32
 

@@ -16,7 +16,7 @@ from gpuviz.ptx.simt.code import FunctionCode, Slot
 from gpuviz.ptx.simt.program import Program
 from gpuviz.ptx.text.flow import ends_block
 from gpuviz.ptx.text.ir import Addr, Function, Imm, Instruction, Not, Operand, Pair, Reg, Sym, Vec
-from gpuviz.traces import Stretch
+from gpuviz.traces.trace import Stretch
 
 MOST_BLOCKS = 3000
 _NO_TARGET = frozenset(

@@ -21,7 +21,7 @@ from gpuviz.ptx.simt.program import Program, reachable, symbols
 from gpuviz.ptx.simt.spaces import ReadOnlyMemory
 from gpuviz.ptx.simt.values import immediate
 from gpuviz.ptx.text.ir import Imm, Operand, Reg
-from gpuviz.traces import LANES
+from gpuviz.traces.trace import LANES
 
 
 @dataclass(eq=False)

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gpuviz.arrays import Array
-from gpuviz.errors import KernelFault
+from gpuviz.base.arrays import Array
+from gpuviz.base.errors import KernelFault
 from gpuviz.ptx.compiled import build
 from gpuviz.ptx.compiled.graph import Op
 from gpuviz.ptx.compiled.kernel import Kernel, kernel_of
@@ -37,7 +37,7 @@ from gpuviz.ptx.limits import Limits
 from gpuviz.ptx.simt.polling import IDLE_LOOPS
 from gpuviz.ptx.simt.program import Program, reachable
 from gpuviz.ptx.simt.windows import GLOBAL
-from gpuviz.traces import LANES, Buffer
+from gpuviz.traces.trace import LANES, Buffer
 
 CHUNK_SECONDS = 0.02  # how long a worker runs blocks before it takes others
 POLL_SECONDS = 0.02

@@ -20,7 +20,7 @@ from gpuviz.ptx.compiled.terms import Code, Term, vector
 from gpuviz.ptx.compiled.writing import SAME, NotTaken, Value, Writer, lanes
 from gpuviz.ptx.simt.windows import BASES, GLOBAL
 from gpuviz.ptx.text.ir import Reg, Vec
-from gpuviz.traces import LANES
+from gpuviz.traces.trace import LANES
 
 
 def load(e: Emitter, op: Op) -> None:

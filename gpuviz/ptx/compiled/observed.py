@@ -9,8 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-from gpuviz.arrays import Array
-from gpuviz.observe import Listeners, Sink, Sums
+from gpuviz.base.arrays import Array
 from gpuviz.ptx.batches import chosen_blocks
 from gpuviz.ptx.compiled.kernel import Kernel
 from gpuviz.ptx.compiled.launch import Executed, execute, put_back
@@ -21,6 +20,7 @@ from gpuviz.ptx.launching import Ready
 from gpuviz.ptx.options import Options
 from gpuviz.ptx.recorders import OfBlocks
 from gpuviz.ptx.totals import Findings
+from gpuviz.traces.observe import Listeners, Sink, Sums
 
 
 def observe(launched: Ready, sinks: Sequence[Sink], options: Options) -> None:

@@ -16,7 +16,7 @@ from gpuviz.ptx.compiled.kernel import Kernel
 from gpuviz.ptx.compiled.memory_map import BARRIER, END, PLACES, SWITCH, WAIT
 from gpuviz.ptx.compiled.writing import SAME, Pattern, Value, lanes
 from gpuviz.ptx.text.ir import Operand
-from gpuviz.traces import LANES
+from gpuviz.traces.trace import LANES
 
 _NOWHERE = lanes([-1] * LANES, 32)
 

@@ -17,7 +17,7 @@ from gpuviz.ptx.compiled.memory_map import ACCESS, ACCESS_SIZE, FAULT, PERIODS, 
 from gpuviz.ptx.compiled.routines import ask
 from gpuviz.ptx.compiled.writing import SAME, Counted, Pattern, Value, Writer
 from gpuviz.ptx.text.ir import Reg
-from gpuviz.traces import LANES
+from gpuviz.traces.trace import LANES
 
 MOST_RUNS = 4  # loads that a warp's lanes may be taken from
 

@@ -21,7 +21,7 @@ from gpuviz.ptx.tensor.formats import FORMATS, ZERO, Format
 from gpuviz.ptx.tensor.forms import Rule
 from gpuviz.ptx.tensor.fragments import Fragment
 from gpuviz.ptx.tensor.sums import NO_NUMBER
-from gpuviz.traces import LANES
+from gpuviz.traces.trace import LANES
 
 _EXACT = 8  # products that are added in 32 bits
 _FUSED = Variant(("rn", "f64"))

@@ -6,15 +6,15 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from gpuviz.arrays import I64, U32, U64, Array, Bool
-from gpuviz.observe import Access, Listeners, Many, Place
+from gpuviz.base.arrays import I64, U32, U64, Array, Bool
 from gpuviz.ptx.compiled.accesses import Access as Made
 from gpuviz.ptx.compiled.kernel import Kernel
 from gpuviz.ptx.compiled.launch import Executed
 from gpuviz.ptx.compiled.memory_map import SOURCE
 from gpuviz.ptx.compiled.terms import ALL
 from gpuviz.ptx.compiled.worker import Group
-from gpuviz.traces import LANES
+from gpuviz.traces.observe import Access, Listeners, Many, Place
+from gpuviz.traces.trace import LANES
 
 _FAR = {"global": 1 << 40}  # a multiple of every period: what is relative may be negative
 _NEAR = 1 << 20

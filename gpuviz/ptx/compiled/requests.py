@@ -27,7 +27,7 @@ from gpuviz.ptx.compiled.memory_map import (
 from gpuviz.ptx.compiled.routines import ask, asked, field, routine
 from gpuviz.ptx.compiled.terms import ALL, Code, Term, splat, vector
 from gpuviz.ptx.compiled.writing import lanes
-from gpuviz.traces import LANES
+from gpuviz.traces.trace import LANES
 
 WIDE, HALF = vector(64), vector(32)
 _FACTORS = lanes([(0x9E3779B1 * (2 * i + 1)) & ALL | 1 for i in range(LANES)], 32)

@@ -20,7 +20,7 @@ from gpuviz.ptx.decode.outline import param_accesses
 from gpuviz.ptx.simt.program import Program
 from gpuviz.ptx.simt.values import immediate
 from gpuviz.ptx.text.ir import Addr, Imm, Not, Operand, Reg, Sym, Vec
-from gpuviz.traces import LANES
+from gpuviz.traces.trace import LANES
 
 MOST = 1 << 20  # a larger step from lane to lane is no address
 Shape = Pattern | None  # None: each lane its own

@@ -12,7 +12,7 @@ from gpuviz.ptx.decode.matrices import capability_of, items
 from gpuviz.ptx.tensor.forms import product_of
 from gpuviz.ptx.tensor.fragments import Fragment
 from gpuviz.ptx.text.ir import Operand
-from gpuviz.traces import LANES
+from gpuviz.traces.trace import LANES
 
 _ROWS = 8  # of a matrix, of 16 bytes each
 

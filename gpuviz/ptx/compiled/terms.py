@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import partialmethod
 
 from gpuviz.ptx.compiled.writing import Writer
-from gpuviz.traces import LANES
+from gpuviz.traces.trace import LANES
 
 ALL = (1 << 32) - 1  # the lanes of a warp, as a bit set
 

@@ -9,7 +9,7 @@ from gpuviz.ptx.compiled.memory_map import FAULT
 from gpuviz.ptx.compiled.routines import ask
 from gpuviz.ptx.compiled.writing import NotTaken, Value, lanes
 from gpuviz.ptx.text.ir import Operand
-from gpuviz.traces import LANES
+from gpuviz.traces.trace import LANES
 
 
 def _vector(e: Emitter, operand: Operand, kind: str, op: Op) -> Value:

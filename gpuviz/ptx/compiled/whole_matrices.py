@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gpuviz.arrays import I64
+from gpuviz.base.arrays import I64
 from gpuviz.ptx.compiled.emitting import Emitter
 from gpuviz.ptx.compiled.graph import Op
 from gpuviz.ptx.compiled.memory import loaded, pieces_of
@@ -22,7 +22,7 @@ from gpuviz.ptx.decode.matrices import capability_of, items
 from gpuviz.ptx.tensor.fragments import Fragment
 from gpuviz.ptx.tensor.whole_matrices import Matrix, Moves, moved_matrix, moves_of, whole_product
 from gpuviz.ptx.text.ir import Operand
-from gpuviz.traces import LANES
+from gpuviz.traces.trace import LANES
 
 
 @dataclass(frozen=True, eq=False)

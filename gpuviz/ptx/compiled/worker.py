@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from gpuviz.arrays import I64, U32, Array
+from gpuviz.base.arrays import I64, U32, Array
 from gpuviz.ptx.compiled.accesses import Access
 from gpuviz.ptx.compiled.floats import LOOPS
 from gpuviz.ptx.compiled.kernel import Kernel
@@ -28,7 +28,7 @@ from gpuviz.ptx.compiled.memory_map import (
 )
 from gpuviz.ptx.simt.program import Program
 from gpuviz.ptx.simt.windows import GLOBAL
-from gpuviz.traces import LANES
+from gpuviz.traces.trace import LANES
 
 ROWS = 1 << 13  # requests that fit no pattern, kept before they are told
 Group = tuple[str, int, str]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from gpuviz.traces import LANES
+from gpuviz.traces.trace import LANES
 
 Pattern = tuple[int, ...]
 SAME: Pattern = (0,) * LANES

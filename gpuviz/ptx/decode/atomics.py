@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpuviz.arrays import I64, Array
+from gpuviz.base.arrays import I64, Array
 from gpuviz.ptx.decode.locate import Located, Locator, Shape, generic, space_named
 from gpuviz.ptx.decode.memory import polls
 from gpuviz.ptx.decode.operands import Builder, Site

@@ -12,9 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from gpuviz.arrays import I64, Array
-from gpuviz.errors import KernelFault
-from gpuviz.observe import Place, Transfer, TransferKind
+from gpuviz.base.arrays import I64, Array
+from gpuviz.base.errors import KernelFault
 from gpuviz.ptx.decode.locate import space_named
 from gpuviz.ptx.decode.mbarrier import address_of, change
 from gpuviz.ptx.decode.operands import Reader, Site
@@ -26,6 +25,7 @@ from gpuviz.ptx.simt.places import Places, active, of_lanes, places
 from gpuviz.ptx.simt.windows import GLOBAL
 from gpuviz.ptx.text.ir import Imm, Instruction, Operand
 from gpuviz.ptx.text.stream import type_bytes
+from gpuviz.traces.observe import Place, Transfer, TransferKind
 
 Copies = list[tuple[I64, Array, Array]]
 Everywhere = Callable[[Group, I64, Array, Array], Copies]

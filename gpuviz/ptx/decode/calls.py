@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gpuviz.arrays import Array
-from gpuviz.errors import KernelFault
+from gpuviz.base.arrays import Array
+from gpuviz.base.errors import KernelFault
 from gpuviz.ptx.decode.operands import Reader, Site
 from gpuviz.ptx.decode.parameters import slot_reader
 from gpuviz.ptx.simt.builtins import BUILTINS

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from gpuviz.arrays import Bool
-from gpuviz.errors import KernelFault
-from gpuviz.observe import Place
+from gpuviz.base.arrays import Bool
+from gpuviz.base.errors import KernelFault
 from gpuviz.ptx.decode.operands import Site
 from gpuviz.ptx.simt.barriers import Arrival
 from gpuviz.ptx.simt.code import Step
 from gpuviz.ptx.simt.group import Group
 from gpuviz.ptx.simt.values import constant
 from gpuviz.ptx.text.ir import Sym
+from gpuviz.traces.observe import Place
 
 EndBuilder = Callable[[Site], Step]
 

@@ -6,9 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from gpuviz.errors import UnsupportedError
-from gpuviz.language import later
-from gpuviz.observe import Place
+from gpuviz.base.errors import UnsupportedError
 from gpuviz.ptx.decode import (
     address,
     atomics,
@@ -35,7 +33,9 @@ from gpuviz.ptx.simt.group import Group
 from gpuviz.ptx.simt.program import Program
 from gpuviz.ptx.text.flow import Span, ends_block
 from gpuviz.ptx.text.ir import Function, Instruction
-from gpuviz.traces import Stretch
+from gpuviz.traces.observe import Place
+from gpuviz.traces.trace import Stretch
+from gpuviz.words.language import later
 
 
 def _nothing(site: Site) -> None:

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from gpuviz.arrays import I64, Array, Bool
-from gpuviz.errors import KernelFault
+from gpuviz.base.arrays import I64, Array, Bool
+from gpuviz.base.errors import KernelFault
 from gpuviz.ptx.decode.operands import Builder, Reader, Site
 from gpuviz.ptx.simt.code import Step
 from gpuviz.ptx.simt.group import Group

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gpuviz.arrays import Array, Bool
+from gpuviz.base.arrays import Array, Bool
 from gpuviz.ptx.decode.locate import Locator, Shape, generic, space_named
 from gpuviz.ptx.decode.matrices import items, warp_rows
 from gpuviz.ptx.decode.memory import write
@@ -15,7 +15,7 @@ from gpuviz.ptx.simt.code import Step
 from gpuviz.ptx.simt.group import Group
 from gpuviz.ptx.tensor.fragments import left
 from gpuviz.ptx.text.ir import Operand
-from gpuviz.traces import LANES, MATRICES
+from gpuviz.traces.trace import LANES, MATRICES
 
 _ROWS = 8  # of a matrix, of 16 bytes each
 _MATRIX = left(_ROWS, 8, 16)  # a lane holds two neighbours of row lane / 4

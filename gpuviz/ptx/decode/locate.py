@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gpuviz.arrays import I64, Array, Bool
-from gpuviz.observe import Access
+from gpuviz.base.arrays import I64, Array, Bool
 from gpuviz.ptx.decode.operands import Reader, Site
 from gpuviz.ptx.simt.code import Step
 from gpuviz.ptx.simt.group import Group
@@ -17,7 +16,8 @@ from gpuviz.ptx.simt.rows import access_of
 from gpuviz.ptx.simt.values import constant
 from gpuviz.ptx.simt.windows import BASES, space_of
 from gpuviz.ptx.text.ir import Addr, Instruction, Operand, Reg, Sym
-from gpuviz.traces import MemoryInstruction, Op, Space
+from gpuviz.traces.observe import Access
+from gpuviz.traces.trace import MemoryInstruction, Op, Space
 
 _SPACE_NAMES: dict[str, Space] = {
     "global": "global",

@@ -9,7 +9,7 @@ from functools import partial
 
 import numpy as np
 
-from gpuviz.arrays import Array
+from gpuviz.base.arrays import Array
 from gpuviz.ptx.decode.operands import Reader, Site
 from gpuviz.ptx.simt.group import Group
 from gpuviz.ptx.tensor import sums

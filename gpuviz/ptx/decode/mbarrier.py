@@ -10,15 +10,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gpuviz.arrays import I64, Array, Bool
-from gpuviz.errors import KernelFault
-from gpuviz.observe import PhaseEvent, PhaseKind, Place
+from gpuviz.base.arrays import I64, Array, Bool
+from gpuviz.base.errors import KernelFault
 from gpuviz.ptx.decode.operands import Builder, Reader, Site
 from gpuviz.ptx.simt import mbarriers
 from gpuviz.ptx.simt.code import Step
 from gpuviz.ptx.simt.group import Group
 from gpuviz.ptx.simt.places import Places, of_lanes, places
 from gpuviz.ptx.text.ir import Addr, Imm, Instruction, Operand, Reg, Sym
+from gpuviz.traces.observe import PhaseEvent, PhaseKind, Place
 
 _ONE = Imm(1)
 

@@ -7,8 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from gpuviz.arrays import I64, Array
-from gpuviz.observe import NOTHING
+from gpuviz.base.arrays import I64, Array
 from gpuviz.ptx.decode import bulk, tensor_copies
 from gpuviz.ptx.decode.locate import Located, Locator, Shape, generic, space_named
 from gpuviz.ptx.decode.mbarrier import address_of, arrive_of_copies, tell
@@ -20,6 +19,7 @@ from gpuviz.ptx.simt.rows import Storing
 from gpuviz.ptx.text.ir import Function, Imm, Instruction, Operand, Reg, Vec
 from gpuviz.ptx.text.registers import registers_read
 from gpuviz.ptx.text.stream import type_bytes
+from gpuviz.traces.observe import NOTHING
 
 
 def polls(instruction: Instruction) -> bool:

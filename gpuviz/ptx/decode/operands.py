@@ -8,15 +8,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from gpuviz.arrays import Array
-from gpuviz.errors import UnsupportedError
-from gpuviz.language import tr
+from gpuviz.base.arrays import Array
+from gpuviz.base.errors import UnsupportedError
 from gpuviz.ptx.simt.code import FunctionCode, Step
 from gpuviz.ptx.simt.group import Group
 from gpuviz.ptx.simt.program import Program
 from gpuviz.ptx.simt.special import special_register
 from gpuviz.ptx.simt.values import adapter, blend, constant, container, immediate
 from gpuviz.ptx.text.ir import Function, Imm, Instruction, Not, Operand, Pair, Reg, Sym, Vec
+from gpuviz.words.language import tr
 
 Reader = Callable[[Group], Array]
 Writer = Callable[[Group, Array], None]

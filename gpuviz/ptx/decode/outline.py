@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gpuviz.errors import LaunchError
+from gpuviz.base.errors import LaunchError
 from gpuviz.ptx.simt.code import FunctionCode, Slot
 from gpuviz.ptx.simt.spaces import LocalMemory
 from gpuviz.ptx.text.flow import Span, spans, visiting_order

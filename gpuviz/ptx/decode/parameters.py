@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gpuviz.arrays import Array
+from gpuviz.base.arrays import Array
 from gpuviz.ptx.decode.locate import space_named
 from gpuviz.ptx.decode.memory import load_step, store_step
 from gpuviz.ptx.decode.operands import Builder, Reader, Site

@@ -15,9 +15,8 @@ from functools import lru_cache
 import numpy as np
 
 from gpuviz.arguments import TensorMap, no_number
-from gpuviz.arrays import I64, Array
-from gpuviz.errors import KernelFault
-from gpuviz.observe import Runs
+from gpuviz.base.arrays import I64, Array
+from gpuviz.base.errors import KernelFault
 from gpuviz.ptx.decode import bulk
 from gpuviz.ptx.decode.mbarrier import address_of
 from gpuviz.ptx.decode.operands import Reader, Site
@@ -28,6 +27,7 @@ from gpuviz.ptx.simt.places import active, of_lanes, places
 from gpuviz.ptx.simt.windows import BASES, GLOBAL, space_of
 from gpuviz.ptx.tensor.shared_matrix import swizzled
 from gpuviz.ptx.text.ir import Instruction, Operand, Vec
+from gpuviz.traces.observe import Runs
 
 _ALIGNMENT = 128  # of a box in shared memory
 _KEPT = 64  # boxes whose places are remembered

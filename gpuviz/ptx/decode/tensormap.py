@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from gpuviz.arguments.tensor_maps import FIELDS, MAGIC, SIZE, ZERO_ALONE, kind_number
-from gpuviz.arrays import I64
-from gpuviz.errors import KernelFault
+from gpuviz.base.arrays import I64
+from gpuviz.base.errors import KernelFault
 from gpuviz.ptx.decode import bulk
 from gpuviz.ptx.decode.locate import space_named
 from gpuviz.ptx.decode.mbarrier import address_of

@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from gpuviz.arrays import Array, Bool
-from gpuviz.observe import Place
+from gpuviz.base.arrays import Array, Bool
 from gpuviz.ptx.decode.operands import Builder, Reader, Site
 from gpuviz.ptx.simt import warp_ops
 from gpuviz.ptx.simt.code import Step
 from gpuviz.ptx.simt.group import Group
 from gpuviz.ptx.simt.rows import sync_of
-from gpuviz.traces import LANES, lane_mask
+from gpuviz.traces.observe import Place
+from gpuviz.traces.trace import LANES, lane_mask
 
 Results = tuple[Array, ...]
 Sources = Callable[[Group], Array]

@@ -10,15 +10,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gpuviz.arrays import I64, Array
-from gpuviz.errors import KernelFault
-from gpuviz.observe import Place, Transfer
+from gpuviz.base.arrays import I64, Array
+from gpuviz.base.errors import KernelFault
 from gpuviz.ptx.decode.matrices import warp_rows
 from gpuviz.ptx.decode.operands import Reader, Site
 from gpuviz.ptx.simt.group import Group
 from gpuviz.ptx.tensor.shared_matrix import PIECE, Descriptor
 from gpuviz.ptx.text.ir import Instruction
-from gpuviz.traces import LANES
+from gpuviz.traces.observe import Place, Transfer
+from gpuviz.traces.trace import LANES
 
 WARPS = 4  # of a warpgroup
 

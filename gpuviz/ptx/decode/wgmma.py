@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gpuviz.arrays import Array
+from gpuviz.base.arrays import Array
 from gpuviz.ptx.decode.bulk import group_of_transfers
 from gpuviz.ptx.decode.matrices import items, product
 from gpuviz.ptx.decode.operands import Builder, Site

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from gpuviz.arrays import I64, Array
+from gpuviz.base.arrays import I64, Array
 from gpuviz.ptx.decode.locate import Locator, Shape, generic, space_named
 from gpuviz.ptx.decode.matrices import compute_capability, held, keeper, product, warp_rows
 from gpuviz.ptx.decode.memory import write
@@ -18,7 +18,7 @@ from gpuviz.ptx.simt.group import Group
 from gpuviz.ptx.tensor.sums import NO_NUMBER
 from gpuviz.ptx.tensor.whole_matrices import moved_matrix, moves_of, whole_product
 from gpuviz.ptx.text.ir import Imm, Operand
-from gpuviz.traces import LANES, Op
+from gpuviz.traces.trace import LANES, Op
 
 Made = TypeVar("Made")
 

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gpuviz.arrays import I64, Array, Bool
-from gpuviz.errors import KernelFault
-from gpuviz.observe import Meeting, Place
+from gpuviz.base.arrays import I64, Array, Bool
+from gpuviz.base.errors import KernelFault
 from gpuviz.ptx.simt.group import Group
 from gpuviz.ptx.text.ir import Instruction
+from gpuviz.traces.observe import Meeting, Place
 
 if TYPE_CHECKING:
     from gpuviz.ptx.simt.machine import Machine

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from gpuviz.arrays import Array
-from gpuviz.errors import KernelFault
+from gpuviz.base.arrays import Array
+from gpuviz.base.errors import KernelFault
 from gpuviz.ptx.simt import printf
 from gpuviz.ptx.simt.group import Group
 

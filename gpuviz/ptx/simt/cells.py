@@ -7,9 +7,9 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from gpuviz.arrays import I64, Array, Bool
-from gpuviz.language import tr
+from gpuviz.base.arrays import I64, Array, Bool
 from gpuviz.ptx.simt.layout import Layout
+from gpuviz.words.language import tr
 
 
 class Violation(Exception):

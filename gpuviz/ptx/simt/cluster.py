@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from gpuviz.arrays import I64, Array
+from gpuviz.base.arrays import I64, Array
 
 RANK_BIT = 24
 _OFFSET = (1 << RANK_BIT) - 1

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gpuviz.arrays import Bool
-from gpuviz.errors import KernelFault
-from gpuviz.observe import Place
+from gpuviz.base.arrays import Bool
+from gpuviz.base.errors import KernelFault
 from gpuviz.ptx.simt.group import Group
 from gpuviz.ptx.text.ir import Instruction
+from gpuviz.traces.observe import Place
 
 if TYPE_CHECKING:
     from gpuviz.ptx.simt.machine import Machine

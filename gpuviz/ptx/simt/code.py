@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from gpuviz.ptx.text.ir import Function, Instruction
-from gpuviz.traces import Stretch
+from gpuviz.traces.trace import Stretch
 
 if TYPE_CHECKING:
     from gpuviz.ptx.simt.group import Group

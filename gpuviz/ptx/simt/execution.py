@@ -6,14 +6,14 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from gpuviz.observe import Listeners
 from gpuviz.ptx.limits import Limits
 from gpuviz.ptx.simt.code import FunctionCode
 from gpuviz.ptx.simt.heap import Heap
 from gpuviz.ptx.simt.printf import Printed
 from gpuviz.ptx.simt.program import Program
 from gpuviz.ptx.text.ir import Instruction
-from gpuviz.traces import Launch
+from gpuviz.traces.observe import Listeners
+from gpuviz.traces.trace import Launch
 
 POLL_SECONDS = 0.05
 

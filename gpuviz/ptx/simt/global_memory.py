@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from gpuviz.arrays import I64, Array
-from gpuviz.errors import LaunchError
-from gpuviz.language import tr
+from gpuviz.base.arrays import I64, Array
+from gpuviz.base.errors import LaunchError
 from gpuviz.ptx.simt.cells import Cells, Violation, check_alignment
 from gpuviz.ptx.simt.layout import Layout
 from gpuviz.ptx.simt.windows import GLOBAL
+from gpuviz.words.language import tr
 
 _STRING = 1 << 16
 _ZERO, _LOST = 256, 128  # bytes before the end of the gap after the last buffer

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gpuviz.arrays import Array, Bool
-from gpuviz.observe import Warps
+from gpuviz.base.arrays import Array, Bool
 from gpuviz.ptx.simt.code import FunctionCode
 from gpuviz.ptx.simt.layout import Layout
 from gpuviz.ptx.simt.registers import RegisterFiles
 from gpuviz.ptx.simt.rows import rows_of
 from gpuviz.ptx.simt.values import blend
 from gpuviz.ptx.text.ir import Instruction
-from gpuviz.traces import Finding
+from gpuviz.traces.observe import Warps
+from gpuviz.traces.trace import Finding
 
 if TYPE_CHECKING:
     from gpuviz.ptx.simt.machine import Machine
@@ -39,7 +39,7 @@ class Call:
 class Group:
     """Lanes that run together. `mask` selects among the layout's elements; None means all.
 
-    To sinks it is the `gpuviz.observe.Lanes` of what it executes.
+    To sinks it is the `gpuviz.traces.observe.Lanes` of what it executes.
     """
 
     def __init__(

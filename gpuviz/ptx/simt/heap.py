@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpuviz.arrays import I64, U64
+from gpuviz.base.arrays import I64, U64
 
 HEAP_BYTES = 8 << 20  # CUDA's default
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpuviz.arguments import DTYPES, ImageSpec
-from gpuviz.arrays import F32, F64, I64, Array, Bool
+from gpuviz.base.arrays import F32, F64, I64, Array, Bool
 
 _FRACTIONS = 256  # of a weight
 _PARTS = 65535.0  # of a mean of bytes

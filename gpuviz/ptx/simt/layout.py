@@ -13,9 +13,9 @@ from functools import cached_property
 
 import numpy as np
 
-from gpuviz.arrays import I64, Array, Bool
-from gpuviz.observe import Warps
-from gpuviz.traces import LANES
+from gpuviz.base.arrays import I64, Array, Bool
+from gpuviz.traces.observe import Warps
+from gpuviz.traces.trace import LANES
 
 
 class Layout:

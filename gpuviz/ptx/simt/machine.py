@@ -20,7 +20,7 @@ from gpuviz.ptx.simt.memories import Memories
 from gpuviz.ptx.simt.polling import Polling
 from gpuviz.ptx.simt.registers import RegisterFiles
 from gpuviz.ptx.simt.running import Running
-from gpuviz.traces import LANES
+from gpuviz.traces.trace import LANES
 
 SPARSE_PART = 4  # a group of at most 1/4 of its layout gets arrays of its own ...
 SPARSE_SIZE = 1024  # ... when the layout has at least this many threads

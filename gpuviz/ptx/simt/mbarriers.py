@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gpuviz.arrays import I64, Array, Bool
-from gpuviz.errors import KernelFault
+from gpuviz.base.arrays import I64, Array, Bool
+from gpuviz.base.errors import KernelFault
 from gpuviz.ptx.simt.group import Group
 from gpuviz.ptx.simt.places import Places
 from gpuviz.ptx.text.ir import Instruction

@@ -6,10 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from gpuviz.arrays import I64, Array, Bool
-from gpuviz.errors import KernelFault
-from gpuviz.language import tr
-from gpuviz.observe import Access
+from gpuviz.base.arrays import I64, Array, Bool
+from gpuviz.base.errors import KernelFault
 from gpuviz.ptx.simt.cells import Memory, Violation
 from gpuviz.ptx.simt.cluster import RANK_BIT
 from gpuviz.ptx.simt.execution import Execution
@@ -18,7 +16,9 @@ from gpuviz.ptx.simt.layout import Layout
 from gpuviz.ptx.simt.spaces import LocalMemory, SharedMemory
 from gpuviz.ptx.simt.windows import LOCAL
 from gpuviz.ptx.text.ir import Instruction
-from gpuviz.traces import Finding
+from gpuviz.traces.observe import Access
+from gpuviz.traces.trace import Finding
+from gpuviz.words.language import tr
 
 _WRITES = ("st", "atom", "red")
 FRAME = 128  # bytes of stack that a call takes at least, for saved registers

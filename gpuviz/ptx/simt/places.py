@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gpuviz.arrays import I64, Array
-from gpuviz.errors import KernelFault
+from gpuviz.base.arrays import I64, Array
+from gpuviz.base.errors import KernelFault
 from gpuviz.ptx.simt.cluster import split
 from gpuviz.ptx.simt.group import Group
 from gpuviz.ptx.simt.windows import SHARED, WINDOW

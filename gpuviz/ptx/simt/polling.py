@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from gpuviz.arrays import Array
-from gpuviz.errors import KernelFault
+from gpuviz.base.arrays import Array
+from gpuviz.base.errors import KernelFault
 from gpuviz.ptx.simt.group import Group
 from gpuviz.ptx.text.ir import Instruction, Module
 

@@ -12,7 +12,7 @@ import struct
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from gpuviz.errors import KernelFault
+from gpuviz.base.errors import KernelFault
 
 _CONVERSION = re.compile(
     rb"%(?P<flags>[-+ #0]*)(?P<width>\*|\d+)?(?:\.(?P<precision>\*|\d*))?"

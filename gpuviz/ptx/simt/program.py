@@ -7,16 +7,16 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from gpuviz import free_memory
 from gpuviz.arguments import ImageSpec
+from gpuviz.base.errors import LaunchError
 from gpuviz.compile import demangled
-from gpuviz.errors import LaunchError
-from gpuviz.language import tr
+from gpuviz.processes import free_memory
 from gpuviz.ptx.simt.cluster import Cluster
 from gpuviz.ptx.simt.global_memory import GlobalMemory
 from gpuviz.ptx.simt.spaces import ReadOnlyMemory
 from gpuviz.ptx.simt.windows import BASES, CODE
 from gpuviz.ptx.text.ir import Addr, Function, Instruction, Module, Sym, Variable, Vec
+from gpuviz.words.language import tr
 
 Geometry = tuple[int, int, int]
 _WORKSPACE = 256  # bytes

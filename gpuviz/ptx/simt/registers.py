@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, SupportsIndex
 
-from gpuviz.arrays import Array, Bool
+from gpuviz.base.arrays import Array, Bool
 from gpuviz.ptx.simt.code import FunctionCode
 from gpuviz.ptx.simt.layout import Layout
 from gpuviz.ptx.simt.values import zero

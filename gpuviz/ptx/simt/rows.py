@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gpuviz.arrays import I64, Array, Bool
-from gpuviz.observe import Access, Place, Warps, WarpSync
+from gpuviz.base.arrays import I64, Array, Bool
 from gpuviz.ptx.simt.layout import Layout
-from gpuviz.traces import LANES, MemoryInstruction
+from gpuviz.traces.observe import Access, Place, Warps, WarpSync
+from gpuviz.traces.trace import LANES, MemoryInstruction
 
 if TYPE_CHECKING:
     from gpuviz.ptx.simt.group import Group
@@ -75,7 +75,7 @@ def access_of(
 
 
 class Storing:
-    """The `gpuviz.observe.Values` of a store: what a group of lanes writes over what."""
+    """The `gpuviz.traces.observe.Values` of a store: what a group of lanes writes over what."""
 
     def __init__(self, layout: Layout, values: list[Array], index: I64, cells: Array) -> None:
         self._layout, self._values = layout, values

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpuviz.arrays import I64, Bool
-from gpuviz.observe import Warps
+from gpuviz.base.arrays import I64, Bool
 from gpuviz.ptx.simt.group import Group
 from gpuviz.ptx.simt.layout import Layout
-from gpuviz.traces import LANES
+from gpuviz.traces.observe import Warps
+from gpuviz.traces.trace import LANES
 
 
 class Running:

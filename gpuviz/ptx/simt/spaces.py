@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpuviz.arrays import I64, Array
-from gpuviz.language import tr
+from gpuviz.base.arrays import I64, Array
 from gpuviz.ptx.simt.cells import Cells, Violation, check_alignment, check_inside
 from gpuviz.ptx.simt.cluster import RANK_BIT, Cluster, split_told
 from gpuviz.ptx.simt.layout import Layout
+from gpuviz.words.language import tr
 
 _GAP = 16  # bytes of zeros behind all blocks, and as many to write to
 _BESIDE = 4096  # bytes behind a block's memory: so near may be what others have of the same

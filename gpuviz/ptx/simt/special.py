@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 
-from gpuviz.arrays import Array
+from gpuviz.base.arrays import Array
 from gpuviz.ptx.simt.group import Group
 from gpuviz.ptx.simt.program import RESERVED, SHARED_UNIT, Program
 from gpuviz.ptx.simt.values import constant, container

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from gpuviz.arrays import Array
-from gpuviz.errors import UnsupportedError
+from gpuviz.base.arrays import Array
+from gpuviz.base.errors import UnsupportedError
 from gpuviz.ptx.arithmetic.bits import select
 from gpuviz.ptx.arithmetic.kinds import CONTAINERS
 from gpuviz.ptx.text.ir import Imm

@@ -11,7 +11,7 @@ from functools import cache
 
 import numpy as np
 
-from gpuviz.arrays import F64, I16, Array
+from gpuviz.base.arrays import F64, I16, Array
 
 ZERO = -400  # as an exponent: below that of all products of other numbers, which zeros do not touch
 

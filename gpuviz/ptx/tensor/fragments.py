@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gpuviz.arrays import I64, Array
+from gpuviz.base.arrays import I64, Array
 
 _LANE = np.arange(32)[:, None, None]
 _GROUP, _PLACE = _LANE >> 2, _LANE & 3

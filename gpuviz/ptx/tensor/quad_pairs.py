@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gpuviz.arrays import I64, Array
+from gpuviz.base.arrays import I64, Array
 
 PRODUCTS = 4
 _LANE = np.arange(32)[:, None]

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gpuviz.arrays import I64, U64
+from gpuviz.base.arrays import I64, U64
 
 PIECE = 16  # bytes that stay together
 _ROWS = 8  # of a core matrix

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gpuviz.arrays import I64, Array
+from gpuviz.base.arrays import I64, Array
 from gpuviz.ptx.tensor.forms import BITS, Product, rule_of
 from gpuviz.ptx.tensor.fragments import left, right, total
 from gpuviz.ptx.tensor.sums import adder_of

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gpuviz.arrays import I64
+from gpuviz.base.arrays import I64
 from gpuviz.ptx.tensor.forms import BITS, Rule, rule_of
 from gpuviz.ptx.tensor.fragments import (
     Fragment,
@@ -29,7 +29,7 @@ from gpuviz.ptx.tensor.fragments import (
     wide_total,
 )
 from gpuviz.ptx.tensor.sums import Adder, adder_of
-from gpuviz.traces import LANES
+from gpuviz.traces.trace import LANES
 
 _SHAPE = re.compile(r"m(\d+)n(\d+)k(\d+)$")
 # PTX ISA, "wmma": the shapes, by the bits of an element of A.

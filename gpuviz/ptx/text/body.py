@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 
-from gpuviz.errors import FormatError
+from gpuviz.base.errors import FormatError
 from gpuviz.ptx.text.declarations import SPACES, read_variables
 from gpuviz.ptx.text.ir import Instruction, Not, Reg, Sym, Variable
 from gpuviz.ptx.text.location import cuda_line

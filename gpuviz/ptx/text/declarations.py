@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 
-from gpuviz.errors import FormatError
+from gpuviz.base.errors import FormatError
 from gpuviz.ptx.text.ir import Relocation, Variable
 from gpuviz.ptx.text.stream import Stream, number_value, type_bytes
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from gpuviz.errors import FormatError
+from gpuviz.base.errors import FormatError
 from gpuviz.ptx.text.ir import Function, Instruction, Sym
 
 _ENDS = frozenset({"bra", "brx", "ret", "exit", "trap", "call", "bar", "barrier", "brkpt"})

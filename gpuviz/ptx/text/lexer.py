@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from gpuviz.errors import FormatError
+from gpuviz.base.errors import FormatError
 
 
 class Token(NamedTuple):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from gpuviz.errors import FormatError
+from gpuviz.base.errors import FormatError
 from gpuviz.ptx.text.body import BodyReader
 from gpuviz.ptx.text.declarations import SPACES, read_variable_list, read_variables
 from gpuviz.ptx.text.ir import Function, Module, Variable

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from gpuviz.errors import FormatError
+from gpuviz.base.errors import FormatError
 from gpuviz.ptx.text.ir import Reg, Sym
 
 _DIGITS = "0123456789"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gpuviz.errors import FormatError
+from gpuviz.base.errors import FormatError
 from gpuviz.ptx.text.lexer import Token
 
 _END = Token("end", "", 0)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
 
-from gpuviz.language import grouped, tr
+from gpuviz.words.language import grouped, tr
 
 if TYPE_CHECKING:
     import numpy as np

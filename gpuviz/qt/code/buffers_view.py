@@ -19,16 +19,16 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from gpuviz.errors import InputError
-from gpuviz.language import grouped, later, tr, trn
+from gpuviz.base.errors import InputError
 from gpuviz.qt.code.buffers_model import STATE_ROLE, BuffersModel, Index, Shown, short
 from gpuviz.qt.controls.controls import Combo, Elided, keep_arrows, label, restyle
 from gpuviz.qt.running.in_thread import InThread
+from gpuviz.words.language import grouped, later, tr, trn
 
 if TYPE_CHECKING:
     from gpuviz.qt.look.theme import Theme
     from gpuviz.results.buffers import BufferResult
-    from gpuviz.runners.base import Run
+    from gpuviz.run.run import Run
 
 _ROW, _CELL = 22, 76
 _NAMES = {

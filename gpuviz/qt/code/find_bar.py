@@ -8,8 +8,8 @@ from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QTextCursor, QTextDocument
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QWidget
 
-from gpuviz.language import tr, trn
 from gpuviz.qt.controls.controls import button, keep_space, label
+from gpuviz.words.language import tr, trn
 
 if TYPE_CHECKING:
     from gpuviz.qt.code.code_view import CodeView

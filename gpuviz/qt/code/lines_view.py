@@ -25,9 +25,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from gpuviz.language import tr
 from gpuviz.qt.controls.controls import keep_arrows, label, plain_tip
 from gpuviz.results.line_rows import LineRow, head
+from gpuviz.words.language import tr
 
 if TYPE_CHECKING:
     from gpuviz.qt.look.theme import Theme

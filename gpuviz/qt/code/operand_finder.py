@@ -11,8 +11,8 @@ from gpuviz.qt.running.in_thread import InThread
 
 if TYPE_CHECKING:
     from gpuviz.memory.operands import Operands
-    from gpuviz.scenes.base import Plan
-    from gpuviz.scenes.showing import Showing, Variant
+    from gpuviz.story.lesson import Plan
+    from gpuviz.story.showing import Showing, Variant
 
 _KEPT = 8  # texts whose operands are known
 
@@ -51,7 +51,7 @@ class OperandFinder(QObject):
 
 def _operands(variant: Variant, plan: Plan, ptx: str) -> Operands:
     from gpuviz.memory.operands import operands_of
-    from gpuviz.scenes.perform import job_of
+    from gpuviz.story.perform import job_of
 
     program = job_of(plan, variant.arch, variant.prebuilt, variant.library).program
     return operands_of(program) if program.ptx == ptx else {}

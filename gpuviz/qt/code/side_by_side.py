@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QSplitter, QVBoxLayout, QWidget
 
-from gpuviz.language import tr
 from gpuviz.qt.code.code_view import CodeView
 from gpuviz.results.line_rows import tips
+from gpuviz.words.language import tr
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -15,22 +15,21 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from gpuviz.language import later, tr
-from gpuviz.panels.long_steps import moments_on
 from gpuviz.qt.code.code_view import CodeView
 from gpuviz.qt.code.editor import Editor
 from gpuviz.qt.code.find_bar import FindBar
 from gpuviz.qt.controls.controls import Combo, Elided, keep_arrows, keep_space
 from gpuviz.qt.controls.tab_order import tab_after
-from gpuviz.scenes.compare import SIDES
+from gpuviz.story.compare import SIDES
+from gpuviz.story.long_steps import moments_on
 from gpuviz.views.playback import CLOSE
+from gpuviz.words.language import later, tr
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from gpuviz.memory.line_costs import AccessCost
     from gpuviz.memory.operands import Operands
-    from gpuviz.panels.script import Step
     from gpuviz.qt.code.buffers_view import BuffersView
     from gpuviz.qt.code.lines_view import LinesView
     from gpuviz.qt.code.operand_finder import OperandFinder
@@ -41,8 +40,9 @@ if TYPE_CHECKING:
     from gpuviz.qt.timing.time_view import TimeView
     from gpuviz.results.code_text import Code
     from gpuviz.results.line_rows import LineRow
-    from gpuviz.runners.base import Run
-    from gpuviz.scenes.showing import Showing
+    from gpuviz.run.run import Run
+    from gpuviz.story.script import Step
+    from gpuviz.story.showing import Showing
 
 # Name and language of each tab; one more line here, and in `_codes`, is one more tab.
 TABS = ((later("source"), "cuda"), ("PTX", "ptx"), ("SASS", "sass"))
@@ -372,7 +372,7 @@ def _remarks(run: Run, line: int) -> str:
 
 def _launch(run: Run) -> str:
     """Kernel and geometry as in a launch: name<<<grid, block>>>."""
-    from gpuviz.kernels.signature import short_name
+    from gpuviz.launch.signature import short_name
 
     launch = run.trace.launch
     grid, block = (_geometry(g) for g in (launch.grid, launch.block))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtGui import QAction, QKeySequence
 
-from gpuviz.language import later, tr
+from gpuviz.words.language import later, tr
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -16,9 +16,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from gpuviz.language import later, tr
 from gpuviz.qt.commands.actions import COMMANDS, GROUPS, Actions
 from gpuviz.qt.controls.controls import label
+from gpuviz.words.language import later, tr
 
 Rows = Sequence[tuple[str, str]]
 

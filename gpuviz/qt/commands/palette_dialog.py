@@ -18,11 +18,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from gpuviz.fuzzy import score
-from gpuviz.language import tr
 from gpuviz.qt.commands.actions import Actions, Command
 from gpuviz.qt.controls.announce import Announcer
 from gpuviz.qt.look.theme import Theme
+from gpuviz.words.fuzzy import score
+from gpuviz.words.language import tr
 
 Entry = tuple[Command, QAction]
 _MOVES = (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown)

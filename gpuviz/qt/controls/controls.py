@@ -23,9 +23,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from gpuviz.language import tr
 from gpuviz.qt.look.icons import paint_icon
-from gpuviz.terminal import visible
+from gpuviz.words.language import tr
+from gpuviz.words.terminal import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

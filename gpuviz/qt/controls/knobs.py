@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QEvent, QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QSizePolicy, QSlider, QWidget
 
-from gpuviz.language import tr
 from gpuviz.qt.controls.controls import Combo, Switch, keep_arrows, keep_space
 from gpuviz.qt.controls.spin import Spin
+from gpuviz.words.language import tr
 
 if TYPE_CHECKING:
     from gpuviz.qt.look.theme import Theme
-    from gpuviz.scenes.base import Parameter, Value
+    from gpuviz.story.lesson import Parameter, Value
 
 
 class Knob(QWidget):

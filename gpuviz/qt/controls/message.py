@@ -8,16 +8,16 @@ from PySide6.QtCore import QEvent, QObject, QSize, Qt
 from PySide6.QtGui import QGuiApplication, QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPlainTextEdit, QVBoxLayout, QWidget
 
-from gpuviz.language import later, tr, trn
 from gpuviz.qt.controls.announce import Announcer
 from gpuviz.qt.controls.controls import button, keep_arrows, keep_space, label, restyle
-from gpuviz.terminal import visible
+from gpuviz.words.language import later, tr, trn
+from gpuviz.words.terminal import visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gpuviz.errors import Failure
-    from gpuviz.traces import Finding
+    from gpuviz.base.errors import Failure
+    from gpuviz.traces.trace import Finding
 
 Severity = Literal["error", "warning", "note"]
 SELECTABLE = (

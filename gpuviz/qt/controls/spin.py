@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QEvent, Qt
 from PySide6.QtWidgets import QAbstractSpinBox, QDoubleSpinBox, QSpinBox
 
-from gpuviz.language import grouped
+from gpuviz.words.language import grouped
 
 DIGIT = 9  # pixels of one figure of the number, at scale 1
 

@@ -10,13 +10,13 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from gpuviz.arch import architecture
-from gpuviz.language import tr
 from gpuviz.memory.counts import find
 from gpuviz.qt.controls.controls import Combo, button, keep_arrows, keep_space, label, restyle
 from gpuviz.qt.counts.counts_model import CountsModel, as_text
 from gpuviz.qt.counts.counts_table import CountsTable
 from gpuviz.qt.look.theme import Theme
 from gpuviz.qt.running.meter import Meter
+from gpuviz.recordings.measurement import Reading
 from gpuviz.results.count_columns import (
     Measured,
     Sheet,
@@ -29,12 +29,12 @@ from gpuviz.results.count_columns import (
 from gpuviz.results.launch_sizes import sizes_listed, sizes_said
 from gpuviz.results.quantities import Row, folded, rows_for, rows_of
 from gpuviz.results.residuals import all_verdicts
-from gpuviz.runners.base import not_checked
-from gpuviz.runners.measurement import Reading
-from gpuviz.scenes.showing import Showing
+from gpuviz.run.run import not_checked
+from gpuviz.story.showing import Showing
+from gpuviz.words.language import tr
 
 if TYPE_CHECKING:
-    from gpuviz.machine.explained import Explained
+    from gpuviz.timing.explained import Explained
     from gpuviz.views.subject import Subject
 
 REFRESH_MS = 150

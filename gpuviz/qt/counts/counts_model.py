@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
-from gpuviz.language import THIN, tr
 from gpuviz.qt.controls.controls import plain_tip
 from gpuviz.results.badges import BADGES
 from gpuviz.results.count_columns import Column, Sheet
 from gpuviz.results.quantities import Row
 from gpuviz.results.table import Table
+from gpuviz.words.language import THIN, tr
 
 BADGE_ROLE = Qt.ItemDataRole.UserRole + 1
 HEADING_ROLE = Qt.ItemDataRole.UserRole + 2

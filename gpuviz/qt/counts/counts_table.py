@@ -15,11 +15,11 @@ from PySide6.QtWidgets import (
 )
 
 from gpuviz.draw.source_inks import ink_of, is_live
-from gpuviz.language import tr
 from gpuviz.qt.controls.controls import keep_arrows
 from gpuviz.qt.counts.counts_model import BADGE_ROLE, HEADING_ROLE, STATE_ROLE, CountsModel
 from gpuviz.qt.look.theme import Look, Theme
 from gpuviz.results.badges import BADGES
+from gpuviz.words.language import tr
 
 ROW, HEADING, HEADER = 24, 28, 42
 NAME = (120, 190)  # width of the names of the quantities, least and most

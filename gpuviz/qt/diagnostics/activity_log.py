@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from PySide6.QtCore import QElapsedTimer, QObject
 
-from gpuviz.errors import Failure
+from gpuviz.base.errors import Failure
+from gpuviz.gpu.gpu_state import NOT_ASKED, State
 from gpuviz.qt.diagnostics.log import LOG
 from gpuviz.qt.running.director import Director
 from gpuviz.qt.running.meter import Meter
 from gpuviz.qt.running.worker import Job
-from gpuviz.runners.gpu_state import NOT_ASKED, State
-from gpuviz.runners.measurement import DeviceFacts
+from gpuviz.recordings.measurement import DeviceFacts
 
 
 class ActivityLog(QObject):

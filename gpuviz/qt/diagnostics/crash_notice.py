@@ -7,10 +7,10 @@ from pathlib import Path
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QPushButton, QWidget
 
-from gpuviz.language import tr
 from gpuviz.qt.controls.controls import button, keep_space
 from gpuviz.qt.controls.message import Message
 from gpuviz.qt.diagnostics.report import homeless
+from gpuviz.words.language import tr
 
 
 class CrashNotice(QObject):

@@ -9,12 +9,12 @@ from PySide6.QtCore import QUrl
 from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import QWidget
 
-from gpuviz.language import tr
 from gpuviz.qt.commands.actions import Actions
 from gpuviz.qt.controls.message import Message
 from gpuviz.qt.running.core import Core
 from gpuviz.qt.running.viewing import Viewing
 from gpuviz.qt.window.status import Status
+from gpuviz.words.language import tr
 
 
 def bind(

@@ -11,7 +11,7 @@ from typing import TextIO
 
 from PySide6.QtCore import QMessageLogContext, QtMsgType, qInstallMessageHandler
 
-from gpuviz.terminal import err, visible
+from gpuviz.words.terminal import err, visible
 
 LOG = logging.getLogger("gpuviz")
 NAME, CRASH = "gpuviz.log", "crash.log"

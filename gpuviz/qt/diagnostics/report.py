@@ -9,13 +9,13 @@ from pathlib import Path
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QWidget
 
-from gpuviz.language import chosen
+from gpuviz.gpu.gpu_state import State
 from gpuviz.qt.diagnostics.log import CRASH, last_lines
 from gpuviz.qt.diagnostics.versions import versions
 from gpuviz.qt.look.theme import Theme
-from gpuviz.runners.gpu_state import State
 from gpuviz.views.link import link
 from gpuviz.views.provenance import Provenance
+from gpuviz.words.language import chosen
 
 _LINES, _CRASH_LINES = 100, 40
 # NVIDIA's libraries and what talks to them, told when installed; none is imported for this.

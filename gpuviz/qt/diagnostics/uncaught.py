@@ -11,7 +11,7 @@ from types import TracebackType
 from PySide6.QtCore import QElapsedTimer, QObject, Signal
 
 from gpuviz.qt.diagnostics.log import LOG
-from gpuviz.terminal import err
+from gpuviz.words.terminal import err
 
 _AGAIN_MS = 5000  # the same one sooner is neither told nor logged again
 

@@ -16,9 +16,9 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QWidget
 
-from gpuviz.language import tr
 from gpuviz.qt.export.reopening import asked_by, called
 from gpuviz.qt.look.theme import Theme
+from gpuviz.words.language import tr
 
 
 class DropCue(QWidget):

@@ -11,15 +11,15 @@ from PySide6.QtCore import QObject, QUrl, Signal
 from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import QDialog, QWidget
 
-from gpuviz.errors import InputError
+from gpuviz.base.errors import InputError
 from gpuviz.export import png
 from gpuviz.export.export import Options
 from gpuviz.export.formats import CSV, PDF, PNG, SVG, TIMELINE, Holds, holding
 from gpuviz.export.save import name_for, save, save_timeline, save_traces
 from gpuviz.export.settings import FilmSettings, PictureSettings, as_text, remembered
-from gpuviz.files import write
-from gpuviz.language import tr
-from gpuviz.local import local
+from gpuviz.files.local import local
+from gpuviz.files.suffixes import TRACE
+from gpuviz.files.writing import write
 from gpuviz.qt.commands.actions import Actions
 from gpuviz.qt.counts.counts import Counts
 from gpuviz.qt.counts.counts_model import as_table
@@ -35,11 +35,11 @@ from gpuviz.qt.running.meter import Meter
 from gpuviz.qt.running.viewing import Viewing
 from gpuviz.qt.timing.timing_panel import TimingPanel
 from gpuviz.results.times_table import times_table
-from gpuviz.runners.base import Cancel, Progress
-from gpuviz.suffixes import TRACE
+from gpuviz.run.run import Cancel, Progress
 from gpuviz.views.lesson_view import View
 from gpuviz.views.performed import badges
 from gpuviz.views.provenance import file_name
+from gpuviz.words.language import tr
 
 QUICK = Options(pixels=2)
 

@@ -15,16 +15,16 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from gpuviz.errors import failure_of
+from gpuviz.base.errors import failure_of
 from gpuviz.export.formats import Holds, holding
 from gpuviz.export.settings import THEME_CHOICES
-from gpuviz.language import tr
 from gpuviz.qt.controls.controls import Combo, Switch, answers, keep_arrows, keep_space, label
 from gpuviz.qt.controls.tab_order import tab_as_laid_out
 from gpuviz.qt.export.preview import Preview
 from gpuviz.qt.export.size_choice import SizeChoice
 from gpuviz.qt.look.theme import Theme
 from gpuviz.views.lesson_view import View
+from gpuviz.words.language import tr
 
 DRAW_MS = 40  # what is chosen in a hurry is drawn once
 

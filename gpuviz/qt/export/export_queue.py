@@ -9,11 +9,11 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QGuiApplication
 
-from gpuviz.errors import failure_of
-from gpuviz.language import tr, trn
+from gpuviz.base.errors import failure_of
 from gpuviz.qt.export.clipboard import Clip
 from gpuviz.qt.export.file_dialogs import shortened
 from gpuviz.qt.running.activity import Activity, Work
+from gpuviz.words.language import tr, trn
 
 
 @dataclass(frozen=True, eq=False)

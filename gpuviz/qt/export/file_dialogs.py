@@ -12,9 +12,9 @@ from PySide6.QtCore import QStandardPaths
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from gpuviz.export.formats import FORMATS
-from gpuviz.language import tr
+from gpuviz.files.suffixes import KERNELS, OPENED
 from gpuviz.qt.controls.asking import answer
-from gpuviz.suffixes import KERNELS, OPENED
+from gpuviz.words.language import tr
 
 LONGEST = 44  # letters of a file name that is read in passing
 

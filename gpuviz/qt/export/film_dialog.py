@@ -7,12 +7,12 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton, QWidget
 from gpuviz.draw.palette import THEMES
 from gpuviz.export.formats import FASTEST
 from gpuviz.export.settings import BOTH, SHOWN, FilmSettings
-from gpuviz.language import tr, trn
 from gpuviz.qt.controls.controls import button, keep_space, label
 from gpuviz.qt.controls.spin import RealSpin, Spin
 from gpuviz.qt.export.export_dialog import ExportDialog, choose
 from gpuviz.qt.look.theme import Theme
 from gpuviz.views.lesson_view import View
+from gpuviz.words.language import tr, trn
 
 
 class FilmDialog(ExportDialog):

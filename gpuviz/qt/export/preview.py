@@ -6,10 +6,10 @@ from PySide6.QtCore import QPoint, QRect, QSize, Qt
 from PySide6.QtGui import QColor, QImage, QPainter, QPaintEvent, QPixmap
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from gpuviz.language import tr
 from gpuviz.qt.look.theme import Theme
 from gpuviz.qt.painting.raster import to_image
 from gpuviz.views.lesson_view import View
+from gpuviz.words.language import tr
 
 SIZE = QSize(448, 280)
 _CHECK = 8  # pixels of a square that shows through

@@ -11,19 +11,19 @@ from PySide6.QtCore import QMimeData, QObject, QUrl, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QWidget
 
-from gpuviz.errors import Error, InputError, failure_of
+from gpuviz.base.errors import Error, InputError, failure_of
 from gpuviz.export.formats import FORMATS
 from gpuviz.export.read_any import check_files, read_any
 from gpuviz.export.reading import read_content
-from gpuviz.language import tr, trn
-from gpuviz.local import local
+from gpuviz.files.local import local
+from gpuviz.files.suffixes import KERNELS, LECTURE
 from gpuviz.qt.export.file_dialogs import AskWhich, ask_which, shortened
 from gpuviz.qt.running.in_thread import InThread
-from gpuviz.runners.recording import Recording
-from gpuviz.scenes.base import Lesson
-from gpuviz.suffixes import KERNELS, LECTURE
+from gpuviz.recordings.recording import Recording
+from gpuviz.story.lesson import Lesson
 from gpuviz.views import link
 from gpuviz.views.provenance import Provenance
+from gpuviz.words.language import tr, trn
 
 _PICTURES = tuple(one.mime for one in FORMATS if one.mime)
 Asked = Path | str | bytes  # a file, a link, or the content of a file

@@ -6,11 +6,11 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from gpuviz.export.settings import CUSTOM, SHOWN, SIZES
-from gpuviz.language import tr
 from gpuviz.qt.controls.controls import Combo, keep_arrows, keep_space, label
 from gpuviz.qt.controls.spin import Spin
 from gpuviz.qt.look.theme import Theme
 from gpuviz.views.performed import LARGEST, SMALLEST
+from gpuviz.words.language import tr
 
 
 class SizeChoice(QWidget):

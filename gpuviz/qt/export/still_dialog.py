@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from PySide6.QtWidgets import QWidget
 
+from gpuviz.base.errors import InputError
 from gpuviz.draw.palette import THEMES
-from gpuviz.errors import InputError
 from gpuviz.export.settings import PIXELS, SHOWN, PictureSettings
-from gpuviz.language import tr
 from gpuviz.qt.export.export_dialog import ExportDialog, choose
 from gpuviz.qt.look.theme import Theme
 from gpuviz.views.lesson_view import View
+from gpuviz.words.language import tr
 
 
 class StillDialog(ExportDialog):

@@ -19,8 +19,10 @@ from typing import Annotated
 from msgspec import Meta
 from PySide6.QtCore import QLockFile
 
-from gpuviz import bounded, files, records
-from gpuviz.errors import InputError
+from gpuviz.base import records
+from gpuviz.base.errors import InputError
+from gpuviz.files import bounded
+from gpuviz.files import writing as files
 
 _WINDOWS = 8  # that keep a session at the same time
 _TRIES = 2  # a view that was restored so often and never shown for long is not restored again

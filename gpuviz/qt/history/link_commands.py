@@ -9,8 +9,7 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QAction, QGuiApplication
 from PySide6.QtWidgets import QWidget
 
-from gpuviz.errors import InputError
-from gpuviz.language import tr
+from gpuviz.base.errors import InputError
 from gpuviz.qt.commands.actions import Command
 from gpuviz.qt.controls.asking import ask
 from gpuviz.qt.look.theme import Theme
@@ -19,6 +18,7 @@ from gpuviz.views.check_record import check_file
 from gpuviz.views.link import SCHEME, link, parse
 from gpuviz.views.naming import described
 from gpuviz.views.provenance import Provenance
+from gpuviz.words.language import tr
 
 if TYPE_CHECKING:
     from gpuviz.qt.commands.palette_dialog import Entry

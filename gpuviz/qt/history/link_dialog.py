@@ -7,11 +7,11 @@ from collections.abc import Callable
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLineEdit, QVBoxLayout, QWidget
 
-from gpuviz.errors import InputError
-from gpuviz.language import tr
+from gpuviz.base.errors import InputError
 from gpuviz.qt.controls.controls import answers, label, restyle
 from gpuviz.qt.look.theme import Theme
 from gpuviz.views.provenance import Provenance
+from gpuviz.words.language import tr
 
 _WIDTH = 560
 _EXAMPLE = "gpuviz://coalescing?stride=2"

@@ -7,14 +7,14 @@ from functools import partial
 
 from PySide6.QtWidgets import QMenu
 
-from gpuviz.errors import InputError
-from gpuviz.language import tr
+from gpuviz.base.errors import InputError
 from gpuviz.qt.commands.actions import Actions, Command
 from gpuviz.qt.history.recents import Recents
 from gpuviz.qt.running.viewing import Viewing
-from gpuviz.scenes import traced
+from gpuviz.story import traced
 from gpuviz.views.naming import described
 from gpuviz.views.provenance import Provenance
+from gpuviz.words.language import tr
 
 _PREFIX = "recent."
 

@@ -9,11 +9,11 @@ from typing import Any
 
 from PySide6.QtCore import QElapsedTimer, QObject, QTimer, Signal
 
-from gpuviz import records
-from gpuviz.errors import FormatError, InputError
+from gpuviz.base import records
+from gpuviz.base.errors import FormatError, InputError
 from gpuviz.qt.history.settings import Settings
 from gpuviz.qt.running.viewing import Viewing
-from gpuviz.scenes import traced
+from gpuviz.story import traced
 from gpuviz.views.history import changes
 from gpuviz.views.link import link, parse
 from gpuviz.views.provenance import Provenance, Value

@@ -8,8 +8,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
-from gpuviz.errors import InputError
-from gpuviz.language import tr
+from gpuviz.base.errors import InputError
 from gpuviz.qt.controls.message import Message
 from gpuviz.qt.diagnostics.crash_notice import CrashNotice
 from gpuviz.qt.diagnostics.log import LOG
@@ -20,6 +19,7 @@ from gpuviz.qt.running.core import Core
 from gpuviz.qt.running.viewing import Viewing
 from gpuviz.views.link import parse
 from gpuviz.views.provenance import Provenance
+from gpuviz.words.language import tr
 
 
 class Recovery(QObject):

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QByteArray, QSettings, Qt
 
-from gpuviz import records
-from gpuviz.errors import FormatError
+from gpuviz.base import records
+from gpuviz.base.errors import FormatError
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from PySide6.QtWidgets import QMainWindow, QSplitter
 
-    from gpuviz.scenes.base import Lesson, Parameter, Value
+    from gpuviz.story.lesson import Lesson, Parameter, Value
 
 ORGANISATION = APPLICATION = "gpuviz"
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from PySide6.QtCore import QSettings, QStandardPaths
 
 from gpuviz.qt.history.settings import APPLICATION, ORGANISATION
-from gpuviz.terminal import err
+from gpuviz.words.terminal import err
 
 _LARGEST = 4 << 20  # bytes; they take some ten thousand
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from gpuviz.errors import InputError
+from gpuviz.base.errors import InputError
 from gpuviz.qt.playing.player import Player
 from gpuviz.qt.running.viewing import Viewing
 from gpuviz.views import history

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QMenu, QWidget
 
-from gpuviz.language import tr
 from gpuviz.qt.commands.actions import Actions
 from gpuviz.qt.history.link_commands import LinkCommands
 from gpuviz.qt.history.recent_menu import RecentMenu
@@ -16,6 +15,7 @@ from gpuviz.qt.history.text_undo import TextUndo
 from gpuviz.qt.history.undo import Undo
 from gpuviz.qt.running.core import Core
 from gpuviz.qt.running.viewing import Viewing
+from gpuviz.words.language import tr
 
 
 class ViewHistory(QObject):

@@ -11,26 +11,26 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
 
-from gpuviz.kernels import versions
-from gpuviz.language import tr
+from gpuviz.launch import versions
 from gpuviz.qt.commands.actions import Command
 from gpuviz.qt.export.file_dialogs import ask_which
 from gpuviz.qt.kernels.kernel_opener import KernelOpener
 from gpuviz.qt.running.compare_commands import shared
 from gpuviz.qt.running.in_thread import InThread
-from gpuviz.scenes.kernel import lesson_of
-from gpuviz.scenes.kernel_launch import FOLDER
+from gpuviz.story.kernel_launch import FOLDER
+from gpuviz.story.own_lesson import lesson_of
+from gpuviz.words.language import tr
 
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget
 
-    from gpuviz.kernels.versions import Version
+    from gpuviz.launch.versions import Version
     from gpuviz.qt.commands.actions import Actions
     from gpuviz.qt.kernels.own_kernel import OwnKernel
     from gpuviz.qt.running.core import Core
-    from gpuviz.scenes.base import Lesson
-    from gpuviz.scenes.kernel_launch import KernelLaunch
-    from gpuviz.scenes.showing import Showing
+    from gpuviz.story.kernel_launch import KernelLaunch
+    from gpuviz.story.lesson import Lesson
+    from gpuviz.story.showing import Showing
 
 _OFFERED = 8  # earlier texts
 

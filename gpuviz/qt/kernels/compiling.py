@@ -11,11 +11,11 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
+from gpuviz.base.stopping import stopped_by
 from gpuviz.compile import Program, own_program
 from gpuviz.compile.bundled import Programs
-from gpuviz.kernels.launch_texts import Kernel
-from gpuviz.reach import Reach
-from gpuviz.stopping import stopped_by
+from gpuviz.files.allowed_paths import Reach
+from gpuviz.launch.texts import Kernel
 
 PATIENCE = 1.5  # seconds that a compilation nobody wants any more may still take
 

@@ -8,11 +8,11 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
-from gpuviz import text_file
-from gpuviz.errors import InputError
-from gpuviz.language import tr
+from gpuviz.base.errors import InputError
+from gpuviz.files import text_file
+from gpuviz.files.text_file import TextFile
 from gpuviz.qt.history.crash_file import CrashFile, Unsaved
-from gpuviz.text_file import TextFile
+from gpuviz.words.language import tr
 
 _LARGEST = 1 << 20  # signs of a text that is kept about once a second
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QMessageBox, QWidget
 
-from gpuviz.language import tr
 from gpuviz.qt.controls.asking import answer
+from gpuviz.words.language import tr
 
 _KINDS = QMessageBox.StandardButton
 

@@ -18,19 +18,19 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from gpuviz.base.errors import InputError
 from gpuviz.compile import Program, Written, entry_name
-from gpuviz.errors import InputError
-from gpuviz.kernels.host_launch import proposed_by
-from gpuviz.kernels.launch_texts import NONE, Kernel, LaunchTexts
-from gpuviz.kernels.settings import Settings
-from gpuviz.kernels.signature import short_name
-from gpuviz.language import tr
+from gpuviz.launch.host_launch import proposed_by
+from gpuviz.launch.settings import Settings
+from gpuviz.launch.signature import short_name
+from gpuviz.launch.texts import NONE, Kernel, LaunchTexts
 from gpuviz.qt.controls.controls import Combo, answers, label
 from gpuviz.qt.controls.tab_order import tab_as_laid_out
 from gpuviz.qt.kernels.launch_fields import LaunchFields, specs
 from gpuviz.qt.look.theme import Theme
-from gpuviz.scenes.kernel_launch import FOLDER, KernelLaunch
-from gpuviz.scenes.refitting import check_launch, fitted, made, written
+from gpuviz.story.kernel_launch import FOLDER, KernelLaunch
+from gpuviz.story.refitting import check_launch, fitted, made, written
+from gpuviz.words.language import tr
 
 GRID, BLOCK = (16, 1, 1), (256, 1, 1)
 

@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
-from gpuviz import bounded
+from gpuviz.base.errors import InputError
+from gpuviz.base.stopping import stopped_by
 from gpuviz.compile import Program, Written, compile_arch, load_program, written_launches
-from gpuviz.errors import InputError
-from gpuviz.kernels.settings import Settings, load
-from gpuviz.kernels.signature import taken_by
-from gpuviz.language import tr
+from gpuviz.files import bounded
+from gpuviz.launch.settings import Settings, load
+from gpuviz.launch.signature import taken_by
 from gpuviz.qt.controls.asking import ask
 from gpuviz.qt.look.theme import Theme
-from gpuviz.scenes.kept_launch import keep
-from gpuviz.scenes.kernel import lesson_of
-from gpuviz.stopping import stopped_by
+from gpuviz.story.kept_launch import keep
+from gpuviz.story.own_lesson import lesson_of
+from gpuviz.words.language import tr
 
 if TYPE_CHECKING:
     from gpuviz.qt.kernels.kernel_dialog import KernelDialog

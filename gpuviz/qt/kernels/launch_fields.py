@@ -11,14 +11,14 @@ from PySide6.QtCore import QSignalBlocker, Signal
 from PySide6.QtWidgets import QGridLayout, QLineEdit, QVBoxLayout, QWidget
 
 from gpuviz.arguments import DTYPES, FILLS
+from gpuviz.base.errors import InputError
 from gpuviz.compile import flags
-from gpuviz.errors import InputError
-from gpuviz.kernels.launch_texts import NONE, Kernel, LaunchTexts, Reading
-from gpuviz.kernels.signature import Taken
-from gpuviz.language import tr
+from gpuviz.launch.signature import Taken
+from gpuviz.launch.texts import NONE, Kernel, LaunchTexts, Reading
 from gpuviz.qt.controls.controls import label, restyle
-from gpuviz.scenes.kernel_launch import FOLDER, KernelLaunch, macros_of, macros_text, words_of
-from gpuviz.scenes.refitting import made, written
+from gpuviz.story.kernel_launch import FOLDER, KernelLaunch, macros_of, macros_text, words_of
+from gpuviz.story.refitting import made, written
+from gpuviz.words.language import tr
 
 
 class Field(QLineEdit):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
-from gpuviz.language import tr
 from gpuviz.qt.controls.controls import button, keep_space, label
 from gpuviz.qt.kernels.launch_fields import LaunchFields
+from gpuviz.words.language import tr
 
 
 class LaunchPanel(QWidget):

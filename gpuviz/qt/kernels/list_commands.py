@@ -8,14 +8,14 @@ from PySide6.QtCore import QObject, QPoint, Qt
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QInputDialog, QMenu, QWidget
 
-from gpuviz.language import tr
 from gpuviz.qt.controls.asking import ask
+from gpuviz.words.language import tr
 
 if TYPE_CHECKING:
     from gpuviz.qt.commands.actions import Actions
     from gpuviz.qt.running.core import Core
     from gpuviz.qt.window.lesson_list import LessonList
-    from gpuviz.scenes.base import Lesson
+    from gpuviz.story.lesson import Lesson
 
 OWN = ("kernel.rename", "kernel.remove")
 ELSE = ("lecture.add", "run.sweep", "export.still", "edit.link")

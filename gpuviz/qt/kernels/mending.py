@@ -12,7 +12,7 @@ from gpuviz.compile.marked_lines import marked_lines
 from gpuviz.qt.kernels.compiling import Building, Built, Compiling
 from gpuviz.qt.kernels.kernel_opener import kept
 from gpuviz.qt.kernels.own_kernel import SOURCE_MS
-from gpuviz.scenes.kernel_launch import FOLDER
+from gpuviz.story.kernel_launch import FOLDER
 
 if TYPE_CHECKING:
     from gpuviz.qt.code.source import Source

@@ -6,18 +6,18 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
+from gpuviz.base.errors import InputError
 from gpuviz.compile import CompileError, Diagnostic, Program, compile_arch
 from gpuviz.compile.marked_lines import marked_lines
-from gpuviz.errors import InputError
-from gpuviz.kernels.launch_texts import NONE, Kernel
-from gpuviz.kernels.settings import beside
-from gpuviz.language import tr
+from gpuviz.launch.settings import beside
+from gpuviz.launch.texts import NONE, Kernel
 from gpuviz.qt.kernels.compiling import Building, Built, Compiling
-from gpuviz.scenes import traced
-from gpuviz.scenes.kept_launch import keep
-from gpuviz.scenes.kernel import lesson_of
-from gpuviz.scenes.kernel_launch import KernelLaunch, launch_of
-from gpuviz.scenes.refitting import check_launch, entry_of, fitted
+from gpuviz.story import traced
+from gpuviz.story.kept_launch import keep
+from gpuviz.story.kernel_launch import KernelLaunch, launch_of
+from gpuviz.story.own_lesson import lesson_of
+from gpuviz.story.refitting import check_launch, entry_of, fitted
+from gpuviz.words.language import tr
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from gpuviz.qt.kernels.drafts import Drafts
     from gpuviz.qt.kernels.launch_panel import LaunchPanel
     from gpuviz.qt.running.core import Core
-    from gpuviz.scenes.base import Lesson
-    from gpuviz.scenes.showing import Showing
+    from gpuviz.story.lesson import Lesson
+    from gpuviz.story.showing import Showing
 
 FIELD_MS, SOURCE_MS = 250, 80  # after the last key
 NO_SOURCE = (".ptx",)  # what is compiled already is not edited

@@ -9,14 +9,14 @@ from pathlib import Path
 from PySide6.QtCore import QFileSystemWatcher, QObject, QTimer, Signal
 from PySide6.QtWidgets import QWidget
 
+from gpuviz.base.errors import InputError
 from gpuviz.compile import CompileError
-from gpuviz.errors import InputError
-from gpuviz.language import tr
 from gpuviz.qt.code.source import Source
 from gpuviz.qt.kernels import file_questions
 from gpuviz.qt.kernels.drafts import Drafts
 from gpuviz.qt.kernels.mending import Mending
 from gpuviz.qt.kernels.own_kernel import OwnKernel
+from gpuviz.words.language import tr
 
 SETTLED_MS = 150  # programs write a file in several steps
 

@@ -8,13 +8,13 @@ from functools import partial
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
-from gpuviz.language import tr
+from gpuviz.gpu.consent import Code
 from gpuviz.lectures.lecture import Lecture
 from gpuviz.qt.controls.asking import ask
 from gpuviz.qt.running.core import Core
 from gpuviz.qt.running.in_thread import InThread
-from gpuviz.runners.consent import Code
-from gpuviz.runners.session import Library
+from gpuviz.run.session import Library
+from gpuviz.words.language import tr
 
 
 class BeforePresenting(QObject):
@@ -52,7 +52,7 @@ class BeforePresenting(QObject):
     def _codes(self, lecture: Lecture, library: Library, arch: str) -> tuple[Code, ...]:
         """Runs in a thread: kernels are compiled, to know what would run."""
         from gpuviz.lectures.own_launches import plans_of
-        from gpuviz.scenes.foreign import codes_of
+        from gpuviz.story.foreign import codes_of
 
         job_of = self._core.meter.sources.job_of
         return codes_of(plans_of(lecture), arch, library.file, library, job_of)

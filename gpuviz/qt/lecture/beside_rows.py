@@ -8,11 +8,11 @@ from typing import Any
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QFormLayout, QHBoxLayout, QLineEdit
 
-from gpuviz.language import tr
+from gpuviz.course import COURSE
 from gpuviz.lectures.answer import label as count_label
 from gpuviz.qt.controls.controls import Combo
 from gpuviz.qt.look.theme import Theme
-from gpuviz.scenes import COURSE
+from gpuviz.words.language import tr
 
 _NOTHING, _PLOT = "", "plot"
 _LETTERS = 9  # of a box, at least

@@ -11,18 +11,20 @@ from pathlib import Path
 
 from PySide6.QtCore import QElapsedTimer, QLockFile, QObject, QTimer, QUuid, Signal
 
-from gpuviz import bounded, files, folders, records
-from gpuviz.errors import Error, InputError
-from gpuviz.language import chosen, tr
+from gpuviz.base import records
+from gpuviz.base.errors import Error, InputError
+from gpuviz.files import bounded, folders
+from gpuviz.files import writing as files
+from gpuviz.files.allowed_paths import Reach
+from gpuviz.files.local import local
 from gpuviz.lectures import agreements, bundle
 from gpuviz.lectures.lecture import SUFFIX, Lecture, Slide
 from gpuviz.lectures.markdown.files import carry
 from gpuviz.lectures.own_files import files_of
 from gpuviz.lectures.reading import KEY, VERSION, read
 from gpuviz.lectures.writing import text_of, write
-from gpuviz.local import local
-from gpuviz.reach import Reach
-from gpuviz.runners.session import Library, Session
+from gpuviz.run.session import Library, Session
+from gpuviz.words.language import chosen, tr
 
 TYPING_MS = 1000  # between two letters that are undone together
 KEEP_MS = 1000  # after a change, before a copy of what is not saved is kept

@@ -18,10 +18,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from gpuviz.language import tr, trn
 from gpuviz.lectures.packing import Packing
 from gpuviz.qt.controls.controls import answers, label, plain_tip
-from gpuviz.scenes.kernel_launch import homely
+from gpuviz.story.kernel_launch import homely
+from gpuviz.words.language import tr, trn
 
 _WIDTH, _MOST_ROWS = 640, 12
 

@@ -8,13 +8,13 @@ from functools import partial
 from PySide6.QtCore import QObject
 
 from gpuviz.export.formats import PDF
-from gpuviz.language import tr
 from gpuviz.lectures.handout import handout
 from gpuviz.lectures.notes_pages import notes_pages
 from gpuviz.qt.commands.actions import Actions
 from gpuviz.qt.export.export_commands import ExportCommands
 from gpuviz.qt.lecture.document import Document
 from gpuviz.qt.painting.qt_painter import QtPainter
+from gpuviz.words.language import tr
 
 
 class Handout(QObject):

@@ -11,8 +11,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QMenu, QWidget
 
-from gpuviz.errors import Error, Failure, failure_of
-from gpuviz.language import chosen, tr
+from gpuviz.base.errors import Error, Failure, failure_of
 from gpuviz.lectures import bundle
 from gpuviz.lectures.translated import title_in
 from gpuviz.qt.commands.actions import Actions, Command
@@ -28,6 +27,7 @@ from gpuviz.qt.lecture.slide_thumbnails import SlideThumbnails
 from gpuviz.qt.running.core import Core
 from gpuviz.qt.running.viewing import Viewing
 from gpuviz.qt.running.worker import Perform
+from gpuviz.words.language import chosen, tr
 
 _NEEDS_LECTURE = (
     "lecture.save",

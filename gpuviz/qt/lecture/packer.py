@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
-from gpuviz.errors import Cancelled, failure_of
+from gpuviz.base.errors import Cancelled, failure_of
+from gpuviz.base.stopping import stopped_by
+from gpuviz.files.allowed_paths import Reach
 from gpuviz.lectures.lecture import Lecture
 from gpuviz.qt.running.meter import Meter
 from gpuviz.qt.running.worker import PATIENCE
-from gpuviz.reach import Reach
-from gpuviz.runners.measurement import Measurement
-from gpuviz.runners.recording import Entry, LaunchKey, key_of
-from gpuviz.runners.session import Library
-from gpuviz.scenes.base import Plan
-from gpuviz.scenes.showing import Showing
-from gpuviz.stopping import stopped_by
+from gpuviz.recordings.measurement import Measurement
+from gpuviz.recordings.recording import Entry, LaunchKey, key_of
+from gpuviz.run.session import Library
+from gpuviz.story.lesson import Plan
+from gpuviz.story.showing import Showing
 
 if TYPE_CHECKING:
     from gpuviz.lectures.packing import Packing

@@ -17,7 +17,6 @@ from PySide6.QtWidgets import (
     QVBoxLayout,
 )
 
-from gpuviz.language import later, tr, trn
 from gpuviz.lectures.lecture import Lecture, Slide
 from gpuviz.lectures.pace import beside, clock, planned
 from gpuviz.qt.commands.actions import Actions
@@ -25,6 +24,7 @@ from gpuviz.qt.controls.controls import Elided, button, keep_arrows, keep_space,
 from gpuviz.qt.controls.flow import FlowLayout
 from gpuviz.qt.lecture.document import Document
 from gpuviz.qt.lecture.slide_thumbnails import SIZE
+from gpuviz.words.language import later, tr, trn
 
 # What the buttons below the slides do, and what is written on them.
 _BUTTONS = {

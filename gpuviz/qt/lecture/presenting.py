@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
-from gpuviz.errors import Error, InputError, failure_of
-from gpuviz.language import tr
+from gpuviz.base.errors import Error, InputError, failure_of
 from gpuviz.lectures.answer_preview import same_run
 from gpuviz.lectures.keeping import Changes, changed
 from gpuviz.lectures.lecture import Lecture, Slide
@@ -19,8 +18,9 @@ from gpuviz.qt.lecture.document import Document
 from gpuviz.qt.running.core import Core
 from gpuviz.qt.running.viewing import Viewing
 from gpuviz.qt.running.worker import Perform
-from gpuviz.runners.session import Library
-from gpuviz.scenes.showing import Showing
+from gpuviz.run.session import Library
+from gpuviz.story.showing import Showing
+from gpuviz.words.language import tr
 
 if TYPE_CHECKING:
     from gpuviz.qt.presenter.presentation import Presentation

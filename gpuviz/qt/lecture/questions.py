@@ -7,9 +7,9 @@ from pathlib import Path
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
 
-from gpuviz.language import tr
 from gpuviz.lectures.lecture import SUFFIX
 from gpuviz.qt.controls.asking import answer
+from gpuviz.words.language import tr
 
 _KINDS = QMessageBox.StandardButton
 

@@ -12,11 +12,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from gpuviz.language import tr, trn
 from gpuviz.lectures.replacing import replaced
 from gpuviz.qt.controls.controls import Switch, answers, label
 from gpuviz.qt.lecture.document import Document
 from gpuviz.qt.look.theme import Theme
+from gpuviz.words.language import tr, trn
 
 
 class ReplaceDialog(QDialog):

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
-from gpuviz.errors import Error, Failure, InputError, failure_of
-from gpuviz.language import percent, tr
+from gpuviz.base.errors import Error, Failure, InputError, failure_of
 from gpuviz.lectures.lecture import SUFFIX, Lecture
 from gpuviz.qt.commands.actions import Actions
 from gpuviz.qt.controls.asking import answer
 from gpuviz.qt.lecture import questions
 from gpuviz.qt.lecture.document import Document
 from gpuviz.qt.lecture.packer import Packer
+from gpuviz.words.language import percent, tr
 
 if TYPE_CHECKING:
     from gpuviz.lectures.packing import Packing

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
-from gpuviz.language import tr
 from gpuviz.lectures.answer_preview import same_run, told
 from gpuviz.lectures.lecture import Question, Slide
 from gpuviz.lectures.markdown.files import taken
@@ -21,6 +20,7 @@ from gpuviz.qt.lecture.pane import LecturePane
 from gpuviz.qt.playing.timeline import Timeline
 from gpuviz.qt.running.core import Core
 from gpuviz.qt.running.viewing import Viewing
+from gpuviz.words.language import tr
 
 if TYPE_CHECKING:
     from gpuviz.qt.lecture.slide_dialog import SlideDialog

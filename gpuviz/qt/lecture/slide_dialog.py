@@ -19,8 +19,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from gpuviz.errors import InputError
-from gpuviz.language import tr
+from gpuviz.base.errors import InputError
+from gpuviz.files.allowed_paths import Reach
 from gpuviz.lectures.answer import label as count_label
 from gpuviz.lectures.lecture import TIME, Question, Slide
 from gpuviz.lectures.own_files import files_of
@@ -28,8 +28,8 @@ from gpuviz.lectures.slide_fields import STEPS, VIEW, plain_of, slide_of
 from gpuviz.qt.controls.controls import Combo, answers, button, label, restyle
 from gpuviz.qt.lecture.beside_rows import BesideRows
 from gpuviz.qt.look.theme import Theme
-from gpuviz.reach import Reach
 from gpuviz.views.provenance import Provenance
+from gpuviz.words.language import tr
 
 _CLOSE = 0.01  # seconds: stops are written with two digits
 _FOLDER = Path(__file__).parent  # no kernel lies here: files keep the names they have

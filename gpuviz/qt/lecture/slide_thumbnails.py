@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QPixmap
 
-from gpuviz.errors import Error, Failure
+from gpuviz.base.errors import Error, Failure
 from gpuviz.lectures.lecture import Slide
 from gpuviz.qt.lecture.document import Document
 from gpuviz.qt.running.director import Director
@@ -17,9 +17,9 @@ from gpuviz.qt.running.worker import Job, Perform, Performer
 
 if TYPE_CHECKING:
     from gpuviz.lectures.picture import Shown
-    from gpuviz.scenes.base import Story
-    from gpuviz.scenes.perform import Performance
-    from gpuviz.scenes.showing import Showing, Variant
+    from gpuviz.story.lesson import Story
+    from gpuviz.story.perform import Performance
+    from gpuviz.story.showing import Showing, Variant
 
 SIZE = QSize(80, 45)  # as they are shown
 _SHARP = 2  # device pixels for each of these
@@ -120,7 +120,7 @@ class SlideThumbnails(QObject):
         self._performer.ask(job)
 
     def _take(self, job: Job, performances: tuple[Performance, ...]) -> None:
-        from gpuviz.scenes.showing import showing
+        from gpuviz.story.showing import showing
 
         slide, self._under_way = self._under_way, None
         if slide is not None:

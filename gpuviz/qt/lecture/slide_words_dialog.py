@@ -21,8 +21,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from gpuviz.errors import Error
-from gpuviz.language import later, tr
+from gpuviz.base.errors import Error
+from gpuviz.files.allowed_paths import Reach
 from gpuviz.lectures.lecture import Slide
 from gpuviz.lectures.markdown.files import SUFFIXES
 from gpuviz.lectures.markdown.formulas import trouble
@@ -33,7 +33,7 @@ from gpuviz.qt.controls.flow import FlowLayout
 from gpuviz.qt.lecture.slide_dialog import as_value
 from gpuviz.qt.lecture.slide_picture import SlidePicture
 from gpuviz.qt.look.theme import Theme
-from gpuviz.reach import Reach
+from gpuviz.words.language import later, tr
 
 _REST_MS = 150  # after a letter, before the slide is drawn anew
 

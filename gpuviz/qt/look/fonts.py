@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, ParamSpec, TypeVar, cast
 
 from PySide6.QtGui import QFont, QFontDatabase
 
-from gpuviz import resources
-from gpuviz.errors import UnavailableError
+from gpuviz.base import resources
+from gpuviz.base.errors import UnavailableError
 
 if TYPE_CHECKING:
     from collections.abc import Callable

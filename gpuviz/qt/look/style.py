@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtGui import QColor, QPalette
 
-from gpuviz import resources
+from gpuviz.base import resources
 from gpuviz.draw.color import code, mix
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from gpuviz.arrays import Rgba
+    from gpuviz.base.arrays import Rgba
     from gpuviz.draw.palette import Palette
 
 _NAMED = (

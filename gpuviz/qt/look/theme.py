@@ -10,9 +10,9 @@ from PySide6.QtWidgets import QApplication
 
 from gpuviz.draw.color import mix
 from gpuviz.draw.palette import THEME_NAMES, THEMES, Palette
-from gpuviz.language import later
 from gpuviz.qt.look import fonts
 from gpuviz.qt.look.style import qcolor, qt_palette, style_sheet
+from gpuviz.words.language import later
 
 FOLLOW = "system"
 MODES = (FOLLOW, *THEMES)

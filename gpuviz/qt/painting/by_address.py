@@ -15,7 +15,7 @@ import numpy as np
 from PySide6.QtCore import QLineF, QRectF
 from shiboken6.Shiboken import wrapInstance
 
-from gpuviz.arrays import F64
+from gpuviz.base.arrays import F64
 
 _ROWS = 4096
 

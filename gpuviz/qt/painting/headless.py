@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from gpuviz import doctor
-from gpuviz.errors import UnavailableError
+from gpuviz.base.errors import UnavailableError
 from gpuviz.export.export import Painter
 
 

@@ -29,7 +29,7 @@ from PySide6.QtGui import (
     QTransform,
 )
 
-from gpuviz.arrays import F32, F64, Rgba
+from gpuviz.base.arrays import F32, F64, Rgba
 from gpuviz.draw.marks import Boxes, Curves, Frame, Lines, Mark, Outlines, Raster, Strokes, Texts
 from gpuviz.draw.metrics import CAP_HEIGHT
 from gpuviz.qt.look.fonts import font, per_thread

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from PySide6.QtGui import QImage
 
-from gpuviz.arrays import Rgba
+from gpuviz.base.arrays import Rgba
 from gpuviz.draw.marks import Frame
 from gpuviz.qt.painting.pdf import pages
 from gpuviz.qt.painting.raster import to_image

@@ -10,16 +10,16 @@ import numpy as np
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QSizePolicy, QWidget
 
-from gpuviz.errors import InputError
-from gpuviz.language import grouped, tr
+from gpuviz.base.errors import InputError
 from gpuviz.qt.controls.controls import IconButton, keep_arrows, keep_space, label, restyle
 from gpuviz.views.playback import CLOSE
+from gpuviz.words.language import grouped, tr
 
 if TYPE_CHECKING:
-    from gpuviz.arrays import F64
+    from gpuviz.base.arrays import F64
     from gpuviz.qt.look.theme import Theme
     from gpuviz.qt.playing.player import Player
-    from gpuviz.scenes.base import Search, Story
+    from gpuviz.story.lesson import Search, Story
 
 _WAIT_MS = 150  # after the last letter
 _NONE: F64 = np.zeros(0)

@@ -9,13 +9,13 @@ from PySide6.QtCore import QPointF, QRectF
 from PySide6.QtGui import QColor, QImage, QPainter, QPen
 
 from gpuviz.draw.color import mix
-from gpuviz.panels.long_steps import KINDS, LongSteps
+from gpuviz.story.long_steps import KINDS, LongSteps
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from gpuviz.arrays import F64, I64, Rgba
-    from gpuviz.panels.script import Step
+    from gpuviz.base.arrays import F64, I64, Rgba
+    from gpuviz.story.script import Step
 
 MANY = 48  # steps that have room beside each other
 PAGE = 24  # steps that are shown with their names

@@ -13,7 +13,7 @@ from gpuviz.views.playback import Playback
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from gpuviz.scenes.base import Lesson, Story, Value
+    from gpuviz.story.lesson import Lesson, Story, Value
 
 TICK_MS = 16
 # After a stall (the window was dragged, the machine slept) the story goes on where it was.

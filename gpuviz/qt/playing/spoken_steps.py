@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
 
-from gpuviz.language import tr
 from gpuviz.qt.controls.announce import Announcer
 from gpuviz.qt.playing.timeline import caption
+from gpuviz.words.language import tr
 
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget
 
     from gpuviz.qt.playing.player import Player
-    from gpuviz.scenes.base import Story
+    from gpuviz.story.lesson import Story
 
 
 class SpokenSteps(QObject):

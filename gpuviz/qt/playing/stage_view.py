@@ -23,16 +23,16 @@ from gpuviz.draw.follow import following, lane_at
 from gpuviz.draw.hit import letter_at, lit_at, tip_at
 from gpuviz.draw.stage import Stage
 from gpuviz.draw.zoom import STEP, Zoom
-from gpuviz.language import tr
 from gpuviz.qt.controls.controls import Ring, plain_tip
 from gpuviz.qt.painting.painter import paint
 from gpuviz.qt.playing.spoken_steps import SpokenSteps
+from gpuviz.words.language import tr
 
 if TYPE_CHECKING:
     from gpuviz.draw.marks import Frame
     from gpuviz.qt.look.theme import Theme
     from gpuviz.qt.playing.player import Player
-    from gpuviz.scenes.base import Values
+    from gpuviz.story.lesson import Values
 
 SMALLEST = QSize(420, 260)
 _NOTCH = 120  # of a wheel, in Qt's eighths of a degree
@@ -303,7 +303,7 @@ class StageView(QWidget):
 
     def _word(self, inside: QPointF) -> str:
         """What the word of the field at a point means; "" where none is."""
-        from gpuviz.glossary import explained, words_in
+        from gpuviz.words.glossary import explained, words_in
 
         found = letter_at(self._frame, inside.x(), inside.y()) if self._frame else None
         if found is None:

@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton
 
-from gpuviz.language import tr
 from gpuviz.qt.commands.actions import Command
 from gpuviz.qt.controls.controls import button, keep_space
 from gpuviz.qt.playing.finder import Finder
+from gpuviz.words.language import tr
 
 if TYPE_CHECKING:
     from gpuviz.qt.commands.actions import Actions
     from gpuviz.qt.look.theme import Theme
     from gpuviz.qt.playing.player import Player
     from gpuviz.qt.running.comparison import Comparison
-    from gpuviz.scenes.base import Lesson, Parameter, Story, Value
+    from gpuviz.story.lesson import Lesson, Parameter, Story, Value
 
 
 FINDINGS = "findings"  # the picture of what checks found

@@ -24,21 +24,21 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
-from gpuviz.language import grouped, tr
-from gpuviz.panels.long_steps import LongSteps
 from gpuviz.qt.controls.controls import Ring, plain_tip
 from gpuviz.qt.look.style import qcolor
 from gpuviz.qt.playing import long_strip
 from gpuviz.qt.playing.long_strip import is_long, page_of
+from gpuviz.story.long_steps import LongSteps
+from gpuviz.words.language import grouped, tr
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gpuviz.arrays import F64, Rgba
-    from gpuviz.panels.script import Step
+    from gpuviz.base.arrays import F64, Rgba
     from gpuviz.qt.look.theme import Look, Theme
     from gpuviz.qt.playing.player import Player
-    from gpuviz.scenes.base import Story
+    from gpuviz.story.lesson import Story
+    from gpuviz.story.script import Step
 
 GAP = 2.0
 ROOM = 30.0  # narrower groups of steps get no caption, unless it is their turn

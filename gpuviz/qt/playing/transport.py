@@ -8,9 +8,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
-from gpuviz.language import tr
 from gpuviz.qt.controls.controls import Combo, IconButton, keep_arrows, keep_space
 from gpuviz.views.playback import SPEEDS
+from gpuviz.words.language import tr
 
 if TYPE_CHECKING:
     from gpuviz.qt.commands.actions import Actions

@@ -6,15 +6,15 @@ from PySide6.QtWidgets import QDialog, QDialogButtonBox, QPlainTextEdit, QVBoxLa
 
 from gpuviz.draw.marks import Frame
 from gpuviz.draw.spoken import hints, lines
-from gpuviz.glossary import entry, explained
-from gpuviz.language import tr
 from gpuviz.qt.controls.asking import ask
 from gpuviz.qt.controls.message import SELECTABLE
 from gpuviz.qt.look.theme import Theme
 from gpuviz.qt.playing.player import Player
 from gpuviz.qt.playing.spoken_steps import step_words
 from gpuviz.qt.playing.stage_view import StageView
-from gpuviz.scenes.base import Story
+from gpuviz.story.lesson import Story
+from gpuviz.words.glossary import entry, explained
+from gpuviz.words.language import tr
 
 
 class WordsDialog(QDialog):

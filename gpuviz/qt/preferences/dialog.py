@@ -17,7 +17,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from gpuviz.language import LANGUAGES, chosen, languages, percent, tr
+from gpuviz.base.waiting import CHOICES
+from gpuviz.gpu.gpu_state import USES
 from gpuviz.qt.controls.controls import (
     Combo,
     Switch,
@@ -30,8 +31,7 @@ from gpuviz.qt.controls.controls import (
 from gpuviz.qt.look.theme import MODES, NAMES, SCALES, Theme
 from gpuviz.qt.preferences.preferences import PreferenceStore
 from gpuviz.qt.preferences.recording_row import RecordingRow
-from gpuviz.runners.gpu_state import USES
-from gpuviz.waiting import CHOICES
+from gpuviz.words.language import LANGUAGES, chosen, languages, percent, tr
 
 _CONTROLS, _NOTES = 300, 430  # pixels at scale 1: of controls, and of a line of a note
 _GAP = 6  # between one preference and the next

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from gpuviz.language import chosen, languages
 from gpuviz.qt.preferences.motion import KEY, Motion
 from gpuviz.qt.running.core import Core
+from gpuviz.words.language import chosen, languages
 
 RECORDING = "recording"  # the key of the setting
 

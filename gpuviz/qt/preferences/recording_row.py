@@ -9,11 +9,11 @@ from pathlib import Path
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QWidget
 
-from gpuviz.errors import failure_of
-from gpuviz.language import brief, tr, trn
+from gpuviz.base.errors import failure_of
+from gpuviz.files.suffixes import RECORDING
 from gpuviz.qt.controls.controls import Elided, button, keep_space, label, restyle
 from gpuviz.qt.running.in_thread import InThread
-from gpuviz.suffixes import RECORDING
+from gpuviz.words.language import brief, tr, trn
 
 AskWhich = Callable[[QWidget], Path | None]
 
@@ -76,13 +76,13 @@ class RecordingRow(QWidget):
         self.changed.emit()
 
     def _look_at(self, path: Path) -> None:
-        from gpuviz.runners.recording import read
+        from gpuviz.recordings.recording import read
 
         path = path.absolute()
         self._reading.ask(partial(read, path), path)
 
     def _take(self, path: Path, outcome: object) -> None:
-        from gpuviz.runners.recording import Recording
+        from gpuviz.recordings.recording import Recording
 
         if not isinstance(outcome, Recording):
             assert isinstance(outcome, Exception)

@@ -9,10 +9,10 @@ from PySide6.QtCore import QObject, Signal
 
 from gpuviz.draw.layout import Rect
 from gpuviz.draw.stage import Stage
-from gpuviz.language import tr
 from gpuviz.lectures.ink import NIBS, Ink, Nib, Stroke, simplified
 from gpuviz.lectures.keeping import Keep
 from gpuviz.qt.presenter.conductor import Conductor
+from gpuviz.words.language import tr
 
 Tool = Literal["", "laser", "lens", "pen", "marker", "part"]
 DRAGGED: tuple[Tool, ...] = (*NIBS, "part")  # with the button held

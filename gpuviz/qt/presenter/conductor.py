@@ -7,7 +7,8 @@ from typing import Literal
 
 from PySide6.QtCore import QObject, Signal
 
-from gpuviz.errors import InputError
+from gpuviz.base.errors import InputError
+from gpuviz.course import SCENES
 from gpuviz.lectures.answer import answer, figures
 from gpuviz.lectures.ask_anew import asked_anew
 from gpuviz.lectures.cues import Cue, cues
@@ -20,8 +21,7 @@ from gpuviz.qt.playing.player import Player
 from gpuviz.qt.presenter.slide_measurements import SlideMeasurements
 from gpuviz.qt.presenter.slide_runs import SlideRuns
 from gpuviz.qt.presenter.varied_runs import VariedRuns
-from gpuviz.scenes import SCENES
-from gpuviz.scenes.showing import Showing
+from gpuviz.story.showing import Showing
 
 Blank = Literal["", "black", "white"]
 _LATE = 10**6  # a cue behind all others

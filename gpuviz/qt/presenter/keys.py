@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from PySide6.QtCore import Qt
 
-from gpuviz.language import later
+from gpuviz.words.language import later
 
 _K = Qt.Key
 KEYS: Mapping[str, tuple[Qt.Key, ...]] = {

@@ -10,8 +10,9 @@ from functools import partial
 from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtGui import QGuiApplication, QScreen
 
+from gpuviz.base.errors import Error, InputError, failure_of
 from gpuviz.draw.palette import THEMES
-from gpuviz.errors import Error, InputError, failure_of
+from gpuviz.gpu.gpu_state import State
 from gpuviz.lectures.keeping import Changes, Keep
 from gpuviz.lectures.keeping import changed as changed_by
 from gpuviz.lectures.lecture import Lecture, Slide
@@ -30,10 +31,9 @@ from gpuviz.qt.presenter.typed_number import TypedNumber
 from gpuviz.qt.presenter.varied_runs import VariedRuns
 from gpuviz.qt.running.meter import Meter
 from gpuviz.qt.running.worker import Perform
-from gpuviz.runners.gpu_state import State
-from gpuviz.runners.session import Library
-from gpuviz.scenes.showing import Showing
-from gpuviz.scenes.sources import Sources
+from gpuviz.run.session import Library
+from gpuviz.story.showing import Showing
+from gpuviz.story.sources import Sources
 
 THEME = "projector"
 SCALES = (0.75, 0.85, 1.0, 1.15, 1.3, 1.5)  # of the letters, to what a screen begins with

@@ -18,7 +18,6 @@ from PySide6.QtWidgets import QWidget
 
 from gpuviz.draw.marks import Frame
 from gpuviz.draw.stage import Stage
-from gpuviz.language import tr
 from gpuviz.lectures import strip
 from gpuviz.lectures.answer import named, shown
 from gpuviz.lectures.picture import Shown, frame, letters, line_of, titled
@@ -29,6 +28,7 @@ from gpuviz.qt.presenter.conductor import Conductor
 from gpuviz.qt.presenter.pointer import ZOOMS, paint_tool
 from gpuviz.qt.presenter.seen import WHOLE, Seen, fitted
 from gpuviz.qt.presenter.tuning import Tuning
+from gpuviz.words.language import tr
 
 _BLANK = {"black": QColor(0, 0, 0), "white": QColor(255, 255, 255)}
 _REST_MS = 2000  # after which a pointer that does not move is hidden

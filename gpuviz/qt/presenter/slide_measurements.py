@@ -10,12 +10,12 @@ from collections.abc import Mapping
 
 from PySide6.QtCore import QObject, Signal
 
-from gpuviz.language import tr
+from gpuviz.gpu.consent import Code
 from gpuviz.qt.running.meter import Meter
 from gpuviz.qt.running.retelling import Retelling
-from gpuviz.runners.consent import Code
-from gpuviz.runners.measurement import DeviceFacts, Measurement
-from gpuviz.scenes.showing import Showing, measurements_of
+from gpuviz.recordings.measurement import DeviceFacts, Measurement
+from gpuviz.story.showing import Showing, measurements_of
+from gpuviz.words.language import tr
 
 
 class SlideMeasurements(QObject):

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 
 from PySide6.QtCore import QObject, Signal
 
-from gpuviz.errors import Error, Failure, failure_of
+from gpuviz.base.errors import Error, Failure, failure_of
 from gpuviz.lectures.lecture import Lecture, Slide
 from gpuviz.lectures.over_time import lesson_of
 from gpuviz.lectures.plot_beside import plot_of
 from gpuviz.qt.running.worker import Job, Perform, Performer
-from gpuviz.runners.session import Library
-from gpuviz.scenes.showing import Showing, Variant, showing
+from gpuviz.run.session import Library
+from gpuviz.story.showing import Showing, Variant, showing
 from gpuviz.views import performed
 
 

@@ -15,7 +15,6 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from gpuviz.language import tr, trn
 from gpuviz.lectures.pace import ON_TIME, clock
 from gpuviz.lectures.picture import inked
 from gpuviz.qt.controls.controls import button, label, plain_tip, restyle
@@ -28,6 +27,7 @@ from gpuviz.qt.presenter.keys import WORDS
 from gpuviz.qt.presenter.preview import Preview
 from gpuviz.qt.presenter.screen import Screen
 from gpuviz.qt.presenter.slide_times import SlideTimes
+from gpuviz.words.language import tr, trn
 
 SIZE = (1180, 720)
 _TICK_MS = 500

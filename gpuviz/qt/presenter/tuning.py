@@ -7,15 +7,15 @@ from dataclasses import replace
 
 from PySide6.QtCore import QObject, Qt, Signal
 
+from gpuviz.base.errors import Error, failure_of
 from gpuviz.draw.stage import Stage
-from gpuviz.errors import Error, failure_of
-from gpuviz.language import percent, tr
 from gpuviz.lectures.strip import Strip, hit
 from gpuviz.lectures.variation import Variation, checked, fields, first, stepped
 from gpuviz.qt.presenter.conductor import Conductor
 from gpuviz.qt.presenter.keys import digit_of
 from gpuviz.qt.presenter.typed_number import TypedNumber
 from gpuviz.qt.presenter.varied_runs import VariedRuns
+from gpuviz.words.language import percent, tr
 
 _K = Qt.Key
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from PySide6.QtCore import QObject, Signal
 
-from gpuviz.errors import Error, Failure, failure_of
+from gpuviz.base.errors import Error, Failure, failure_of
 from gpuviz.lectures.lecture import Slide
 from gpuviz.qt.presenter.slide_runs import variants_of
 from gpuviz.qt.running.worker import Job, Perform, Performer
-from gpuviz.runners.session import Library
-from gpuviz.scenes.showing import Showing, showing
+from gpuviz.run.session import Library
+from gpuviz.story.showing import Showing, showing
 
 _KEPT = 8  # that are gone back to without being run again
 

@@ -8,10 +8,10 @@ from contextlib import suppress
 
 from PySide6.QtCore import QObject, Signal
 
-from gpuviz.errors import Cancelled
+from gpuviz.base.errors import Cancelled
+from gpuviz.base.stopping import stopped_by
 from gpuviz.qt.running.worker import PATIENCE
-from gpuviz.runners.base import Cancel, Progress
-from gpuviz.stopping import stopped_by
+from gpuviz.run.run import Cancel, Progress
 
 Work = Callable[[Progress, Cancel], object]
 

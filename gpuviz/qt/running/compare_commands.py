@@ -6,13 +6,13 @@ from collections.abc import Callable, Mapping
 from functools import partial
 
 from gpuviz.arch import ARCHITECTURES
-from gpuviz.language import tr
+from gpuviz.course import Listed
 from gpuviz.qt.commands.actions import Actions, Command
 from gpuviz.qt.playing.player import Player
 from gpuviz.qt.running.comparison import AS_A, Comparison
 from gpuviz.qt.running.director import Director
-from gpuviz.scenes import Listed
-from gpuviz.scenes.base import Lesson, Parameter, Value
+from gpuviz.story.lesson import Lesson, Parameter, Value
+from gpuviz.words.language import tr
 
 
 class CompareCommands:

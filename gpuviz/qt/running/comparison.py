@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject, Signal
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from gpuviz.scenes.base import Lesson, Value
+    from gpuviz.story.lesson import Lesson, Value
 
 AS_A = ""
 """The architecture of B when it is that of A."""

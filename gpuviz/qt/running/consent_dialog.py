@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QFrame, QScrollArea, QVBoxLayout, QWidget
 
-from gpuviz.language import tr, trn
 from gpuviz.qt.controls.controls import label
+from gpuviz.words.language import tr, trn
 
 if TYPE_CHECKING:
+    from gpuviz.gpu.consent import Code
     from gpuviz.qt.look.theme import Theme
-    from gpuviz.runners.consent import Code
 
 _WIDTH, _LIST = 560, 220  # pixels at scale 1; the list of kernels grows to that height
 _KINDS = QDialogButtonBox.StandardButton

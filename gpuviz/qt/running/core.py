@@ -7,28 +7,28 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 from gpuviz.arch import ARCHITECTURES
-from gpuviz.checks import ALL, chosen
-from gpuviz.errors import InputError
-from gpuviz.language import later
+from gpuviz.base.errors import InputError
+from gpuviz.base.waiting import CHOICES, SECONDS
+from gpuviz.gpu.gpu_state import USES, State
 from gpuviz.qt.look.theme import FOLLOW, MODES, SCALES, Theme
 from gpuviz.qt.playing.player import Player
 from gpuviz.qt.running.comparison import AS_A, Comparison
 from gpuviz.qt.running.course import Course
 from gpuviz.qt.running.director import Director
 from gpuviz.qt.running.meter import Meter
-from gpuviz.runners.gpu_state import USES, State
+from gpuviz.traces.checks import ALL, chosen
 from gpuviz.views.playback import SPEEDS
-from gpuviz.waiting import CHOICES, SECONDS
+from gpuviz.words.language import later
 
 if TYPE_CHECKING:
     from PySide6.QtCore import QObject
 
+    from gpuviz.course import Listed
     from gpuviz.qt.history.settings import Settings
     from gpuviz.qt.running.worker import Perform
-    from gpuviz.runners.base import Level
-    from gpuviz.runners.session import Session
-    from gpuviz.scenes import Listed
-    from gpuviz.scenes.sources import Sources
+    from gpuviz.run.run import Level
+    from gpuviz.run.session import Session
+    from gpuviz.story.sources import Sources
 
 ARCH = "sm_90"
 LEVEL: Level = "sass"

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
-from gpuviz.scenes import Listed
+from gpuviz.course import Listed
 
 if TYPE_CHECKING:
     from gpuviz.qt.history.settings import Settings
     from gpuviz.qt.playing.player import Player
     from gpuviz.qt.running.comparison import Comparison
-    from gpuviz.scenes.base import Lesson
+    from gpuviz.story.lesson import Lesson
 
 
 _NAMES = "own_names"  # of users' kernels, in the settings

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtWidgets import QMenu
 
-from gpuviz.language import tr
+from gpuviz.gpu.gpu_state import USES, State, why_of
 from gpuviz.qt.controls.controls import MenuButton, keep_space, plain_tip, restyle
-from gpuviz.runners.gpu_state import USES, State, why_of
+from gpuviz.words.language import tr
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QAction

@@ -8,24 +8,24 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from gpuviz.checks import ALL
+from gpuviz.base.waiting import SECONDS
 from gpuviz.panels.panel import GO
 from gpuviz.qt.running.comparison import AS_A, Comparison
 from gpuviz.qt.running.worker import Job, Perform, Performer
-from gpuviz.scenes.compare import SIDES
-from gpuviz.scenes.showing import Showing, Variant, going_on, measurements_of, retold, showing
-from gpuviz.waiting import SECONDS
+from gpuviz.story.compare import SIDES
+from gpuviz.story.showing import Showing, Variant, going_on, measurements_of, retold, showing
+from gpuviz.traces.checks import ALL
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from gpuviz.errors import Failure
+    from gpuviz.base.errors import Failure
     from gpuviz.qt.playing.player import Player
-    from gpuviz.runners.base import Level
-    from gpuviz.runners.session import Session
-    from gpuviz.scenes.base import Lesson, Values
-    from gpuviz.scenes.perform import Performance
+    from gpuviz.run.run import Level
+    from gpuviz.run.session import Session
+    from gpuviz.story.lesson import Lesson, Values
+    from gpuviz.story.perform import Performance
 
 # A lesson that takes longer to perform than this no longer shows the picture of the one before.
 PATIENCE_MS = 250

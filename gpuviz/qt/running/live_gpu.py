@@ -10,8 +10,8 @@ from PySide6.QtCore import QObject, Signal
 if TYPE_CHECKING:
     from collections.abc import Callable, Container
 
-    from gpuviz.runners.gpu.client import Gpu
-    from gpuviz.runners.live_thread import Engine, Report, Wish
+    from gpuviz.gpu.client import Gpu
+    from gpuviz.gpu.live_thread import Engine, Report, Wish
 
 
 class LiveGpu(QObject):
@@ -46,7 +46,7 @@ class LiveGpu(QObject):
     def ask(self, wish: Wish) -> None:
         """Do this; what is under way is stopped, and reported no more."""
         if self._engine is None:
-            from gpuviz.runners.live_thread import Engine
+            from gpuviz.gpu.live_thread import Engine
 
             assert self._make_gpu is not None
             self._engine = Engine(self._make_gpu, self._land, self._agreed)

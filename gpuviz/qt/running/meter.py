@@ -9,25 +9,25 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
-from gpuviz.errors import Error
-from gpuviz.language import tr
+from gpuviz.base.errors import Error
+from gpuviz.gpu.gpu_state import Activity, State, why_of
+from gpuviz.gpu.newest import Newest
 from gpuviz.qt.running.live_gpu import LiveGpu
-from gpuviz.runners.gpu_state import Activity, State, why_of
-from gpuviz.runners.newest import Newest
+from gpuviz.words.language import tr
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from gpuviz.runners.base import Run
-    from gpuviz.runners.consent import Code
-    from gpuviz.runners.job import Job
-    from gpuviz.runners.live_thread import Report, Target, Wish
-    from gpuviz.runners.measurement import DeviceFacts, Measurement
-    from gpuviz.runners.recorded import Recordings
-    from gpuviz.runners.session import Library
-    from gpuviz.scenes.base import Plan
-    from gpuviz.scenes.showing import Showing
-    from gpuviz.scenes.sources import JobOf, Sources
+    from gpuviz.gpu.consent import Code
+    from gpuviz.gpu.live_thread import Report, Target, Wish
+    from gpuviz.launch.job import Job
+    from gpuviz.recordings.measurement import DeviceFacts, Measurement
+    from gpuviz.recordings.recorded import Recordings
+    from gpuviz.run.run import Run
+    from gpuviz.run.session import Library
+    from gpuviz.story.lesson import Plan
+    from gpuviz.story.showing import Showing
+    from gpuviz.story.sources import JobOf, Sources
 
 
 class Meter(QObject):
@@ -89,7 +89,7 @@ class Meter(QObject):
 
     def look(self, device: int = 0) -> None:
         """Find out which GPUs are there, and use one of them."""
-        from gpuviz.runners.live_thread import Look
+        from gpuviz.gpu.live_thread import Look
 
         if self._live.can_look:
             self._go("looking", Look(device))
@@ -100,7 +100,7 @@ class Meter(QObject):
         What was measured of the same launches stands, and goes on; and so does what they are told
         with already.
         """
-        from gpuviz.scenes.showing import measurements_of
+        from gpuviz.story.showing import measurements_of
 
         before = _launches(self._shown[0]) if self._shown is not None else {}
         self._shown, now = (showing, showing.library), _launches(showing)
@@ -126,7 +126,7 @@ class Meter(QObject):
 
     def run_once(self) -> None:
         """Measure every launch shown."""
-        from gpuviz.runners.live_thread import Once
+        from gpuviz.gpu.live_thread import Once
 
         if self._able():
             self._paused = False
@@ -217,7 +217,7 @@ class Meter(QObject):
         """Unasked, launches that have just failed do not run again: they would fail again, over the
         words that say so.
         """
-        from gpuviz.runners.live_thread import Continuously
+        from gpuviz.gpu.live_thread import Continuously
 
         if asked and not self._able():
             return
@@ -248,7 +248,7 @@ class Meter(QObject):
 
     def _targets(self) -> Iterator[Target]:
         """The launches shown, as the engine measures them: first those whose times are shown."""
-        from gpuviz.runners.live_thread import Target
+        from gpuviz.gpu.live_thread import Target
 
         if self._shown is not None:
             showing, library = self._shown
@@ -294,7 +294,7 @@ class Meter(QObject):
 
     def _take(self, report: Report) -> None:
         """Hand a report out."""
-        from gpuviz.runners import live_thread as live
+        from gpuviz.gpu import live_thread as live
 
         match report:
             case live.Found(devices, device):
@@ -375,7 +375,7 @@ def _job(job_of: JobOf, plan: Plan, library: Library, arch: str) -> Job:
 
 def _launches(showing: Showing) -> dict[str, tuple[object, ...]]:
     """What a GPU is asked for, by the names of the runs; of a user's own file with its text."""
-    from gpuviz.scenes.showing import asked_of_gpu
+    from gpuviz.story.showing import asked_of_gpu
 
     texts = {key: run.trace.source for key, run in showing.runs.items()}
     return {

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from gpuviz.qt.running.meter import Meter
-    from gpuviz.runners.measurement import Measurement
-    from gpuviz.scenes.showing import Showing
+    from gpuviz.recordings.measurement import Measurement
+    from gpuviz.story.showing import Showing
 
 INTERVAL = 1.0  # seconds between two tellings: numbers that change more often nobody reads
 
@@ -63,7 +63,7 @@ class Retelling(QObject):
 
     def _wait(self) -> float:
         """Seconds until the next telling: the first live number of a picture waits for nothing."""
-        from gpuviz.scenes.showing import measurements_of
+        from gpuviz.story.showing import measurements_of
 
         showing = self._shown()
         told = measurements_of(showing).values() if showing is not None else ()
@@ -72,7 +72,7 @@ class Retelling(QObject):
         return max(0.0, self._last + INTERVAL - time.monotonic())
 
     def _tell(self) -> None:
-        from gpuviz.scenes.showing import measurements_of, retold
+        from gpuviz.story.showing import measurements_of, retold
 
         showing = self._shown()
         if showing is None or showing is self._broken:

@@ -11,19 +11,19 @@ from typing import cast
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
-from gpuviz.language import chosen
 from gpuviz.qt.look.theme import Theme
 from gpuviz.qt.playing.player import Player
 from gpuviz.qt.running.comparison import AS_A, Comparison, alike
 from gpuviz.qt.running.director import Director
-from gpuviz.runners.base import Level
-from gpuviz.scenes.base import Lesson
-from gpuviz.scenes.showing import Showing
+from gpuviz.run.run import Level
+from gpuviz.story.lesson import Lesson
+from gpuviz.story.showing import Showing
 from gpuviz.views.check_record import fitted
 from gpuviz.views.lesson_view import View
 from gpuviz.views.performed import badges, beside_for, lesson_for
 from gpuviz.views.provenance import Provenance
 from gpuviz.views.subject import explained_of
+from gpuviz.words.language import chosen
 
 _SIZE = (1280, 720)
 

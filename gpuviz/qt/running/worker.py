@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Protocol
 
 from PySide6.QtCore import QObject, Signal
 
-from gpuviz.errors import Cancelled, failure_of
-from gpuviz.stopping import stopped_by
+from gpuviz.base.errors import Cancelled, failure_of
+from gpuviz.base.stopping import stopped_by
 
 if TYPE_CHECKING:
-    from gpuviz.runners.base import Cancel, Level, Progress
-    from gpuviz.runners.session import Library
-    from gpuviz.scenes.base import Lesson, Values
-    from gpuviz.scenes.perform import Performance
-    from gpuviz.scenes.showing import Variant
+    from gpuviz.run.run import Cancel, Level, Progress
+    from gpuviz.run.session import Library
+    from gpuviz.story.lesson import Lesson, Values
+    from gpuviz.story.perform import Performance
+    from gpuviz.story.showing import Variant
 
 PATIENCE = 5.0  # seconds a cancelled run is given to notice when the window closes
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
-from gpuviz.language import tr
+from gpuviz.words.language import tr
 
 if TYPE_CHECKING:
     from gpuviz.lectures.answer import Answer
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from gpuviz.lectures.prediction import Prediction
     from gpuviz.qt.playing.player import Player
     from gpuviz.qt.running.director import Director
-    from gpuviz.scenes.showing import Showing
+    from gpuviz.story.showing import Showing
 
 
 class Guess(QObject):

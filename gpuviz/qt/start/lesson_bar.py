@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout
 
-from gpuviz.language import tr
 from gpuviz.qt.controls.controls import button, keep_space, label
+from gpuviz.words.language import tr
 
 if TYPE_CHECKING:
     from gpuviz.qt.look.theme import Theme
     from gpuviz.qt.start.guess import Guess
     from gpuviz.qt.start.practice import Practice
     from gpuviz.qt.start.prediction_slider import PredictionSlider
-    from gpuviz.scenes.base import Lesson
+    from gpuviz.story.lesson import Lesson
 
 
 class LessonBar(QFrame):

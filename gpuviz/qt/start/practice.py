@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
-from gpuviz.language import tr
 from gpuviz.qt.commands.actions import Command
+from gpuviz.words.language import tr
 
 if TYPE_CHECKING:
     from gpuviz.lectures.exercises import Exercise, Verdict
     from gpuviz.qt.commands.actions import Actions
     from gpuviz.qt.running.core import Core
-    from gpuviz.runners.base import Run
-    from gpuviz.scenes.base import Lesson
-    from gpuviz.scenes.showing import Showing
+    from gpuviz.run.run import Run
+    from gpuviz.story.lesson import Lesson
+    from gpuviz.story.showing import Showing
 
 
 class Practice(QObject):
@@ -50,7 +50,7 @@ class Practice(QObject):
     def open(self, exercise: Exercise) -> None:
         """Show its kernel: a copy of the user's own."""
         from gpuviz.lectures.exercises import launch_of
-        from gpuviz.scenes.kernel import lesson_of
+        from gpuviz.story.own_lesson import lesson_of
 
         try:
             self._core.course.open_any(lesson_of(launch_of(exercise)))

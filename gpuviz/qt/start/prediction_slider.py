@@ -10,11 +10,11 @@ from PySide6.QtWidgets import QSizePolicy, QSlider
 
 from gpuviz.draw.layout import Rect
 from gpuviz.draw.stage import Stage
-from gpuviz.language import tr
 from gpuviz.lectures.answer import shown
 from gpuviz.lectures.prediction import Prediction, Reach, line
 from gpuviz.qt.controls.controls import Ring, keep_arrows
 from gpuviz.qt.painting.painter import paint
+from gpuviz.words.language import tr
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QFocusEvent

@@ -10,9 +10,9 @@ from PySide6.QtCore import QEvent, QObject, QPoint, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
-from gpuviz.language import later, tr
 from gpuviz.qt.controls.announce import Announcer
 from gpuviz.qt.controls.controls import button, keep_arrows, label
+from gpuviz.words.language import later, tr
 
 if TYPE_CHECKING:
     from gpuviz.qt.look.theme import Theme

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer
 
-from gpuviz.language import tr
+from gpuviz.words.language import tr
 
 if TYPE_CHECKING:
+    from gpuviz.gpu.gpu_state import State
     from gpuviz.qt.commands.actions import Actions
     from gpuviz.qt.running.core import Core
     from gpuviz.qt.sweep.sweep_work import SweepWork
-    from gpuviz.runners.gpu_state import State
-    from gpuviz.runners.measurement import DeviceFacts
+    from gpuviz.recordings.measurement import DeviceFacts
     from gpuviz.sweeps.cell import On
 
 COMMANDS: dict[str, On] = {"run.map": "emulator", "gpu.map": "gpu"}
@@ -62,7 +62,7 @@ class LessonMap(QObject):
         """Begin, or go on where it was stopped, unless there is a reason not to."""
         if self.why_not(on):
             return
-        from gpuviz.scenes.swept import of_lesson
+        from gpuviz.story.swept import of_lesson
         from gpuviz.sweeps.sweep import Sweep
 
         player, director = self._core.player, self._core.director

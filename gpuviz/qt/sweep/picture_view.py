@@ -9,11 +9,11 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 from gpuviz.draw.hit import tip_at
 from gpuviz.draw.marks import Frame
 from gpuviz.draw.stage import Stage
-from gpuviz.language import tr
 from gpuviz.panels.picture import Picture, Placed, placed
 from gpuviz.qt.controls.controls import plain_tip
 from gpuviz.qt.look.theme import Theme
 from gpuviz.qt.painting.painter import paint
+from gpuviz.words.language import tr
 
 _SMALLEST = QSize(420, 300)
 

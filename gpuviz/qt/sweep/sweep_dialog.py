@@ -8,21 +8,21 @@ from dataclasses import replace
 from PySide6.QtCore import QTimer, Signal
 from PySide6.QtWidgets import QDialog, QGridLayout, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
-from gpuviz.errors import Error, InputError
-from gpuviz.language import tr, trn
+from gpuviz.base.errors import Error, InputError
 from gpuviz.panels.picture import Picture
 from gpuviz.qt.controls.controls import Combo, Elided, button, label
 from gpuviz.qt.look.theme import Theme
 from gpuviz.qt.sweep.picture_view import PictureView
 from gpuviz.qt.sweep.sweep_work import SweepWork
+from gpuviz.recordings.measurement import DeviceFacts
 from gpuviz.results.sweep_picture import picture
-from gpuviz.runners.measurement import DeviceFacts
-from gpuviz.scenes.swept import Swept, SweptKernel
+from gpuviz.story.swept import Swept, SweptKernel
 from gpuviz.sweeps import axis, quantity
 from gpuviz.sweeps.axis import Axis, Cell
 from gpuviz.sweeps.cell import Outcome
 from gpuviz.sweeps.record import Key, key
 from gpuviz.sweeps.sweep import Sweep
+from gpuviz.words.language import tr, trn
 
 _DRAW_MS = 100  # the map follows this often
 

@@ -9,17 +9,17 @@ from pathlib import Path
 
 from PySide6.QtCore import Signal
 
-from gpuviz.errors import failure_of
-from gpuviz.language import tr
+from gpuviz.base.errors import failure_of
 from gpuviz.qt.running.activity import Activity
 from gpuviz.qt.running.meter import Meter
-from gpuviz.runners.base import Cancel, Progress
-from gpuviz.runners.measurement import DeviceFacts
+from gpuviz.recordings.measurement import DeviceFacts
+from gpuviz.run.run import Cancel, Progress
 from gpuviz.sweeps import shelf, workers
 from gpuviz.sweeps.axis import Cell
 from gpuviz.sweeps.cell import On, Outcome
 from gpuviz.sweeps.record import Head, kept, key
 from gpuviz.sweeps.sweep import Sweep, run
+from gpuviz.words.language import tr
 
 MakeWorkers = Callable[[Sweep], tuple[Executor, int]]
 

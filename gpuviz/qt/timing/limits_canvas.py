@@ -10,14 +10,14 @@ from PySide6.QtWidgets import QWidget
 
 from gpuviz.draw.layout import Rect
 from gpuviz.draw.stage import Stage
-from gpuviz.language import tr
 from gpuviz.qt.painting.painter import paint
+from gpuviz.words.language import tr
 
 if TYPE_CHECKING:
     from gpuviz.draw.marks import Frame
-    from gpuviz.machine.explained import Explained
     from gpuviz.panels.limit_bars import LimitBars, WhatIfs
     from gpuviz.qt.look.theme import Theme
+    from gpuviz.timing.explained import Explained
 
 _GAP = 10.0
 

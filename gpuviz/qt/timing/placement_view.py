@@ -9,17 +9,17 @@ from PySide6.QtWidgets import QHBoxLayout, QScrollArea, QToolTip, QVBoxLayout, Q
 from gpuviz.draw.hit import tip_at
 from gpuviz.draw.marks import Frame
 from gpuviz.draw.stage import Stage
-from gpuviz.language import grouped, tr
+from gpuviz.gpu.placement import PLACED_BLOCKS
 from gpuviz.qt.controls.controls import Elided, keep_arrows, label, plain_tip, restyle
 from gpuviz.qt.look.theme import Theme
 from gpuviz.qt.painting.painter import paint
 from gpuviz.qt.running.meter import Meter
+from gpuviz.recordings.measurement import Measurement, Placement
 from gpuviz.results.badges import BADGES
 from gpuviz.results.placements import Chart, axis, between, chart_of, height_of, picture, summary
-from gpuviz.runners.base import Run
-from gpuviz.runners.measurement import Measurement, Placement
-from gpuviz.runners.placement import PLACED_BLOCKS
-from gpuviz.scenes.showing import Showing
+from gpuviz.run.run import Run
+from gpuviz.story.showing import Showing
+from gpuviz.words.language import grouped, tr
 
 AXIS = 20  # height of the times above the rows
 

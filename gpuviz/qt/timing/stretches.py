@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
-from gpuviz.language import grouped, tr
 from gpuviz.qt.controls.controls import button
 from gpuviz.qt.running.in_thread import InThread
+from gpuviz.words.language import grouped, tr
 
 if TYPE_CHECKING:
     from gpuviz.views.subject import Subject

@@ -18,8 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from gpuviz.errors import Error, UnavailableError
-from gpuviz.language import percent, tr
+from gpuviz.base.errors import Error, UnavailableError
 from gpuviz.qt.controls.controls import Elided, button, keep_space, label
 from gpuviz.qt.running.in_thread import InThread
 from gpuviz.qt.timing.limits_canvas import LimitsCanvas
@@ -27,10 +26,11 @@ from gpuviz.qt.timing.stretches import Stretches
 from gpuviz.qt.timing.time_work import TimeWork, name_of
 from gpuviz.qt.timing.timeline_canvas import TimelineCanvas
 from gpuviz.views.subject import wish_of
+from gpuviz.words.language import percent, tr
 
 if TYPE_CHECKING:
     from gpuviz.qt.look.theme import Theme
-    from gpuviz.scenes.showing import Showing
+    from gpuviz.story.showing import Showing
     from gpuviz.views.subject import Subject, Wish
 
 _LARGE = 1180, 760

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
-from gpuviz.language import tr
 from gpuviz.qt.running.activity import Activity
-from gpuviz.runners.base import Cancel, Progress
+from gpuviz.run.run import Cancel, Progress
 from gpuviz.views.subject import Subject, Wish, explained
+from gpuviz.words.language import tr
 
 if TYPE_CHECKING:
-    from gpuviz.scenes.base import Plan
-    from gpuviz.scenes.showing import Variant
+    from gpuviz.story.lesson import Plan
+    from gpuviz.story.showing import Variant
 
 Explain = Callable[["Variant", "Plan", Progress, Cancel], Subject]
 

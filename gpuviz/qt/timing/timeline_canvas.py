@@ -21,9 +21,9 @@ from gpuviz.draw.hit import tip_at
 from gpuviz.draw.layout import Rect
 from gpuviz.draw.stage import Stage
 from gpuviz.draw.zoom import STEP
-from gpuviz.language import tr
 from gpuviz.qt.controls.controls import Ring, keep_arrows, plain_tip
 from gpuviz.qt.painting.painter import paint
+from gpuviz.words.language import tr
 
 if TYPE_CHECKING:
     from gpuviz.draw.marks import Frame

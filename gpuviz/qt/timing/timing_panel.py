@@ -11,21 +11,21 @@ from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QFocusEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
-from gpuviz.arrays import F64
-from gpuviz.language import grouped, tr, trn
+from gpuviz.base.arrays import F64
+from gpuviz.gpu.gpu_state import State
 from gpuviz.qt.commands.actions import Actions
 from gpuviz.qt.controls.controls import Ring, button, keep_space, label, restyle
 from gpuviz.qt.look.style import qcolor
 from gpuviz.qt.look.theme import Look, Theme
 from gpuviz.qt.running.meter import Meter
 from gpuviz.qt.timing.timing_plot import TimingPlot, color_name
+from gpuviz.recordings.measurement import Measurement
 from gpuviz.results.badges import BADGES
 from gpuviz.results.launch_sizes import sizes_listed, sizes_said
 from gpuviz.results.timings import Series, by_run, lines_of, series_of
-from gpuviz.runners.gpu_state import State
-from gpuviz.runners.measurement import Measurement
-from gpuviz.runners.throughput import Work, work_of
-from gpuviz.scenes.showing import Showing
+from gpuviz.run.throughput import Work, work_of
+from gpuviz.story.showing import Showing
+from gpuviz.words.language import grouped, tr, trn
 
 if TYPE_CHECKING:
     from gpuviz.views.subject import Subject

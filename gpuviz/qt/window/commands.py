@@ -7,10 +7,10 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from gpuviz.draw.zoom import STEP
-from gpuviz.language import LANGUAGES, chosen, languages, tr
+from gpuviz.gpu.gpu_state import USES
 from gpuviz.qt.look.theme import MODES
 from gpuviz.qt.running.device_button import use_id
-from gpuviz.runners.gpu_state import USES
+from gpuviz.words.language import LANGUAGES, chosen, languages, tr
 
 if TYPE_CHECKING:
     from gpuviz.qt.commands.actions import Actions

@@ -15,10 +15,10 @@ from PySide6.QtCore import QObject, Qt
 from PySide6.QtWidgets import QMainWindow, QWidget
 
 from gpuviz.arch import ARCHITECTURES
+from gpuviz.base.errors import failure_of
 from gpuviz.compile import CompileError
 from gpuviz.compile.marked_lines import marked_lines
-from gpuviz.errors import failure_of
-from gpuviz.language import tr
+from gpuviz.gpu.consent import Code
 from gpuviz.panels.panel import GO
 from gpuviz.qt.code.buffers_view import BuffersView
 from gpuviz.qt.code.lines_view import LinesView
@@ -60,16 +60,16 @@ from gpuviz.qt.window.layout import Layout
 from gpuviz.qt.window.pane_commands import PaneCommands
 from gpuviz.qt.window.panes import Panes
 from gpuviz.qt.window.thumbnails import Thumbnails
-from gpuviz.runners.consent import Code
-from gpuviz.runners.measurement import DeviceFacts
-from gpuviz.runners.recording import Recording
-from gpuviz.scenes.showing import Showing
+from gpuviz.recordings.measurement import DeviceFacts
+from gpuviz.recordings.recording import Recording
+from gpuviz.story.showing import Showing
 from gpuviz.views.provenance import Provenance
+from gpuviz.words.language import tr
 
 if TYPE_CHECKING:
     from gpuviz.qt.start.tour import Tour
     from gpuviz.qt.sweep.sweep_work import SweepWork
-    from gpuviz.scenes.swept import CellView
+    from gpuviz.story.swept import CellView
 
 TOUR = "tour"  # the setting that says whether it has been seen
 _ONCE = Qt.ConnectionType.SingleShotConnection
@@ -376,7 +376,7 @@ class Features(QObject):
     def _sweep(self) -> None:
         """Vary what the lesson shown can be given, and look at all of it."""
         from gpuviz.qt.sweep.sweep_dialog import SweepDialog
-        from gpuviz.scenes.swept import swept
+        from gpuviz.story.swept import swept
 
         core, director, gpu = self._core, self._core.director, self._core.meter.state.device
         shown = swept(core.player.lesson, core.player.values, director.arch, director.level)

@@ -7,8 +7,7 @@ from functools import partial
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QMainWindow
 
-from gpuviz.errors import Error, Failure, failure_of
-from gpuviz.language import tr
+from gpuviz.base.errors import Error, Failure, failure_of
 from gpuviz.qt.commands.actions import Actions
 from gpuviz.qt.controls.message import Message
 from gpuviz.qt.export.dropping import Dropping
@@ -18,6 +17,7 @@ from gpuviz.qt.export.reopening import Reopening
 from gpuviz.qt.history.settings import Settings
 from gpuviz.qt.window.status import Offer, Status
 from gpuviz.views.provenance import Provenance
+from gpuviz.words.language import tr
 
 
 class FileCommands(QObject):

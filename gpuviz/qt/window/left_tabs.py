@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from PySide6.QtWidgets import QStackedWidget, QTabBar, QVBoxLayout, QWidget
 
-from gpuviz.language import tr
 from gpuviz.qt.controls.controls import keep_arrows
+from gpuviz.words.language import tr
 
 LESSONS, LECTURE = 0, 1
 

@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING, cast
 from PySide6.QtCore import QObject
 
 from gpuviz.arch import ARCHITECTURES
-from gpuviz.checks import CHECKS
-from gpuviz.language import tr
 from gpuviz.qt.commands.actions import Command
 from gpuviz.qt.running.compare_commands import CompareCommands
 from gpuviz.qt.running.core import LEVELS
+from gpuviz.traces.checks import CHECKS
+from gpuviz.words.language import tr
 
 if TYPE_CHECKING:
+    from gpuviz.course import Listed
     from gpuviz.qt.commands.actions import Actions
     from gpuviz.qt.commands.choices import Choices
     from gpuviz.qt.running.core import Core
-    from gpuviz.runners.base import Level
-    from gpuviz.scenes import Listed
-    from gpuviz.scenes.base import Lesson
+    from gpuviz.run.run import Level
+    from gpuviz.story.lesson import Lesson
 
 
 class LessonCommands(QObject):

@@ -16,16 +16,16 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QListView, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
-from gpuviz.language import tr
 from gpuviz.qt.controls.controls import keep_arrows, plain_tip
+from gpuviz.words.language import tr
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from gpuviz.course import Listed
     from gpuviz.qt.look.theme import Look, Theme
     from gpuviz.qt.window.thumbnails import Thumbnails
-    from gpuviz.scenes import Listed
-    from gpuviz.scenes.base import Lesson
+    from gpuviz.story.lesson import Lesson
 
 LESSON_ROLE = Qt.ItemDataRole.UserRole + 1
 PICTURE = (48, 27)

@@ -18,12 +18,12 @@ from PySide6.QtWidgets import (
 )
 
 from gpuviz.arch import ARCHITECTURES
-from gpuviz.language import tr
 from gpuviz.qt.controls.controls import Combo, button, keep_arrows, keep_space, label
 from gpuviz.qt.controls.flow import FlowLayout
 from gpuviz.qt.controls.knobs import Knob, knob
 from gpuviz.qt.running.comparison import AS_A, Comparison
-from gpuviz.scenes.compare import SIDES
+from gpuviz.story.compare import SIDES
+from gpuviz.words.language import tr
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from gpuviz.qt.look.theme import Theme
     from gpuviz.qt.playing.player import Player
-    from gpuviz.scenes.base import Lesson, Parameter, Preset, Value
+    from gpuviz.story.lesson import Lesson, Parameter, Preset, Value
 
 
 class Parameters(QWidget):

@@ -9,25 +9,25 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QEvent, QTimer, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QProgressBar
 
-from gpuviz.language import grouped, tr, trn, typeset
+from gpuviz.base.waiting import TimeLeft
+from gpuviz.gpu.gpu_state import State, why_of
 from gpuviz.qt.controls.announce import Announcer
 from gpuviz.qt.controls.controls import Cut, button, keep_space, label, plain_tip, restyle
-from gpuviz.runners.gpu_state import State, why_of
-from gpuviz.runners.measurement import Telemetry
-from gpuviz.terminal import visible
-from gpuviz.waiting import TimeLeft
+from gpuviz.recordings.measurement import Telemetry
+from gpuviz.words.language import grouped, tr, trn, typeset
+from gpuviz.words.terminal import visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from gpuviz.errors import Failure
+    from gpuviz.base.errors import Failure
     from gpuviz.qt.running.activity import Activity
     from gpuviz.qt.running.director import Director
     from gpuviz.qt.running.meter import Meter
     from gpuviz.qt.running.worker import Job
-    from gpuviz.runners.base import Run
-    from gpuviz.scenes.showing import Showing, Side
-    from gpuviz.traces import Finding
+    from gpuviz.run.run import Run
+    from gpuviz.story.showing import Showing, Side
+    from gpuviz.traces.trace import Finding
 
 # A run shorter than this is not announced: a bar that flashes says nothing.
 QUIET_MS = 200

@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QPixmap
 
+from gpuviz.course import Listed
 from gpuviz.draw.stage import Stage
 from gpuviz.qt.look.theme import Theme
 from gpuviz.qt.painting.raster import to_image
 from gpuviz.qt.running.director import Director
 from gpuviz.qt.running.worker import Job, Perform, Performer
-from gpuviz.scenes import Listed
-from gpuviz.scenes.base import Story
-from gpuviz.scenes.showing import Variant
+from gpuviz.story.lesson import Story
+from gpuviz.story.showing import Variant
 
 if TYPE_CHECKING:
-    from gpuviz.scenes.perform import Performance
+    from gpuviz.story.perform import Performance
 
 PICTURE = QSize(720, 405)  # the stage a thumbnail is taken from
 MOMENT = 0.6  # share of the story at which it is taken

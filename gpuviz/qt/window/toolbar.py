@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu
 
 from gpuviz.arch import ARCHITECTURES
-from gpuviz.language import later, tr
 from gpuviz.qt.controls.controls import IconButton, MenuButton, button, keep_space, label
 from gpuviz.qt.running.core import LEVELS
 from gpuviz.qt.running.device_button import DeviceButton
+from gpuviz.words.language import later, tr
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from gpuviz.course import Listed
     from gpuviz.qt.commands.actions import Actions
     from gpuviz.qt.look.theme import Theme
-    from gpuviz.scenes import Listed
-    from gpuviz.scenes.base import Lesson
+    from gpuviz.story.lesson import Lesson
 
 _TIPS = {
     "level": later(

@@ -11,8 +11,7 @@ from PySide6.QtCore import QSettings
 from PySide6.QtGui import QCloseEvent, QResizeEvent
 from PySide6.QtWidgets import QMainWindow
 
-from gpuviz.errors import Failure, failure_of
-from gpuviz.language import tr
+from gpuviz.base.errors import Failure, failure_of
 from gpuviz.qt.commands.actions import Actions
 from gpuviz.qt.commands.choices import Choices
 from gpuviz.qt.history.crash_file import CrashFile
@@ -24,17 +23,18 @@ from gpuviz.qt.window.layout import SIZE, Layout
 from gpuviz.qt.window.lesson_commands import LessonCommands
 from gpuviz.qt.window.pane_commands import PaneCommands
 from gpuviz.qt.window.panes import Panes
-from gpuviz.runners.session import Session
-from gpuviz.scenes.showing import names_of
-from gpuviz.scenes.sources import Sources
+from gpuviz.run.session import Session
+from gpuviz.story.showing import names_of
+from gpuviz.story.sources import Sources
 from gpuviz.views.link import link
+from gpuviz.words.language import tr
 
 if TYPE_CHECKING:
+    from gpuviz.course import Listed
     from gpuviz.qt.running.worker import Job, Perform
     from gpuviz.qt.window.features import Features
-    from gpuviz.scenes import Listed
-    from gpuviz.scenes.base import Lesson
-    from gpuviz.traces import Finding
+    from gpuviz.story.lesson import Lesson
+    from gpuviz.traces.trace import Finding
     from gpuviz.views.provenance import Provenance
 
 ROOMY = 1400  # from this width on two pictures and the lessons fit beside each other

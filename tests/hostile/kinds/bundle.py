@@ -10,7 +10,7 @@ from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
 
-from gpuviz import resources
+from gpuviz.base import resources
 from tests.hostile import arrays, trees, zips
 from tests.hostile.kind import Kind
 from tests.hostile.kinds import lecture, recording, trace

@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from random import Random
 
-from gpuviz import folders
+from gpuviz.files import folders
 from tests.hostile import trees
 from tests.hostile.kind import Kind
 from tests.hostile.mutation import changed_bytes

@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from random import Random
 
-from gpuviz import resources
+from gpuviz.base import resources
 from tests.hostile import nasty
 from tests.hostile.kind import Kind
 from tests.hostile.mutation import changed_bytes, changed_text, encoded

@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from random import Random
 
-from gpuviz import resources
+from gpuviz.base import resources
 from tests.hostile import arrays, zips
 from tests.hostile.kind import Kind
 
@@ -48,10 +48,10 @@ def shown(file: Path) -> None:
     from gpuviz.draw.palette import THEMES
     from gpuviz.draw.stage import Stage
     from gpuviz.export.read_any import read_any
+    from gpuviz.recordings.recording import Recording
     from gpuviz.results import count_tables, placements, timings
-    from gpuviz.runners.recording import Recording
-    from gpuviz.runners.session import Session
-    from gpuviz.traces import Launch
+    from gpuviz.run.session import Session
+    from gpuviz.traces.trace import Launch
     from gpuviz.views.performed import view_of
     from gpuviz.views.provenance import Provenance
 

@@ -56,7 +56,7 @@ def window(file: Path) -> None:
     from PySide6.QtWidgets import QApplication
 
     from gpuviz.qt.window.window import Window
-    from gpuviz.runners.session import Session
+    from gpuviz.run.session import Session
     from tests.qt.fake_lesson import COURSE, FakePerform
 
     app = QApplication.instance()

@@ -19,8 +19,8 @@ _VARIED = ("--scene", "coalescing", "--vary", "stride=1,2", "--level", "ptx")
 @cache
 def _ours() -> tuple[bytes, ...]:
     """The lines of a sweep that is done: its head, and two cells."""
-    from gpuviz.scenes import lesson
-    from gpuviz.scenes.swept import of_lesson
+    from gpuviz.course import lesson
+    from gpuviz.story.swept import of_lesson
     from gpuviz.sweeps import axis
     from gpuviz.sweeps.cell import Found, Outcome
     from gpuviz.sweeps.record import kept

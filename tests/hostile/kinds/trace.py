@@ -7,10 +7,11 @@ from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
 
-from gpuviz import resources, trace_file
 from gpuviz.arguments import materialise, parse
+from gpuviz.base import resources
 from gpuviz.ptx.emulator import Options, emulate
 from gpuviz.ptx.text import parser
+from gpuviz.traces import file as trace_file
 from tests.hostile import arrays
 from tests.hostile.kind import Kind
 
@@ -37,8 +38,8 @@ def make(random: Random) -> bytes:
 def shown(file: Path) -> None:
     """As the window shows it: the lesson made of it, three moments of its story."""
     from gpuviz.export.read_any import read_any
-    from gpuviz.scenes.base import Lesson
-    from gpuviz.scenes.traced import record_of
+    from gpuviz.story.lesson import Lesson
+    from gpuviz.story.traced import record_of
     from gpuviz.views.provenance import Provenance
 
     if isinstance(read_any(file), Lesson):

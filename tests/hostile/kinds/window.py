@@ -31,9 +31,9 @@ def window(file: Path) -> None:
     from PySide6.QtCore import QCoreApplication, QEvent, QSettings
 
     from gpuviz import app
+    from gpuviz.course import COURSE
     from gpuviz.qt.window.window import Window
-    from gpuviz.runners.session import Session
-    from gpuviz.scenes import COURSE
+    from gpuviz.run.session import Session
 
     settings = QSettings(str(Path("gpuviz.ini").absolute()), QSettings.Format.IniFormat)
     with _mistakes() as mistakes:
@@ -76,7 +76,7 @@ def _wait(busy: Callable[[], bool]) -> None:
 @contextmanager
 def _mistakes() -> Iterator[list[str]]:
     """What goes wrong meanwhile, in whichever thread, and is no message of gpuviz's own."""
-    from gpuviz.errors import Failure, failure_of
+    from gpuviz.base.errors import Failure, failure_of
     from gpuviz.qt.controls.message import Message
 
     found: list[str] = []

@@ -9,18 +9,18 @@ import pytest
 
 from gpuviz.arch import architecture
 from gpuviz.arguments import parse as spec
+from gpuviz.base.errors import Cancelled, KernelFault
+from gpuviz.base.waiting import TimeLeft, remaining
 from gpuviz.cli import main
 from gpuviz.compile import compile_cuda
-from gpuviz.errors import Cancelled, KernelFault
+from gpuviz.course import lesson
+from gpuviz.launch.job import Job
 from gpuviz.memory.counts import Count
 from gpuviz.ptx.emulator import Options
 from gpuviz.ptx.limits import Limits, OutOfTime
-from gpuviz.runners import emulated
-from gpuviz.runners.job import Job
-from gpuviz.runners.verification import compare_run
-from gpuviz.scenes import lesson
-from gpuviz.scenes.perform import job_of
-from gpuviz.waiting import TimeLeft, remaining
+from gpuviz.run import emulated
+from gpuviz.run.verification import compare_run
+from gpuviz.story.perform import job_of
 from tests.ptx.launching import launch
 
 SLOW = """

@@ -11,8 +11,8 @@ import pytest
 
 from gpuviz.arch import architecture
 from gpuviz.memory.counting import Counter
-from gpuviz.observe import Sink
 from gpuviz.ptx.emulator import Options, Result
+from gpuviz.traces.observe import Sink
 from tests.ptx.launching import launch
 
 ARCHES = ("sm_90", "sm_60")

@@ -11,7 +11,7 @@ import pytest
 
 from gpuviz.ptx.classes import observed
 from gpuviz.ptx.emulator import Options
-from gpuviz.runners import emulated, verification
+from gpuviz.run import emulated, verification
 from tests.ptx.classes.test_classes import both
 from tests.ptx.classes.written import SIZE, Writer
 

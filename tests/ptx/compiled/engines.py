@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from gpuviz.arch import architecture
-from gpuviz.errors import KernelFault
+from gpuviz.base.errors import KernelFault
 from gpuviz.memory.counting import Counter
 from gpuviz.ptx.emulator import Options, Result, emulate
 from gpuviz.ptx.text.ir import Module
-from gpuviz.runners.base import Run
-from gpuviz.traces import MemoryInstruction, Trace
+from gpuviz.run.run import Run
+from gpuviz.traces.trace import MemoryInstruction, Trace
 
 ARCHES = ("sm_90", "sm_60")
 

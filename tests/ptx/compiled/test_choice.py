@@ -8,8 +8,8 @@ import sys
 import numpy as np
 import pytest
 
+from gpuviz.base.errors import KernelFault
 from gpuviz.cli import main
-from gpuviz.errors import KernelFault
 from gpuviz.ptx.compiled import build
 from gpuviz.ptx.emulator import Options, emulate
 from tests.ptx.launching import compiled

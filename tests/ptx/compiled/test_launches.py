@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from gpuviz.ptx.options import Engine, Options
-from gpuviz.runners import emulated, verification
-from gpuviz.runners.base import Run
-from gpuviz.runners.measured_file import MeasuredLaunch
-from gpuviz.runners.verification import Measured
+from gpuviz.recordings.measured_file import MeasuredLaunch
+from gpuviz.run import emulated, verification
+from gpuviz.run.run import Run
+from gpuviz.run.verification import Measured
 from tests.ptx.compiled.engines import alike_runs
 
 DATA = Path(__file__).parents[2] / "data"

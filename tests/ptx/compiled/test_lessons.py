@@ -8,13 +8,13 @@ from math import prod
 import pytest
 
 from gpuviz.arch import architecture
+from gpuviz.course import SCENES
+from gpuviz.launch.job import Job
 from gpuviz.ptx.emulator import Options
-from gpuviz.runners import emulated
-from gpuviz.runners.job import Job
-from gpuviz.scenes import SCENES
-from gpuviz.scenes.base import Lesson, Plan
-from gpuviz.scenes.check import check_values
-from gpuviz.scenes.perform import accepted, job_of
+from gpuviz.run import emulated
+from gpuviz.story.check import check_values
+from gpuviz.story.lesson import Lesson, Plan
+from gpuviz.story.perform import accepted, job_of
 from tests.ptx.compiled.engines import alike_runs
 
 CASES = [(one, number) for one in SCENES for number in range(-1, len(one.presets))]

@@ -1,0 +1,1 @@
+"""What all else stands on: errors, types of arrays, records, resources, stopping, waiting."""

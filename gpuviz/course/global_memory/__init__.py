@@ -1,0 +1,1 @@
+"""Chapter: requests to global memory."""

@@ -1,0 +1,1 @@
+"""Lesson: structs: alignment and arrays."""

@@ -1,0 +1,1 @@
+"""Chapter: products of matrices as they are written today."""

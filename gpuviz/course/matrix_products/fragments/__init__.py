@@ -1,0 +1,1 @@
+"""Lesson: fragments of tensor cores."""

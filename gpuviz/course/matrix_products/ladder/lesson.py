@@ -1,0 +1,310 @@
+"""Ladder: a matrix product from the naive kernel up, one idea a rung, each beside the one below."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from gpuviz.arch import Architecture, architecture
+from gpuviz.base.errors import UnavailableError
+from gpuviz.course.matrix_products.ladder.beside import (
+    SIZES,
+    beside,
+    beside_cublas,
+    cublas_column,
+    gained,
+)
+from gpuviz.course.matrix_products.ladder.cells import cells_of
+from gpuviz.course.matrix_products.ladder.difference import Changed, Difference, difference
+from gpuviz.course.matrix_products.ladder.rungs import RUNGS, Rung, text_of
+from gpuviz.course.together.thread_coarsening.lesson import number as brief
+from gpuviz.memory.bank_request import BankRequest, one_request
+from gpuviz.memory.counts import Count
+from gpuviz.memory.request import Request, first_requests
+from gpuviz.memory.transaction_names import counted
+from gpuviz.panels.address_map import AddressMap
+from gpuviz.panels.bank_board import with_board
+from gpuviz.panels.bank_map import BankMap
+from gpuviz.panels.layout import Node, columns, rows, share, spare
+from gpuviz.panels.lines import Line, Lines
+from gpuviz.panels.picture import Picture, longest
+from gpuviz.panels.table import Column, Table
+from gpuviz.recordings.ladder_times import shipped
+from gpuviz.run.run import Run
+from gpuviz.story.lesson import Choice, Lesson, Parameter, Plan, Preset, Story, Values
+from gpuviz.story.measured import time_column
+from gpuviz.story.script import Act, Script
+from gpuviz.story.values import number
+from gpuviz.timing.device import device_of
+from gpuviz.traces.trace import LANES, Trace
+from gpuviz.words.language import duration, tr
+
+_DRAWN = 256  # rows and columns of the matrices that are drawn and counted
+_SOURCE, _CELLS, _SEND, _ONE, _MOST, _END = 4.0, 4.0, 1.0, 0.8, 4.0, 5.0  # seconds
+_EACH = 64  # products a lane that counts are told for
+_TENSOR, _WGMMA = (8, 0), (9, 0)  # the first capability with all of mma's rungs; that of wgmma's
+# Products that a multiprocessor of an H100 or H200 makes a cycle: of floats, and on 4 tensor cores
+# (NVIDIA H100 Tensor Core GPU Architecture, 2022).
+_UNITS = {"fp32": 128, "tf32": 4 * 256, "fp16": 4 * 512}
+
+PARAMETERS = (
+    Parameter(
+        "rung",
+        "rung",
+        2,
+        choices=tuple(Choice(n, f"{n}: {rung.name}") for n, rung in enumerate(RUNGS, 1)),
+        hint="which kernel; each has one idea more than the one below it",
+    ),
+    Parameter(
+        "size",
+        "matrix size",
+        2048,
+        choices=tuple(Choice(n, f"{n} × {n}") for n in SIZES),
+        hint="of the launch that is timed",
+    ),
+)
+
+PRESETS = tuple(Preset(f"{n}: {rung.name}", {"rung": n}) for n, rung in enumerate(RUNGS, 1))
+
+
+def plan(values: Values) -> tuple[Plan, ...]:
+    """The rung and the one below it, drawn small and timed at real size."""
+    made = list[Plan]()
+    for rung in _shown(values):
+        small, real = (rung.plan(rung.name, side) for side in (_DRAWN, number(values, "size")))
+        more = {"blocks": "classes"}
+        made += [small, small.companion(real.size, real.grid, real.arguments, **more)]
+    return tuple(made)
+
+
+def _shown(values: Values) -> tuple[Rung, ...]:
+    """The rung, and the one below it if there is one."""
+    which = number(values, "rung")
+    return RUNGS[max(which - 2, 0) : which][::-1]
+
+
+def worst_read(trace: Trace, arch: Architecture) -> BankRequest | None:
+    """Of the first reads of shared memory by warp 0, the one that takes most wavefronts."""
+    loads = trace.of(block=0, warp=0, space="shared", op="load")
+    first = np.unique(loads.instruction, return_index=True)[1]
+    made = [one_request(trace, arch, loads, int(row)) for row in np.sort(first)]
+    return max(made, key=lambda one: one.count, default=None)
+
+
+def _worst_load(trace: Trace, arch: Architecture) -> Request:
+    """Of the first loads from global memory by warp 0, the one that takes most."""
+    return max(first_requests(trace, arch, 0, 0), key=lambda one: (not one.is_store, one.count))
+
+
+def tell(values: Values, runs: Mapping[str, Run]) -> Story:
+    """What is new in the source; who has which cells; what a warp reads; what it costs."""
+    rung, *below = _shown(values)
+    run = runs[rung.name]
+    arch = architecture(run.arch)
+    _check(rung, values, arch)
+    cells = cells_of(run.trace, _DRAWN)
+    held = cells.sums() if rung.on_tensor_cores else cells.per_step()
+    read = worst_read(run.trace, arch)
+    script = Script(rung.name)
+    script.act(_SOURCE, "intro", tr("what is new"), tr(rung.name))
+    stored = script.act(_CELLS, "store", tr("cells of a warp"), held)
+    reading = _Reading.of(script, read or _worst_load(run.trace, arch))
+    script.act(_END, "result", tr("result"), tr("beside the rung below"))
+    source = Difference(_changes(rung, below))
+    size, times = number(values, "size"), shipped()
+    all_rungs = beside_cublas(times, rung, size)
+    maps = _side_by_side(values, runs)
+    end = rows(_table(values, runs, arch), spare(all_rungs), spare(maps, 2), gap=0.8)
+    said = tr(rung.idea) + ".", held, reading.sentence(), gained(times, below, rung, size)
+    title = tr("Rung {n} of {all}: {name}", n=values["rung"], all=len(RUNGS), name=tr(rung.name))
+
+    def at(t: float) -> Picture:
+        number_ = script.at(t)[0]
+        now = min(number_, 2) if number_ < len(script.steps) - 1 else 3
+        body: Node = (
+            source,
+            cells.map(tr("Block (0,0) of P"), stored.counted(t, cells.stores)),
+            reading.body(t),
+            end,
+        )[now]
+        return Picture(title, said[now], body, longest(said))
+
+    return Story.of(script, at, _expected(rung), said[0])
+
+
+def _check(rung: Rung, values: Values, arch: Architecture) -> None:
+    """Refuse architectures without the instructions of a rung."""
+    what = {"n": values["rung"], "arch": arch}
+    if rung.unread and arch.cc != _WGMMA:
+        raise UnavailableError(tr("Rung {n} needs wgmma, which only 9.0 has, not {arch}.", **what))
+    if rung.on_tensor_cores and arch.cc < _TENSOR:
+        said = tr("Rung {n} needs tensor cores of 8.0 or later: {arch} has none.", **what)
+        raise UnavailableError(said)
+
+
+def _changes(rung: Rung, below: list[Rung]) -> tuple[Changed, ...]:
+    """Its source beside that of the rung below; of the first of a file, the whole."""
+    mine = text_of(rung)
+    if not below or below[0].kernel != rung.kernel:
+        return tuple(Changed(" ", line) for line in mine)
+    return difference(text_of(below[0]), mine)
+
+
+@dataclass(frozen=True, eq=False)
+class _Reading:
+    """A request of warp 0 going out and being served: from banks, or where there is none, lines."""
+
+    request: BankRequest | Request
+    sent: Act
+    served: Act
+
+    @classmethod
+    def of(cls, script: Script, request: BankRequest | Request) -> _Reading:
+        """Its acts."""
+        did = request.instruction
+        detail = f"{did.text} · {_cost(request)}"
+        sent = script.act(_SEND, "load", tr("request"), detail, did.line)
+        length = min(request.count * _ONE, _MOST)
+        return cls(request, sent, script.act(length, "load", tr("served"), detail, did.line))
+
+    def body(self, t: float) -> Node:
+        """The banks or the addresses."""
+        served = self.served.counted(t, self.request.count)
+        if isinstance(self.request, BankRequest):
+            return with_board(
+                BankMap(self.request, self.sent.share(t), served), self.request, served
+            )
+        return AddressMap(self.request, self.sent.share(t), served)
+
+    def sentence(self) -> str:
+        """What it takes."""
+        if isinstance(self.request, BankRequest):
+            return tr("Of the warp's reads of shared memory the one that takes most: {cost}.",
+                      cost=_cost(self.request))  # fmt: skip
+        if self.request.is_store:
+            return tr("Of global memory the warp itself only writes P: {cost}.",
+                      cost=_cost(self.request))  # fmt: skip
+        if self.request.instruction.op == "copy":
+            return tr("The warp has {name} copied to shared memory: {cost}.",
+                      name=self.request.name, cost=_cost(self.request))  # fmt: skip
+        return tr("The warp reads {name} for a step of k: {cost}.", name=self.request.name,
+                  cost=_cost(self.request))  # fmt: skip
+
+
+def _cost(request: BankRequest | Request) -> str:
+    if isinstance(request, BankRequest):
+        return counted("wavefront", request.count)
+    return request.counted(request.count)
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a launch costs for 64 products of each lane of a warp, and the least time at a size.
+
+    `cycles` are those that multiplying and that reading keep a multiprocessor busy for.
+    """
+
+    instructions: float
+    wavefronts: float
+    sectors: float
+    multiply: float
+    read: float
+
+
+_READS = (Count.SHARED_LOAD_WAVEFRONTS, Count.SHARED_STORE_WAVEFRONTS, Count.SHARED_COPY_WAVEFRONTS)
+
+
+def cost_of(run: Run, side: int, numbers: str = "fp32") -> Cost:
+    """Of a launch that multiplies matrices of so many rows and columns."""
+    totals = run.counts.totals
+    share = _EACH * LANES / side**3
+    waves = sum(totals[name] for name in _READS)
+    lines = totals[Count.GLOBAL_LOAD_LINES] + totals[Count.GLOBAL_COPY_LINES]
+    sectors = totals[Count.GLOBAL_LOAD_SECTORS] + totals[Count.GLOBAL_COPY_SECTORS]
+    return Cost(
+        run.trace.warp_instructions * share,
+        waves * share,
+        sectors * share,
+        _EACH * LANES / _UNITS[numbers],
+        max(waves, lines) * share,  # stages of L1 that work side by side
+    )
+
+
+def least_time(cost: Cost, arch: Architecture, side: int) -> float | None:
+    """Microseconds that the busier of units and L1 works on the device that is modelled."""
+    try:
+        device = device_of(arch)
+    except UnavailableError:
+        return None
+    steps = side**3 / (_EACH * LANES) / device.multiprocessors
+    return max(cost.multiply, cost.read) * steps / device.clock_ghz / 1e3
+
+
+def _table(values: Values, runs: Mapping[str, Run], arch: Architecture) -> Node:
+    """Both rungs: counts for as many products, the least time, the time that was measured."""
+    shown, size = _shown(values), number(values, "size")
+    found, times = [runs[rung.name] for rung in shown], shipped()
+    pairs = list(zip(found, shown, strict=True))
+    costs = [cost_of(run, _DRAWN, rung.numbers) for run, rung in pairs]
+    timed = [beside(times, rung, size, run) for run, rung in pairs]
+    least = [least_time(cost, arch, size) for cost in costs]
+    limit = [tr("reading") if c.read > c.multiply else tr("multiplying") for c in costs]
+    made = (
+        Column(("",), tuple(tr(rung.name) for rung in shown), "left", tr("model")),
+        Column((tr("global sectors"), tr("sectors")),
+               _told([c.sectors for c in costs], [r.boxes for r in shown])),
+        Column((tr("shared wavefronts"), tr("wavefronts")),
+               _told([c.wavefronts for c in costs], [r.unread for r in shown]), bold=True),
+        Column((tr("PTX instructions"), tr("PTX instr.")),
+               tuple(brief(c.instructions, 1) for c in costs), optional=2),
+        Column((tr("busiest"),), tuple(limit), "left", optional=1),
+        *(() if None in least else (_least(least),)),
+        *time_column(timed, always=True),
+        *cublas_column(times, shown, size),
+    )  # fmt: skip
+    note = tr("Counts for {n} products of each lane of a warp; times for {size} × {size}.",
+              n=_EACH, size=size)  # fmt: skip
+    return rows(Table(made, 0), Lines((Line((note,), "muted"),)), gap=0.8)
+
+
+def _told(counts: list[float], unknown: list[bool]) -> tuple[str, ...]:
+    """Counts in words; what TMA and wgmma ask for by themselves is not counted."""
+    pairs = zip(counts, unknown, strict=True)
+    return tuple("–" if hidden else brief(count, 2) for count, hidden in pairs)
+
+
+def _side_by_side(values: Values, runs: Mapping[str, Run]) -> Node:
+    """Whose the cells of a tile are, on the rung below and here."""
+    shown = [(tr(r.name), cells_of(runs[r.name].trace, _DRAWN)) for r in _shown(values)]
+    maps = (cells.map(name, cells.stores, False) for name, cells in shown[::-1])
+    return columns(*(share(1, one) for one in maps))
+
+
+def _least(times: list[float | None]) -> Column:
+    """The column of times that cannot be less."""
+    cells = tuple(duration(time) for time in times if time is not None)
+    return Column((tr("at least"),), cells, badge=tr("model"))
+
+
+def _expected(rung: Rung) -> str:
+    """What a tile asks global memory for, by arithmetic."""
+    shared = rung not in RUNGS[:2]  # these ask for both factors of every product
+    numbers = sum(1 / side for side in rung.tile) if shared else 2
+    said = brief(numbers * _EACH)
+    return tr("by arithmetic: {n} numbers from global memory for {all} products", n=said,
+              all=_EACH)  # fmt: skip
+
+
+LESSON = Lesson(
+    "ladder",
+    "The ladder to cuBLAS",
+    "Modern matrix products",
+    "What each idea adds to a matrix product, from the naive kernel to the speed of a library's.",
+    PARAMETERS,
+    PRESETS,
+    plan,
+    tell,
+    words=("tile", "coarsening", "register", "wavefront", "conflict", "barrier"),
+)

@@ -1,0 +1,1 @@
+"""Lesson: pipelines of copies."""

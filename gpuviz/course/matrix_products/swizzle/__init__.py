@@ -1,0 +1,1 @@
+"""Lesson: layouts and swizzles."""

@@ -1,0 +1,1 @@
+"""Chapter: how a launch is organised."""

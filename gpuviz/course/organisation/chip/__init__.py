@@ -1,0 +1,1 @@
+"""Lesson: a launch on the chip."""

@@ -1,0 +1,1 @@
+"""Lesson: threads, warps, lanes."""

@@ -1,0 +1,254 @@
+"""The threads of a block in their places, and the warps it is cut into, lane by lane."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+
+from gpuviz.base.arrays import F32, F64, I64, Bool
+from gpuviz.draw.bands import bands, partly
+from gpuviz.draw.ease import smooth
+from gpuviz.draw.heading import label
+from gpuviz.draw.layout import Rect, centers, first_fitting, grid
+from gpuviz.draw.marks import Boxes, Curves, Mark, Texts, Tip
+from gpuviz.draw.metrics import text_width
+from gpuviz.draw.stage import Stage
+from gpuviz.draw.volume import Volume, numbers, planes, volume
+from gpuviz.panels.panel import Need, Panel
+from gpuviz.traces.trace import LANES
+from gpuviz.words.language import tr
+
+_AROUND = np.array([-1, -1, 2, 2], np.float32)
+_LEAST = 15.75  # letters high
+
+
+@dataclass(frozen=True, eq=False)
+class Threads:
+    """The threads of a block by their numbers: (T, 3) `place` is threadIdx, (T,) the numbers.
+
+    `size` is blockDim.
+    """
+
+    size: tuple[int, int, int]
+    place: I64
+    thread: I64
+    warp: I64
+    lane: I64
+
+    @cached_property
+    def warps(self) -> int:
+        """Warps of the block."""
+        return int(self.warp.max()) + 1
+
+    @cached_property
+    def empty(self) -> I64:
+        """(E, 2) warp and lane of lanes that have no thread."""
+        taken = np.zeros((self.warps, LANES), bool)
+        taken[self.warp, self.lane] = True
+        return np.argwhere(~taken)
+
+    def tip(self, i: int) -> str:
+        """What hovering a thread says."""
+        x, y, z = self.place[i].tolist()
+        return tr(
+            "threadIdx ({x}, {y}, {z}) · thread {thread}\nwarp {warp} · lane {lane}",
+            x=x,
+            y=y,
+            z=z,
+            thread=self.thread[i],
+            warp=self.warp[i],
+            lane=self.lane[i],
+        )
+
+
+@dataclass(frozen=True)
+class Forming:
+    """How far it is: the share of `threads` numbered, warps `formed`, and of the next `count`
+    together the share that is `forming`.
+    """
+
+    threads: float = 0.0
+    formed: int = 0
+    forming: float = 0.0
+    count: int = 0
+
+    def over(self, warps: int) -> int:
+        """Warps that are there, of all."""
+        return min(self.formed + (self.count if self.forming >= 1 else 0), warps)
+
+
+@dataclass(frozen=True, eq=False)
+class _View:
+    """Where everything goes, whatever the time."""
+
+    area: Rect
+    threads: Volume
+    cells: F32
+    rows: Rect
+    lanes: F32
+    empty: F32
+    curves: F32
+
+
+@dataclass(frozen=True, eq=False)
+class BlockToWarps(Panel):
+    """Block `number` above, its warps below, bands from threads to the lanes they become."""
+
+    share: ClassVar[float] = 0.69
+    number: int
+    threads: Threads
+    moment: Forming
+
+    def need(self, stage: Stage, width: float) -> Need:
+        """Enough to tell threads and lanes apart."""
+        return Need(_LEAST * stage.text(14), _LEAST * stage.text(14))
+
+    def draw(self, stage: Stage, area: Rect) -> Iterator[Mark]:
+        """Bands behind everything else."""
+        view = _lay_out(stage, self.threads, area)
+        yield _bands(stage, self.threads, view, self.moment)
+        yield from _block(stage, self.number, self.threads, view, self.moment)
+        yield from _warps(stage, self.threads, view, self.moment)
+
+
+def _lay_out(stage: Stage, seen: Threads, right: Rect) -> _View:
+    """The block above its warps."""
+    size = stage.text(14)
+    name = size * 1.4
+    low = right.above(name)[1]
+    rows = min(seen.warps * 30.0 * stage.scale, low.height * 0.36)
+    room = Rect(low.x, low.y, low.width, low.height - rows - 2.2 * name)
+    block = seen.size
+    threads = volume(room, block, name if block[2] > 1 else 0.0, 60 * stage.scale)
+    cells = threads.cells(*seen.place.T)
+    start = text_width(tr("warp {n}", n=31), size) + size
+    box = Rect(low.x + start, low.bottom - rows - size * 1.4, low.width - start, rows)
+    lanes = grid(box, seen.warps, LANES, _gap(box, seen.warps))
+    mine = lanes[seen.warp * LANES + seen.lane]
+    feet, heads = centers(cells), centers(mine)
+    feet[:, 1] += cells[:, 3] / 2
+    heads[:, 1] -= mine[:, 3] / 2
+    empty = lanes[seen.empty[:, 0] * LANES + seen.empty[:, 1]]
+    return _View(right, threads, cells, box, mine, empty, bands(feet, heads))
+
+
+def _gap(box: Rect, rows: int) -> float:
+    """Space between lanes."""
+    small = min(box.width / LANES, box.height / rows)
+    return 2.0 if small >= 12 else 1.0 if small >= 5 else 0.0
+
+
+def _share(seen: Threads, moment: Forming) -> tuple[F64, Bool]:
+    """(T,) how far each thread has come to its lane, and whether it is on its way now."""
+    now = (seen.warp >= moment.formed) & (seen.warp < moment.formed + moment.count)
+    return np.where(seen.warp < moment.formed, 1.0, np.where(now, moment.forming, 0.0)), now
+
+
+def _block(
+    stage: Stage, number: int, seen: Threads, view: _View, moment: Forming
+) -> tuple[Mark, ...]:
+    """The threads of the block in their places, coloured by lane once they have a number."""
+    palette, size = stage.palette, stage.text(14)
+    numbered = np.arange(len(seen.thread)) < np.ceil(moment.threads * len(seen.thread))
+    come, now = _share(seen, moment)
+    strong = now | (come >= 1)
+    fill = np.where(
+        strong[:, None], palette.lanes[seen.lane], palette.soft(palette.lanes[seen.lane], 0.45)
+    )
+    fill = np.where(numbered[:, None], fill, palette.cell).astype(np.uint8)
+    shape = " × ".join(map(str, seen.size))
+    forms = (
+        tr("block {b}: {shape} threads (x × y × z), colour = lane", b=number, shape=shape),
+        tr("block {b}: {shape} threads", b=number, shape=shape),
+    )
+    text = first_fitting(forms, view.area.width, size)
+    return (
+        label(view.area.x, view.area.y + size * 0.6, text, palette.muted, size),
+        *planes(stage, view.threads),
+        Boxes(
+            view.cells,
+            fill,
+            stroke=palette.border if view.threads.gap else None,
+            radius=2,
+            tip=seen.tip,
+        ),
+        *numbers(stage, view.cells[numbered], seen.thread[numbered], fill[numbered]),
+        *_outlines(stage, view, now),
+    )
+
+
+def _outlines(stage: Stage, view: _View, now: Bool) -> tuple[Mark, ...]:
+    """Around the threads of the warp that is being formed, unless they are very narrow."""
+    if min(view.threads.pitch) < 6:
+        return ()
+    grown = (view.cells[now] + _AROUND).astype(np.float32)
+    return (Boxes(grown, stroke=stage.palette.outline, stroke_width=2, radius=3),)
+
+
+def _bands(stage: Stage, seen: Threads, view: _View, moment: Forming) -> Mark:
+    """From the threads of the warp that is being formed to its lanes, behind everything else."""
+    come, now = _share(seen, moment)
+    few = now & (come > 0) if int(now.sum()) <= 2 * LANES else np.zeros_like(now)
+    curves = partly(view.curves[few], smooth(come[few] * 1.4))
+    return Curves(curves, stage.palette.lanes[seen.lane[few]], 1.6 * stage.scale)
+
+
+def _warps(stage: Stage, seen: Threads, view: _View, moment: Forming) -> tuple[Mark, ...]:
+    """A row of lanes for each warp, bands from the threads that become its lanes."""
+    palette = stage.palette
+    come, now = _share(seen, moment)
+    color = palette.lanes[seen.lane]
+    fill = palette.state(color, smooth(come))
+    arrived = come >= 1
+    lost = moment.formed + moment.count > seen.empty[:, 0]
+    return (
+        Boxes(view.lanes, fill, radius=2, tip=seen.tip, lanes=seen.lane),
+        Boxes(
+            view.empty[~lost],
+            palette.todo(palette.waste_ground),
+            hatch=palette.todo(palette.waste),
+            tip=_empty_tip(seen, ~lost),
+        ),
+        Boxes(
+            view.empty[lost], palette.waste_ground, hatch=palette.waste, tip=_empty_tip(seen, lost)
+        ),
+        *numbers(stage, view.lanes[arrived], seen.thread[arrived], fill[arrived]),
+        *_names(stage, seen, view, moment),
+    )
+
+
+def _empty_tip(seen: Threads, chosen: Bool) -> Tip:
+    """The hover text of lanes without a thread."""
+    which = seen.empty[chosen]
+    return lambda i: tr(
+        "lane {lane} of warp {warp} has no thread", lane=which[i, 1], warp=which[i, 0]
+    )
+
+
+def _names(stage: Stage, seen: Threads, view: _View, moment: Forming) -> tuple[Mark, ...]:
+    """The warps' names beside their rows, and the lanes' numbers below the last, where no band
+    crosses them.
+    """
+    palette, size = stage.palette, stage.text(14)
+    pitch = view.rows.height / seen.warps
+    every = next(n for n in (1, 2, 4, 8, 16, 32) if n * pitch >= size * 1.15 or n == 32)
+    warps = range(0, seen.warps, every)
+    y = [view.rows.y + (n + 0.5) * pitch for n in warps]
+    at = np.array([(view.area.x, top) for top in y], np.float32)
+    ink = np.where(
+        (np.array(warps) < moment.formed + moment.count)[:, None], palette.ink, palette.faint
+    ).astype(np.uint8)
+    wide = view.rows.width / LANES
+    lanes = range(0, LANES, 4)
+    below = view.rows.bottom + size * 0.7
+    places = np.array([(view.rows.x + (n + 0.5) * wide, below) for n in lanes], np.float32)
+    title = label(view.area.x, below, tr("lane"), palette.muted, size)
+    return (
+        Texts(at, tuple(tr("warp {n}", n=n) for n in warps), ink, size),
+        title,
+        Texts(places, tuple(map(str, lanes)), palette.muted, size, "center"),
+    )

@@ -1,0 +1,1 @@
+"""Chapter: shared memory, constants, and the other spaces."""

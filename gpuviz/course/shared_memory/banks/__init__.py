@@ -1,0 +1,1 @@
+"""Lesson: shared memory banks."""

@@ -1,0 +1,1 @@
+"""Chapter: kernels in which all of it meets."""

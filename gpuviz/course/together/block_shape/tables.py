@@ -1,0 +1,171 @@
+"""Tables of block shapes: the published best beside ours, and our sixteen fastest."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gpuviz.arch.occupancy_fit import GF100, Demand
+from gpuviz.course.together.block_shape.atlas import Atlas, few, gigaflops, in_ms
+from gpuviz.course.together.occupancy.published import C2070_REGISTERS, SHAPES
+from gpuviz.draw.axis import logarithmic
+from gpuviz.panels.figures import Sourced
+from gpuviz.panels.layout import Node, columns, first, rows, share, spare
+from gpuviz.panels.plot import Curve, Named, Plot, Points
+from gpuviz.panels.table import Column, Table
+from gpuviz.words.language import grouped, percent, tr
+
+DOCUMENT = "CUDA 2da parte"
+Published = tuple[int, int, float]  # x and y of a block, milliseconds
+# Its list of the fastest block shapes (sgemm naive, N = 1024, Tesla C2070), in milliseconds.
+BEST = (
+    (32, 5, 33.264),
+    (32, 6, 33.275),
+    (32, 24, 33.732),
+    (32, 4, 33.780),
+    (16, 10, 35.538),
+    (32, 3, 35.789),
+    (32, 8, 35.800),
+)
+_NAMED = (2, 32), (32, 2)
+_CONTRAST = tuple((s.x, s.y, float(s.milliseconds)) for s in SHAPES if (s.x, s.y) in _NAMED)
+TOP = 16
+
+
+def published(atlas: Atlas, shape: tuple[int, int]) -> Node:
+    """The published list beside what is known here, and where it is from; one `shape` is shown."""
+    texts = (
+        tr(
+            "lecture \u201c{document}\u201d: sgemm on a Tesla C2070 (GF100), N = 1024; its best, "
+            "32 × 5, is 60 GFLOP/s there",
+            document=DOCUMENT,
+        ),
+        tr(
+            "\u201c{document}\u201d, Tesla C2070, N = 1024; 32 × 5 is 60 GFLOP/s", document=DOCUMENT
+        ),
+        tr("\u201c{document}\u201d, Tesla C2070, N = 1024", document=DOCUMENT),
+    )
+    shapes, plot = (*BEST, *_CONTRAST), (spare(_then_and_now(atlas)),) if atlas.order else ()
+    return first(
+        rows(_listed(atlas, shapes, shape), Sourced(texts), *plot, gap=0.4),
+        rows(_listed(atlas, _few(shape), shape), Sourced(texts)),
+    )
+
+
+def _few(shape: tuple[int, int]) -> tuple[Published, ...]:
+    """The published best; the last one gives way to a contrast that is shown."""
+    own = next((one for one in _CONTRAST if one[:2] == shape), None)
+    return (*BEST[:-1], own) if own else BEST
+
+
+def _then_and_now(atlas: Atlas) -> Plot:
+    """Published times across, recorded ones up: what is fast there, and what is fast here."""
+    every = (*BEST, *_CONTRAST)
+    here = [float(atlas.milliseconds[y - 1, x - 1]) for x, y, _ in every]
+    low, high = 2.0 ** np.floor(np.log2(min(here))), 2.0 ** np.ceil(np.log2(max(here)))
+    ends = [n for n, (x, y, _) in enumerate(every) if (x, y) in ((16, 10), *_NAMED)]
+    return Plot(
+        logarithmic((tr("published gputime, ms"),), 32.0, 256.0, 2.0),
+        logarithmic((tr("recorded time, ms"), tr("ms")), float(low), float(high), 2.0),
+        (
+            Points([ms for *_, ms in every], here, "good", answers=True),
+            *(
+                Named(every[n][2], here[n], f"{every[n][0]} × {every[n][1]}", answers=True)
+                for n in ends
+            ),
+        ),
+        right=4.0,
+    )
+
+
+def _listed(atlas: Atlas, shapes: tuple[Published, ...], own: tuple[int, int]) -> Table:
+    """What the table says of each shape."""
+    then = [Demand(x * y, C2070_REGISTERS, 0).on(GF100) for x, y, _ in shapes]
+    model, places = tr("model"), {shape: n + 1 for n, shape in enumerate(atlas.order)}
+    ranks = [places.get((x, y)) for x, y, _ in shapes]
+    source = tr("recorded") if atlas.made else tr("unavailable")
+    device = atlas.made.gpu.name if atlas.made else tr("time")
+    gputime = tuple(_as_published(t) for *_, t in shapes)
+    sectors = tuple(_sectors(atlas, x, y) for x, y, _ in shapes)
+    here = tuple(percent(atlas.occupancy(x, y).fraction) for x, y, _ in shapes)
+    times = tuple(_time(atlas, x, y) for x, y, _ in shapes)
+    in_full = tr("occupancy, CC {arch}", arch=atlas.arch.version)
+    return Table(
+        (
+            Column((tr("block"),), tuple(f"{x} × {y}" for x, y, _ in shapes), "left"),
+            Column((tr("gputime"),), gputime, badge=tr("published"), ink="muted", bold=True),
+            Column(
+                (tr("occupancy, CC 2.0"),),
+                tuple(percent(o.fraction) for o in then),
+                badge=model,
+                optional=2,
+            ),
+            Column((tr("sectors a request"), tr("sectors")), sectors, badge=model),
+            Column((in_full,), here, badge=model, optional=1),
+            Column(
+                (device,), times, badge=source, ink="good" if atlas.made else "muted", bold=True
+            ),
+            Column((tr("rank"),), tuple(grouped(n) if n else "–" for n in ranks), optional=3),
+        ),
+        now=next((n for n, (*one, _) in enumerate(shapes) if tuple(one) == own), None),
+    )
+
+
+def _as_published(milliseconds: float) -> str:
+    """Three places where the document has them."""
+    whole = milliseconds == int(milliseconds)
+    return tr("{n} ms", n=f"{milliseconds:.0f}" if whole else f"{milliseconds:.3f}")
+
+
+def _sectors(atlas: Atlas, x: int, y: int) -> str:
+    found = float(atlas.per_request[y - 1, x - 1])
+    return few(found) if np.isfinite(found) else "–"
+
+
+def _time(atlas: Atlas, x: int, y: int) -> str:
+    found = float(atlas.milliseconds[y - 1, x - 1])
+    return in_ms(found) if np.isfinite(found) else "–"
+
+
+def top(atlas: Atlas) -> Node:
+    """Our sixteen fastest shapes, in two tables side by side."""
+    halves = range(1, TOP // 2 + 1), range(TOP // 2 + 1, TOP + 1)
+    tables = columns(*(share(1, _half(atlas, ranks)) for ranks in halves))
+    return rows(tables, spare(_by_place(atlas)), gap=0.6)
+
+
+def _by_place(atlas: Atlas) -> Plot:
+    """The times of all shapes in order: how far ahead the fastest are."""
+    times = np.sort(atlas.milliseconds, axis=None)
+    place = np.arange(1.0, len(times) + 1)
+    low, high = 2.0 ** np.floor(np.log2(times[0])), 2.0 ** np.ceil(np.log2(times[-1]))
+    return Plot(
+        logarithmic((tr("rank among all shapes"), tr("rank")), 1.0, float(len(times)), 4.0),
+        logarithmic((tr("recorded time, ms"), tr("ms")), float(low), float(high), 2.0),
+        (
+            Curve(place, times, "muted", 2.0),
+            Points(place[:TOP], times[:TOP], "good", 4, answers=True),
+        ),
+    )
+
+
+def _half(atlas: Atlas, ranks: range) -> Table:
+    """Some ranks."""
+    shapes = [atlas.order[n - 1] for n in ranks]
+    times = tuple(_time(atlas, x, y) for x, y in shapes)
+    rates = tuple(_rate(atlas, x, y) for x, y in shapes)
+    sectors = tuple(_sectors(atlas, x, y) for x, y in shapes)
+    resident = tuple(percent(atlas.occupancy(x, y).fraction) for x, y in shapes)
+    return Table(
+        (
+            Column(("",), tuple(map(str, ranks)), "left"),
+            Column((tr("block"),), tuple(f"{x} × {y}" for x, y in shapes), "left"),
+            Column((tr("time"),), times, badge=tr("recorded"), ink="good", bold=True),
+            Column(("GFLOP/s",), rates, optional=1),
+            Column((tr("sectors"),), sectors, badge=tr("model"), optional=2),
+            Column((tr("occupancy"),), resident, badge=tr("model"), optional=3),
+        )
+    )
+
+
+def _rate(atlas: Atlas, x: int, y: int) -> str:
+    return grouped(gigaflops(float(atlas.milliseconds[y - 1, x - 1]), atlas.size))

@@ -1,0 +1,406 @@
+"""Histogram: atomics in global memory, in shared memory, and in a copy for each lane."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from gpuviz.arch import Architecture, architecture
+from gpuviz.base.arrays import I64
+from gpuviz.course.together.histogram.count import Cost, Counting, cost_of, counting_of
+from gpuviz.course.together.histogram.queues import Lanes, Queues
+from gpuviz.draw.ease import passed, smooth
+from gpuviz.memory.transaction_names import counted
+from gpuviz.panels.figures import Counted, Figure
+from gpuviz.panels.layout import rows
+from gpuviz.panels.picture import Picture
+from gpuviz.panels.table import Column, Table
+from gpuviz.run.run import Run
+from gpuviz.story import values as of
+from gpuviz.story.lesson import Choice, Lesson, Parameter, Plan, Preset, Story, Values, offered
+from gpuviz.story.measured import time_column
+from gpuviz.story.script import Act, Script, StepKind
+from gpuviz.words.language import grouped, tr, trn
+
+_KERNEL = "histogram.cu"
+_WAYS = ("global_atomics", "shared_atomics", "privatised")
+_LOAD, _TURNS, _TURN, _PAUSE, _REST, _MERGE, _END = 1.5, 6.0, 1.2, 0.8, 5.0, 2.0, 4.0  # seconds
+_GAP = 0.5  # letters between the parts of the picture
+_FEWEST = 16  # bins that are drawn at least
+_SEEN = 16  # of a block's requests after the first, in passing
+_REAL = (
+    1056,
+    128,
+)  # blocks and values a thread of the companion: what 132 multiprocessors hold, 8 blocks each
+
+PARAMETERS = (
+    Parameter(
+        "way",
+        "counted in",
+        "global_atomics",
+        choices=(
+            Choice("global_atomics", "global memory"),
+            Choice("shared_atomics", "shared memory"),
+            Choice("privatised", "a copy for each lane"),
+        ),
+    ),
+    Parameter(
+        "used",
+        "bins in use",
+        64,
+        hint="values are spread over so many bins",
+        choices=offered(1, 4, 16, 32, 64, 128),
+    ),
+    Parameter(
+        "values", "values", "rand", choices=(Choice("rand", "random"), Choice("arange", "in order"))
+    ),
+    Parameter("bins", "bins", 64, compiled=True, choices=offered(32, 64, 128)),
+    Parameter(
+        "copies",
+        "copies of each bin",
+        32,
+        compiled=True,
+        hint="where every lane has a copy of its own, or some share one",
+        choices=offered(2, 4, 8, 16, 32),
+    ),
+    Parameter("each", "values per thread", 32, choices=offered(8, 32, 128)),
+    Parameter("blocks", "blocks", 132, hint="of 128 threads", choices=offered(4, 32, 132)),
+)
+_THREADS = 128
+
+PRESETS = (
+    Preset("Global atomics", {"way": "global_atomics", "used": 64}),
+    Preset("Shared atomics", {"way": "shared_atomics", "used": 64}),
+    Preset("A copy for each lane", {"way": "privatised", "used": 64}),
+    Preset("One bin for all", {"way": "global_atomics", "used": 1}),
+    Preset("One bin, in shared memory", {"way": "shared_atomics", "used": 1}),
+)
+
+
+def problem(values: Values) -> str:
+    """Why these values make no sense together, or ""."""
+    used, bins = of.number(values, "used"), of.number(values, "bins")
+    if used > bins:
+        return tr(
+            "Values cannot be spread over {used} bins: there are {bins}.", used=used, bins=bins
+        )
+    return ""
+
+
+def plan(values: Values) -> tuple[Plan, ...]:
+    """All three ways, drawn of half a million values, and timed of seventeen million."""
+    shape = of.number(values, "blocks"), of.number(values, "each")
+    drawn = tuple(_launch(way, values, *shape) for way in _WAYS)
+    return (*drawn, *(_real(plan, values) for plan in drawn))
+
+
+def _launch(way: str, values: Values, blocks: int, each: int) -> Plan:
+    """One way to count the values of so many blocks."""
+    bins, count = of.number(values, "bins"), blocks * _THREADS * each
+    arguments = (
+        f"u32[{count}]={values['values']}",
+        f"u32[{bins}]=zeros",
+        f"i32={of.number(values, 'used') - 1}",
+        f"i32={count}",
+    )
+    defines = ("BINS", str(bins)), ("COPIES", str(of.number(values, "copies")))
+    size = tr("{n} values", n=grouped(count))
+    return Plan(way, _KERNEL, way, (blocks, 1, 1), (_THREADS, 1, 1), arguments, defines, size=size)
+
+
+def _real(drawn: Plan, values: Values) -> Plan:
+    """The same at the size that is timed."""
+    made = _launch(drawn.entry, values, *_REAL)
+    return drawn.companion(made.size, made.grid, made.arguments)
+
+
+@dataclass(frozen=True)
+class _Acts:
+    """Stretches of the story: lanes join their queues, the first request is served turn by turn;
+    its tokens become bars, the rest of the block's follow, then all blocks are put together.
+    """
+
+    load: Act
+    turns: Act
+    pause: Act
+    rest: Act
+    merge: Act
+
+
+def tell(values: Values, runs: Mapping[str, Run]) -> Story:
+    """One warp's atomic turn by turn, the rest of the block, all blocks, and the costs."""
+    way, bins, used = str(values["way"]), *(of.number(values, n) for n in ("bins", "used"))
+    run, arch = runs[way], architecture(runs[way].arch)
+    copies = of.number(values, "copies")
+    counting = counting_of(run, arch, bins, copies if way == "privatised" else 1)
+    costs = tuple(cost_of(runs[name]) for name in _WAYS)
+    total = run.outputs["bins"].astype(np.int64)
+    title, sentence, over = _title(way, counting), _sentence(counting), _compared(costs)
+    script, acts = _script(counting, run, way, over[0])
+    table = _table(costs, copies, _WAYS.index(way))
+    compared = Picture(*over, table)
+
+    def at(t: float) -> Picture:
+        served, done = acts.turns.counted(t, counting.turns), _requests(counting, acts, t)
+        chart = (
+            _queues(counting, total, used, acts, t),
+            _counted(counting, total, served, done, acts.merge.share(t)),
+        )
+        low = Picture(title, sentence, rows(*chart)) if t < acts.merge.end else compared
+        return Picture(title, sentence, rows(*chart, table, gap=_GAP), low=low)
+
+    return Story.of(script, at, _expected(values, run, counting))
+
+
+def _requests(counting: Counting, acts: _Acts, t: float) -> float:
+    """The block's requests that are over, the fraction being the one under way."""
+    if t < acts.turns.end:
+        return 0.0
+    return 1.0 + acts.rest.counted(t, len(counting.cell) - 1)
+
+
+def _queues(counting: Counting, total: I64, used: int, acts: _Acts, t: float) -> Queues:
+    """The request under way: the first one turn by turn, of the others some in passing."""
+    served, done = acts.turns.counted(t, counting.turns), _requests(counting, acts, t)
+    request, asked, first = 0, acts.load.share(t), done <= 1
+    if not first:
+        request, served = _passing(counting, acts.rest.share(t))
+        asked = 1.0
+    lanes = Lanes(
+        counting.active[request],
+        counting.bin[request],
+        counting.copy[request],
+        counting.turn[request],
+        asked,
+        served,
+        lambda lane: _lane_tip(counting, request, lane),
+    )
+    bins = min(max(used, _FEWEST), counting.bins)
+    shape = counting.copies, counting.bins
+    counts = counting.counts(served, done).reshape(shape)[:, :bins]
+    whole = counting.after[-1].reshape(shape)[:, :bins]
+    left = ""
+    if bins < counting.bins:
+        left = tr("bins {a} to {b} stay empty", a=bins, b=counting.bins - 1)
+    merged = acts.merge.share(t)
+    return Queues(lanes, first, acts.pause.share(t), counts, whole, total[:bins], merged, left)
+
+
+def _passing(counting: Counting, share: float) -> tuple[int, float]:
+    """Which of the requests after the first is seen, and how many of its turns are over."""
+    later = len(counting.cell) - 1
+    seen = min(later, _SEEN)
+    number, part = min(int(share * seen), seen - 1), share * seen
+    request = 1 + number * later // seen
+    turns = int(counting.turn[request, counting.active[request]].max()) + 1
+    return request, turns * min(part - number, 1.0)
+
+
+def _title(way: str, counting: Counting) -> str:
+    """What becomes of the first request."""
+    turns, cost = counting.turns, cost_in_words(counting, int(counting.cost[0]))
+    if counting.locks:
+        return tr(
+            "{cost} a request at least: what locks cost before 5.0 is not modelled", cost=cost
+        )
+    if way == "global_atomics":
+        if turns == 1:
+            return tr("Global atomics: every lane wants a bin of its own")
+        return tr("Global atomics: lanes that want the same bin take {n} rounds", n=turns)
+    if way == "shared_atomics":
+        if turns == 1:
+            return tr("Shared atomics: one wavefront counts for all lanes")
+        if counting.lanes_meet:
+            return tr("Shared atomics: {n} wavefronts, as lanes meet in a bank", n=turns)
+        return tr("Shared atomics: {n} wavefronts, as bins meet in a bank", n=turns)
+    if turns == 1:
+        return tr("A copy for each lane: nobody ever waits")
+    return tr("{copies} copies of each bin: {n} wavefronts", copies=counting.copies, n=turns)
+
+
+def _sentence(counting: Counting) -> str:
+    """What the block's requests cost."""
+    ideal, count = int(counting.ideal.sum()), len(counting.cell)
+    cost = cost_in_words(counting, int(counting.cost.sum()))
+    if counting.shared:
+        return tr(
+            "One of the block's {count} atomic requests; together they take {cost} of shared "
+            "memory, {ideal} at best.",
+            count=grouped(count),
+            cost=cost,
+            ideal=grouped(ideal),
+        )
+    return tr(
+        "The longest queue of the block's {count} atomic requests; together they take {cost}; "
+        "{ideal} would do for values in order.",
+        count=count,
+        cost=cost,
+        ideal=grouped(ideal),
+    )
+
+
+def _compared(costs: tuple[Cost, ...]) -> tuple[str, str]:
+    """Title and sentence of the table."""
+    _, shared, private = costs
+    more = private.wavefronts - shared.wavefronts
+    numbers = {
+        "a": grouped(private.atomic),
+        "b": grouped(shared.atomic),
+        "c": grouped(private.around - shared.around),
+        "d": grouped(abs(more)),
+    }
+    said = tr(
+        "Copies count in {a} wavefronts instead of {b}, and take {c} more to clear and merge: {d} "
+        "more in all.",
+        **numbers,
+    )
+    if more <= 0:
+        said = tr(
+            "Copies count in {a} wavefronts instead of {b}, and take {c} more to clear and "
+            "merge: {d} fewer in all.",
+            **numbers,
+        )
+    return tr("Three places to count in"), said
+
+
+def _expected(values: Values, run: Run, counting: Counting) -> str:
+    """Additions in global memory, by arithmetic alone."""
+    launch = run.trace.launch
+    count = launch.blocks * launch.threads_per_block * of.number(values, "each")
+    if counting.shared:
+        return tr(
+            "by arithmetic: {bins} × {blocks} additions in global memory instead of {count}",
+            bins=counting.bins,
+            blocks=launch.blocks,
+            count=grouped(count),
+        )
+    sectors = expected_sectors(values, architecture(run.arch))
+    if sectors is None:
+        return tr("by arithmetic: {count} additions in global memory", count=grouped(count))
+    return tr("by arithmetic: {n} sectors a request", n=sectors)
+
+
+def expected_sectors(values: Values, arch: Architecture) -> int | None:
+    """Sectors of an atomic request of values in order: a round for each lane of a bin."""
+    used = of.number(values, "used")
+    if not arch.has_sectors or (values["values"] != "arange" and used > 1):
+        return None
+    rounds = max(32 // used, 1)
+    return rounds * max(min(used, 32) // 8, 1)
+
+
+def _script(counting: Counting, run: Run, way: str, result: str) -> tuple[Script, _Acts]:
+    """Load, turns, the rest of the block, all blocks, the costs."""
+    did, loaded = counting.instruction, counting.load
+    kind: StepKind = "shared" if counting.shared else "store"
+    detail = f"{did.text} · {cost_in_words(counting, int(counting.cost[0]))}"
+    script = Script(way)
+    load = script.act(_LOAD, "load", tr("values"), loaded.text, loaded.line)
+    turns = script.series(
+        min(counting.turns * _TURN, _TURNS),
+        counting.turns,
+        kind,
+        lambda first, last: turn_name(counting, first + 1),
+        detail,
+        did.line,
+    )
+    requests = request_count(len(counting.cell))
+    script.act(_PAUSE + _REST, kind, tr("rest of the block"), requests, did.line)
+    pause, rest = Act(turns.end, turns.end + _PAUSE), Act(turns.end + _PAUSE, script.end)
+    merge = [i for i in run.trace.instructions if i.space == "global" and i.op == "reduction"][-1:]
+    line, blocks = merge[0].line if merge else did.line, run.trace.launch.blocks
+    merged = script.act(
+        _MERGE, "store", tr("all blocks"), trn("{n} block", "{n} blocks", blocks), line
+    )
+    script.act(_END, "result", tr("result"), result)
+    return script, _Acts(load, turns, pause, rest, merged)
+
+
+def turn_name(counting: Counting, number: int) -> str:
+    """`round 2` or `wavefront 2`."""
+    if counting.shared:
+        return tr("wavefront {number}", number=number)
+    return tr("round {number}", number=number)
+
+
+def request_count(number: int) -> str:
+    """`32 requests`."""
+    return trn("{n} request", "{n} requests", number, n=grouped(number))
+
+
+def cost_in_words(counting: Counting, cost: int) -> str:
+    """`2 wavefronts`, or `13 sectors`."""
+    return counted("wavefront" if counting.shared else counting.noun, cost)
+
+
+def _lane_tip(counting: Counting, request: int, lane: int) -> str:
+    """What hovering a lane says."""
+    if not counting.active[request, lane]:
+        return tr("lane {lane} · takes no part", lane=lane)
+    where = tr(
+        "lane {lane} of warp {warp} counts in bin {bin}",
+        lane=lane,
+        warp=counting.warp[request],
+        bin=counting.bin[request, lane],
+    )
+    return f"{where}\n{turn_name(counting, int(counting.turn[request, lane]) + 1)}"
+
+
+def _counted(counting: Counting, total: I64, served: float, done: float, merged: float) -> Counted:
+    """What has been counted so far, and what that cost."""
+    mine = int(counting.counts(served, done).sum())
+    counted = mine + round((int(total.sum()) - mine) * float(smooth(merged)))
+    values = Figure(tr("{n} values counted", n=grouped(counted)), "accent", True)
+    if done < 1:
+        turn = turn_name(counting, min(int(served) + 1, counting.turns))
+        return Counted((values, Figure(tr("{turn} of {all}", turn=turn, all=counting.turns))))
+    over = passed(done)
+    return Counted(
+        (
+            values,
+            Figure(tr("block 0: {requests}", requests=request_count(over))),
+            Figure(cost_in_words(counting, int(counting.cost[:over].sum()))),
+            Figure(tr("ideal {n}", n=grouped(int(counting.ideal[:over].sum()))), "muted"),
+        )
+    )
+
+
+def _table(costs: tuple[Cost, ...], copies: int, now: int) -> Table:
+    """The ways beside each other, `now` being the one shown."""
+    names = tr("global memory"), tr("shared memory"), tr("{n} copies in shared memory", n=copies)
+
+    def column(
+        titles: tuple[str, ...], of: Callable[[Cost], int], optional: int = 0, bold: bool = False
+    ) -> Column:
+        return Column(titles, tuple(grouped(of(c)) for c in costs), optional=optional, bold=bold)
+
+    instructions = tr("PTX instructions"), tr("PTX instr.")
+    columns = (
+        Column((tr("place"),), names, "left", tr("model")),
+        column((tr("sectors of global atomics"), tr("sectors")), lambda c: c.sectors, bold=True),
+        column(
+            (tr("wavefronts of shared atomics"), tr("wavefronts")), lambda c: c.atomic, bold=True
+        ),
+        column((tr("to clear and merge"),), lambda c: c.around, optional=1),
+        column((tr("bytes a block"), tr("bytes")), lambda c: c.bytes, optional=3),
+        column(instructions, lambda c: c.instructions, optional=2),
+        *time_column([c.time for c in costs], always=True),
+    )
+    return Table(columns, now)
+
+
+LESSON = Lesson(
+    "histogram",
+    "Histogram",
+    "Putting it together",
+    "How lanes that count in the same bin take turns, in global memory, in shared memory, and not "
+    "at all.",
+    PARAMETERS,
+    PRESETS,
+    plan,
+    tell,
+    problem,
+    words=("atomic", "privatisation", "shared-memory", "conflict", "barrier"),
+)

@@ -1,0 +1,1 @@
+"""Lesson: ILP against TLP."""

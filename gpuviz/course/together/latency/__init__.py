@@ -1,0 +1,1 @@
+"""Lesson: latency and what hides it."""

@@ -1,0 +1,1 @@
+"""What the four lessons on a product of matrices share."""

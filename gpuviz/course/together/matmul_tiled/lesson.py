@@ -1,0 +1,259 @@
+"""Tiled matrix multiplication, phase by phase, beside the naive kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from gpuviz.arch import architecture
+from gpuviz.course.together.matmul.block import (
+    LASTING,
+    SECONDS,
+    Moment,
+    Multiplication,
+    multiplication,
+)
+from gpuviz.course.together.matmul.block import moments as moments_of
+from gpuviz.course.together.matmul.panels import (
+    access_table,
+    arranged,
+    at_work,
+    moving,
+    naive_bands,
+    tiled_memory,
+    tiles,
+    track,
+)
+from gpuviz.course.together.matmul.phases import act, ratio, sentence, statement
+from gpuviz.course.together.matmul.results import at_real_size, outcome
+from gpuviz.course.together.matmul.sizes import (
+    FILL,
+    REAL,
+    WATCHED,
+    Sizes,
+    extents,
+    launch,
+    preset,
+    problem,
+    real,
+    width,
+)
+from gpuviz.course.together.matmul.tips import spaced
+from gpuviz.course.together.matmul_tiled.published import TILED_MS, page, query_of
+from gpuviz.panels.figures import Sourced
+from gpuviz.panels.layout import Node, first, rows
+from gpuviz.panels.lines import Line, Lines
+from gpuviz.panels.panel import Answer
+from gpuviz.panels.picture import Picture, longest
+from gpuviz.panels.table import Column, Table
+from gpuviz.run.run import Run
+from gpuviz.story.lesson import Choice, Lesson, Parameter, Plan, Story, Values
+from gpuviz.story.script import Script, pace
+from gpuviz.story.values import number
+from gpuviz.words.language import tr
+
+_DYNAMIC, _REAL = "matmul_dynamic.cu", 3.0  # seconds
+
+PARAMETERS = (
+    *extents(4),
+    width((2, 4, 8, 16, 32), "width of a block and of its tiles"),
+    *WATCHED,
+    FILL,
+    Parameter(
+        "shared",
+        "shared memory",
+        "static",
+        choices=(
+            Choice("static", "static, a constant of the kernel"),
+            Choice("dynamic", "dynamic, said at the launch"),
+        ),
+        hint="how the kernel comes by its two tiles",
+    ),
+    REAL,
+)
+
+PRESETS = (
+    preset("4 × 4, tile 2", (4, 4, 4, 2), (1, 0)),
+    preset("8 × 8, tile 4", (8, 8, 8, 4), (2, 1)),
+    preset("16 × 16, tile 8", (16, 16, 16, 8), (2, 1)),
+    preset("10 × 3 times 3 × 5, tile 4", (10, 3, 5, 4), (2, 1), "twos"),
+    preset("32 × 32, tile 16", (32, 32, 32, 16), (2, 1)),
+    preset("64 × 64, tile 32", (64, 64, 64, 32), (2, 1)),
+)
+
+
+def plan(values: Values) -> tuple[Plan, ...]:
+    """The tiled and the naive kernel on the same matrices, in blocks of one tile."""
+    tiled, naive = _tiled(values), launch(values, "naive")
+    size = number(values, "real")
+    others = tuple(real(_tiled({**values, "tile": width}), size) for width in TILED_MS)
+    both = replace(tiled, others=others), naive
+    return *both, *(real(one, size) for one in both)
+
+
+def _tiled(values: Values) -> Plan:
+    """The tiled kernel, with tiles as they are asked for."""
+    tiled = launch(values, "tiled")
+    return tiled if values["shared"] == "static" else _dynamic(tiled)
+
+
+def _dynamic(tiled: Plan) -> Plan:
+    """The same launch, with the tile's width and the bytes of both tiles given at the launch."""
+    tile = tiled.block[0]
+    return replace(
+        tiled,
+        kernel=_DYNAMIC,
+        arguments=(*tiled.arguments, f"i32={tile}"),
+        defines=(),
+        dynamic_shared=2 * tile * tile * 4,
+    )
+
+
+def tell(values: Values, runs: Mapping[str, Run]) -> Story:
+    """The story of one block."""
+    about = multiplication(values, runs["naive"], runs["tiled"])
+    moments = tuple(moments_of(about.sizes))
+    seconds = (*(SECONDS[moment.part] for moment in moments), _REAL)
+    script = Script("tiled", pace(seconds, *LASTING))
+    for moment in moments:
+        act(script, about, moment)
+    title, words = _title(about), tuple(sentence(about, m) for m in moments)
+    timed = at_real_size(((tr("naive"), runs["naive"]), (tr("tiled"), runs["tiled"])))
+    last = _real(about, values, runs["tiled"])
+    script.act(_REAL, "result", tr("at real size"), last.title)
+    others = longest(words)
+
+    def at(t: float) -> Picture:
+        now, over = script.at(t)
+        if now == len(moments):
+            return last
+        body, moves = _body(about, moments[now], over, timed), moving(about, moments[now], over)
+        return Picture(title, words[now], body, others, moving=moves)
+
+    return Story.of(script, at, _expected(about))
+
+
+def _real(about: Multiplication, values: Values, tiled: Run) -> Picture:
+    """The product at the size people run: published, timed, checked, and what a device allows."""
+    large = next(one for one in plan(values) if one.companion_of == "tiled")
+    m, n = (operand.value for operand in about.operands)
+    drawn = outcome((), tiled.outputs["P"].reshape(about.sizes.shape("P")), m, n)
+    size, width = number(values, "real"), large.block[0]
+    query = query_of(tiled.measurement, architecture(tiled.arch))
+    title = tr("At {n} × {n}: published, timed, and checked", n=size)
+    said = tr(
+        "Tiles of {b} × {b} take {bytes} bytes of shared memory; blocks of {threads} threads allow "
+        "tiles of {most} × {most}.",
+        b=width,
+        bytes=spaced(8 * width * width),
+        threads=spaced(query.threads),
+        most=query.width,
+    )
+    return Picture(
+        title, said, page(width, size, tiled, (about.sizes.said, drawn.difference), query)
+    )
+
+
+def _title(about: Multiplication) -> str:
+    """The claim that the picture shows."""
+    sizes, naive, tiled = about.sizes, about.totals["naive"], about.totals["tiled"]
+    if sizes.whole:
+        return tr("Tiling divides global loads by the tile width: {tile}", tile=sizes.tile)
+    if tiled.loads >= naive.loads:
+        return tr("Partial tiles may share nothing: here the global loads are as many as without")
+    return tr(
+        "Partial tiles share less: loads divided by {n}, not by {tile}",
+        n=f"{naive.loads / tiled.loads:.3g}",
+        tile=sizes.tile,
+    )
+
+
+def expected_loads(sizes: Sizes) -> tuple[int, int]:
+    """Elements loaded from global memory by the naive and by the tiled kernel, in all.
+
+    Each product needs two. Each block of the tiled kernel loads its rows of M and its columns of
+    N once.
+    """
+    across, down = sizes.grid
+    naive = 2 * sizes.rows * sizes.inner * sizes.columns
+    return naive, sizes.inner * (sizes.rows * across + sizes.columns * down)
+
+
+def _expected(about: Multiplication) -> str:
+    naive, tiled = expected_loads(about.sizes)
+    return tr(
+        "by arithmetic: {naive} elements loaded naively, {tiled} with tiles",
+        naive=spaced(naive),
+        tiled=spaced(tiled),
+    )
+
+
+def _body(about: Multiplication, moment: Moment, over: float, timed: tuple[Sourced, ...]) -> Node:
+    """Everything below the heading: the access table where it fits, else heat over its elements;
+    totals in as many words as there is room for.
+    """
+    work = at_work(tiles(about, moment, over), statement(about, moment))
+    table, bands = access_table(about, moment, True), naive_bands(about, moment, over)
+    matrices, phases = tiled_memory(about, moment, over), track(moment, about.phases, about.phases)
+    numbers, short, line = _totals(about, moment, over)
+    totals = rows(numbers, *timed), rows(short, *timed), line
+    return arranged(matrices, work, (first(table, bands), table), totals, phases)
+
+
+def _totals(about: Multiplication, moment: Moment, over: float) -> tuple[Table, Answer, Answer]:
+    """The global loads of both kernels, so far and in all: a table, two lines, one line."""
+    naive, tiled = about.totals["naive"], about.totals["tiled"]
+    moved = tr("sectors asked for") if about.noun == "sector" else tr("transactions")
+    loads, sectors = (naive.loads, tiled.loads), (naive.sectors, tiled.sectors)
+    fewer = ratio(*loads), ratio(*sectors)
+    counted = [_so_far(about, moment, over), loads, sectors]
+    table = Table(
+        (
+            Column(
+                (tr("global loads"), tr("loads")),
+                (tr("this block so far"), tr("whole launch"), moved),
+                "left",
+            ),
+            Column((tr("naive"),), tuple(spaced(a) for a, _ in counted), bold=True),
+            Column((tr("tiled"),), tuple(spaced(b) for _, b in counted), bold=True),
+            Column(("",), ("", *fewer), "left", tr("model"), bold=True, tone="good"),
+        )
+    )
+    name = tr("global loads")
+    both = [tr("naive {a} · tiled {b}", a=spaced(a), b=spaced(b)) for a, b in (loads, sectors)]
+    arrow = [f"{spaced(a)} → {spaced(b)}" for a, b in (loads, sectors)]
+    short = Lines(
+        tuple(
+            Line((f"{what}: {b} · {r}", f"{what}: {b}", f"{what}: {a}", a), bold=True)
+            for what, b, a, r in zip((name, moved), both, arrow, fewer, strict=True)
+        )
+    )
+    few, more = f"{tr('loads')} {arrow[0]}", f"{moved} {arrow[1]}"
+    long = f"{name}: {both[0]} · {fewer[0]}"
+    forms = (f"{long} · {more}", f"{few}, {fewer[0]} · {more}", long, f"{few}, {fewer[0]}", few)
+    return table, Answer(short), Answer(Lines((Line(forms, bold=True),)))
+
+
+def _so_far(about: Multiplication, moment: Moment, over: float) -> tuple[int, int]:
+    """Elements that the watched block has loaded from global memory, in both kernels."""
+    half = over >= 0.5
+    step = moment.naive + (half and moment.step >= 0)
+    naive = sum(int(o.naive[step].sum()) for o in about.operands)
+    done = zip(about.operands, moment.tiles, strict=True)
+    return naive, sum(
+        int(o.tiled[n + (half and moment.part == f"load {o.name}")].sum()) for o, n in done
+    )
+
+
+LESSON = Lesson(
+    "matmul-tiled",
+    "Matmul: tiled",
+    "Putting it together",
+    "How each element, loaded once into shared memory, serves a whole row or column of threads.",
+    PARAMETERS,
+    PRESETS,
+    plan,
+    tell,
+    problem,
+    words=("tile", "phase", "barrier", "shared-memory", "dynamic-shared-memory", "conflict"),
+)

@@ -1,0 +1,350 @@
+"""Reduction: the sum of a block's elements, four ways, from idle lanes to shuffled registers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from gpuviz.arch import Architecture, architecture
+from gpuviz.course.together.reduction import rounds as panel
+from gpuviz.course.together.reduction.reduction_rounds import Round, Rounds, rounds_of
+from gpuviz.draw.ease import passed
+from gpuviz.memory.counts import Count
+from gpuviz.panels.figures import Counted, Figure
+from gpuviz.panels.layout import rows
+from gpuviz.panels.picture import Picture
+from gpuviz.panels.table import Column, Table, bars
+from gpuviz.run.run import Run
+from gpuviz.story import values as of
+from gpuviz.story.lesson import Choice, Lesson, Parameter, Plan, Preset, Story, Values, offered
+from gpuviz.story.measured import Timed, time_column, time_of
+from gpuviz.story.script import Script, StepKind
+from gpuviz.traces.trace import LANES
+from gpuviz.words.language import grouped, tr
+
+_KERNEL = "reduction.cu"
+_WAYS = ("interleaved", "packed", "sequential", "shuffled")
+_LOAD, _ROUND, _END = 1.5, 1.7, 4.0  # seconds
+_GAP = 0.5  # letters between the parts of the picture
+_TIMED = 1 << 24  # elements
+
+PARAMETERS = (
+    Parameter(
+        "way",
+        "added",
+        "interleaved",
+        hint="which thread adds which words",
+        choices=(
+            Choice("interleaved", "neighbours first"),
+            Choice("packed", "neighbours, by whole warps"),
+            Choice("sequential", "halves onto halves"),
+            Choice("shuffled", "by warp shuffles"),
+        ),
+    ),
+    Parameter(
+        "threads",
+        "threads per block",
+        128,
+        compiled=True,
+        hint="and elements of its sum",
+        choices=offered(64, 128, 256),
+    ),
+    Parameter(
+        "blocks",
+        "blocks",
+        1024,
+        hint="of the launch that is counted, one of which is drawn",
+        choices=offered(4, 64, 1024, 8192),
+    ),
+)
+
+PRESETS = (
+    Preset("Neighbours first", {"way": "interleaved", "threads": 128}),
+    Preset("Whole warps", {"way": "packed", "threads": 128}),
+    Preset("Halves", {"way": "sequential", "threads": 128}),
+    Preset("Shuffles", {"way": "shuffled", "threads": 128}),
+    Preset("Shuffles, blocks of 256", {"way": "shuffled", "threads": 256}),
+)
+
+
+def plan(values: Values) -> tuple[Plan, ...]:
+    """All four ways are launched, and timed at a larger size; the story is of one of them."""
+    threads, blocks = of.number(values, "threads"), of.number(values, "blocks")
+    drawn = tuple(_launch(way, threads, blocks) for way in _WAYS)
+    return (*drawn, *(_real(one, threads) for one in drawn))
+
+
+def _launch(way: str, threads: int, blocks: int) -> Plan:
+    """One way to sum the elements of so many blocks."""
+    return Plan(
+        way,
+        _KERNEL,
+        way,
+        (blocks, 1, 1),
+        (threads, 1, 1),
+        (f"f32[{threads * blocks}]=rand", f"f32[{blocks}]=zeros"),
+        (("THREADS", str(threads)),),
+        path=True,
+        size=tr("{n} elements", n=grouped(threads * blocks)),
+        outputs=False,
+    )
+
+
+def _real(drawn: Plan, threads: int) -> Plan:
+    """The same at the size that is timed."""
+    made = _launch(drawn.entry, threads, _TIMED // threads)
+    return drawn.companion(made.size, made.grid, made.arguments)
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What one way of adding costs a block."""
+
+    issued: int
+    wavefronts: float
+    instructions: float
+    barriers: int
+    time: Timed | None
+
+
+def cost_of(run: Run, rounds: Rounds) -> Cost:
+    """The cost of a launch, a block of it."""
+    totals, blocks = run.counts.totals, run.trace.launch.blocks
+    return Cost(
+        sum(r.issued for r in rounds.steps),
+        (totals[Count.SHARED_LOAD_WAVEFRONTS] + totals[Count.SHARED_STORE_WAVEFRONTS]) / blocks,
+        run.trace.warp_instructions / blocks,
+        int(run.trace.requests.phase.max()),
+        time_of(run),
+    )
+
+
+def tell(values: Values, runs: Mapping[str, Run]) -> Story:
+    """The rounds of block 0, and what each way costs."""
+    way, threads = str(values["way"]), of.number(values, "threads")
+    every = {name: rounds_of(runs[name], architecture(runs[name].arch)) for name in _WAYS}
+    costs = tuple(cost_of(runs[name], every[name]) for name in _WAYS)
+    rounds, now = every[way], _WAYS.index(way)
+    script, table = _script(rounds, runs[way], way), _table(costs, now)
+    title, sentence, drawn = _title(way), _sentence(rounds, costs[now]), _drawn(rounds)
+    compared = Picture(*_compared(costs), table)
+    ended = script.steps[-1].start
+
+    def at(t: float) -> Picture:
+        done = min(script.done(t), len(drawn))
+        places = tr("registers of the threads") if rounds.shuffles else tr("words of the block")
+        last = round(costs[now].wavefronts) if t > ended else None
+        chart = panel.Rounds(drawn, rounds.places, places, done), _counted(rounds, done, last)
+        low = Picture(title, sentence, rows(*chart, gap=_GAP)) if t < ended else compared
+        return Picture(title, sentence, rows(*chart, table, gap=_GAP), low=low)
+
+    return Story.of(script, at, _expected(way, threads, architecture(runs[way].arch)))
+
+
+def name_of(rounds: Rounds, number: int) -> str:
+    """What a round is called."""
+    kind = rounds.rounds[number].kind
+    if kind == "add":
+        step = sum(r.kind == "add" for r in rounds.rounds[: number + 1])
+        return tr("step {n}", n=step)
+    return tr("load") if kind == "load" else tr("hand over")
+
+
+def _drawn(rounds: Rounds) -> tuple[panel.Round, ...]:
+    """The rounds as they are drawn."""
+    return tuple(
+        panel.Round(
+            name_of(rounds, number),
+            one.thread,
+            one.target,
+            one.source,
+            one.useful,
+            one.kind != "load",
+            one.kind == "add",
+            one.issued,
+            one.wavefronts,
+            one.ideal,
+            _tip(rounds, number),
+        )
+        for number, one in enumerate(rounds.rounds)
+    )
+
+
+def _tip(rounds: Rounds, number: int) -> Callable[[int], str]:
+    """What hovering a place says that a round writes."""
+    one = rounds.rounds[number]
+
+    def say(i: int) -> str:
+        thread, target, source = int(one.thread[i]), int(one.target[i]), int(one.source[i])
+        who = tr("lane {lane} of warp {warp}", lane=thread % LANES, warp=thread // LANES)
+        count = tr("a sum of {n} elements", n=rounds.elements[number, target])
+        if one.kind == "load":
+            return tr("{who} loads element {n}", who=who, n=target)
+        if one.kind == "move":
+            return tr("{who} takes over place {a}: {count}", who=who, a=source, count=count)
+        if not one.useful[i]:
+            return tr("{who} adds, too, but nobody uses the sum", who=who)
+        return tr(
+            "{who} adds place {a} to place {b}: {count}", who=who, a=source, b=target, count=count
+        )
+
+    return say
+
+
+def _title(way: str) -> str:
+    """What is to be seen."""
+    return {
+        "interleaved": tr("Neighbours first: the warps stay, their lanes drop out"),
+        "packed": tr("The same sums by whole warps: now lanes collide in the banks"),
+        "sequential": tr("Halves onto halves: whole warps, words side by side"),
+        "shuffled": tr("Shuffles hand registers on: shared memory is hardly needed"),
+    }[way]
+
+
+def _sentence(rounds: Rounds, cost: Cost) -> str:
+    """What the sum costs."""
+    adds = sum(r.lanes for r in rounds.steps)
+    return tr(
+        "{n} additions in {steps} steps: {issued} lanes issued, {waves} wavefronts of "
+        "shared memory.",
+        n=adds,
+        steps=len(rounds.steps),
+        issued=cost.issued,
+        waves=f"{cost.wavefronts:g}",
+    )
+
+
+def _compared(costs: tuple[Cost, ...]) -> tuple[str, str]:
+    """Title and sentence of the table."""
+    first, last = costs[0], costs[-1]
+    return (
+        tr("Four ways to the same sum"),
+        tr(
+            "A block, from neighbours to shuffles: {a} wavefronts become {b}, {c} PTX "
+            "instructions {d}.",
+            a=f"{first.wavefronts:g}",
+            b=f"{last.wavefronts:g}",
+            c=f"{first.instructions:g}",
+            d=f"{last.instructions:g}",
+        ),
+    )
+
+
+def _script(rounds: Rounds, run: Run, way: str) -> Script:
+    """Load, the rounds, and the sum."""
+    script = Script(way)
+    for number, one in enumerate(rounds.rounds):
+        in_registers = rounds.shuffles and one.kind == "add"
+        kind: StepKind = "compute" if in_registers else "shared"
+        script.act(
+            _LOAD if one.kind == "load" else _ROUND,
+            "load" if one.kind == "load" else kind,
+            name_of(rounds, number),
+            _detail(one),
+            one.line,
+        )
+    line = next(i.line for i in run.trace.instructions if i.space == "global" and i.op == "store")
+    script.act(_END, "result", tr("result"), tr("one sum a block"), line)
+    return script
+
+
+def _detail(one: Round) -> str:
+    """A round in a few words."""
+    if one.kind == "load":
+        return tr("{n} elements", n=one.lanes)
+    if one.kind == "move":
+        return tr("{n} words through shared memory", n=one.lanes)
+    lanes = tr("{a} of {b} lanes add, {apart} apart", a=one.lanes, b=one.issued, apart=one.apart)
+    if not one.wavefronts:
+        return lanes
+    return tr("{lanes} · {n} wavefronts", lanes=lanes, n=one.wavefronts)
+
+
+def _expected(way: str, threads: int, arch: Architecture) -> str:
+    """What arithmetic alone says of a block."""
+    steps = threads.bit_length() - 1
+    additions = tr("by arithmetic: {n} additions in {steps} steps", n=threads - 1, steps=steps)
+    if not arch.has_sectors:  # banks of other widths, or half warps: another rule
+        return additions
+    waves = expected_wavefronts(way, threads)
+    return tr("{additions}, {n} wavefronts a block", additions=additions, n=waves)
+
+
+def expected_wavefronts(way: str, threads: int) -> int:
+    """Wavefronts of a block with 32 banks of 32 bits.
+
+    A step is two loads and a store: one wavefront for each warp that takes part, times the lanes
+    that meet in a bank. Around it, a store of each warp and the load of the sum (or of all sums of
+    the warps).
+    """
+    warps = threads // LANES
+    if way == "shuffled":
+        return warps + 1
+    aparts = [1 << k for k in range(threads.bit_length() - 1)]
+    adders = [threads // (2 * apart) for apart in aparts]
+    each = {
+        "interleaved": [min(warps, n) for n in adders],
+        "packed": [
+            max(n * min(2 * a, LANES) // LANES, 1) for n, a in zip(adders, aparts, strict=True)
+        ],
+        "sequential": [max(n // LANES, 1) for n in adders],
+    }[way]
+    return 3 * sum(each) + warps + 1
+
+
+def _counted(rounds: Rounds, done: float, last: int | None) -> Counted:
+    """What has happened so far, in numbers that tick; `last` are the wavefronts in the end, when
+    the sum has been loaded, too.
+    """
+    some = rounds.rounds[: passed(done)]
+    waves = sum(r.wavefronts for r in some)
+    extra = waves - sum(r.ideal for r in some)
+    said = tr("{n} wavefronts", n=waves)
+    if last is not None and last > waves:
+        said = tr("{n} wavefronts, {m} of them to load the sum", n=last, m=last - waves)
+    adding = [r for r in some if r.kind == "add"]
+    return Counted(
+        (
+            Figure(tr("{n} additions", n=sum(r.lanes for r in adding)), "accent", True),
+            Figure(tr("{n} lanes issued for them", n=sum(r.issued for r in adding))),
+            Figure(said),
+            Figure(tr("{n} of them by conflicts", n=extra), "warn" if extra else "muted"),
+        )
+    )
+
+
+def _table(costs: tuple[Cost, ...], now: int) -> Table:
+    """The ways beside each other, `now` being the one shown."""
+    names = (
+        tr("neighbours first"),
+        tr("neighbours, whole warps"),
+        tr("halves onto halves"),
+        tr("warp shuffles"),
+    )
+    waves = tuple(f"{c.wavefronts:g}" for c in costs)
+    instructions = tr("PTX instructions"), tr("PTX instr.")
+    columns = (
+        Column((tr("way"),), names, "left", tr("model")),
+        Column((tr("wavefronts"),), waves, bold=True),
+        bars(tuple(c.wavefronts for c in costs)),
+        Column(
+            (tr("lanes issued to add"), tr("lanes issued")), tuple(str(c.issued) for c in costs)
+        ),
+        Column((tr("barriers"),), tuple(str(c.barriers) for c in costs), optional=2),
+        Column(instructions, tuple(f"{c.instructions:g}" for c in costs)),
+        *time_column([c.time for c in costs], always=True),
+    )
+    return Table(columns, now)
+
+
+LESSON = Lesson(
+    "reduction",
+    "Reduction",
+    "Putting it together",
+    "Which lanes are still at work in every step of a sum, and how often the banks are asked.",
+    PARAMETERS,
+    PRESETS,
+    plan,
+    tell,
+    words=("reduction", "divergence", "bank", "conflict", "shuffle", "barrier"),
+)

@@ -1,0 +1,1 @@
+"""Lesson: several cells a thread."""

@@ -1,0 +1,215 @@
+"""What the worker process does with its GPU, through CuPy. Nothing here runs in gpuviz itself."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from gpuviz.base.errors import Error, InputError
+from gpuviz.gpu import protocol
+from gpuviz.gpu.buffers import Buffers
+from gpuviz.gpu.faults import CountersUnavailable, NoDevice
+from gpuviz.gpu.kernel import Kernel
+from gpuviz.gpu.placement import NOT_STARTED, SPANS
+from gpuviz.gpu.protocol import Reply
+from gpuviz.gpu.readings import Counters
+from gpuviz.gpu.stopwatch import Stopwatch
+from gpuviz.gpu.telemetry import Sensor
+from gpuviz.gpu.tensor_maps import driver_name
+from gpuviz.gpu.trouble import in_words, is_fatal
+from gpuviz.recordings.measurement import DeviceFacts
+
+NO_CUPY = (
+    "CuPy, which runs kernels on the GPU, is not installed: pip install cupy-cuda13x for drivers "
+    "from 580 on, cupy-cuda12x for older ones"
+)
+_PRISTINE = 8  # that part of the device's memory at most holds buffers as they begin
+_LIMITS = (
+    "warpSize",
+    "maxThreadsPerBlock",
+    "maxThreadsPerMultiProcessor",
+    "regsPerBlock",
+    "regsPerMultiprocessor",
+    "sharedMemPerBlock",
+    "sharedMemPerBlockOptin",
+    "sharedMemPerMultiprocessor",
+)
+
+
+def _check_driver() -> None:
+    """NoDevice when there is no driver: then CuPy would not help."""
+    name = driver_name()
+    try:
+        ctypes.CDLL(name)
+    except OSError:
+        raise NoDevice(
+            f"there is no NVIDIA driver on this machine ({name} is missing), so kernels "
+            "cannot run on a GPU here; emulation and recordings need none"
+        ) from None
+
+
+def _open_cupy() -> Any:
+    _check_driver()
+    try:
+        import cupy
+    except ImportError as error:
+        raise NoDevice(f"{NO_CUPY} ({error})") from None
+    try:
+        count = cupy.cuda.runtime.getDeviceCount()
+    except cupy.cuda.runtime.CUDARuntimeError as error:
+        raise NoDevice(f"no NVIDIA GPU answers: {error}") from None
+    if count == 0:
+        raise NoDevice("no NVIDIA GPU is there")
+    return cupy
+
+
+class Device:
+    """One GPU; a method for each kind of request."""
+
+    def __init__(self, index: int) -> None:
+        self._cupy = _open_cupy()
+        count = self._cupy.cuda.runtime.getDeviceCount()
+        if not 0 <= index < count:
+            raise NoDevice(f"there is no GPU number {index}: this machine has {count}, from 0")
+        self._index = index
+        self._cupy.cuda.Device(index).use()
+        self._cupy.cuda.runtime.free(0)  # makes the context
+        self._kernels: dict[str, Kernel] = {}
+        self._buffers = Buffers(self._cupy, self._facts(index).memory // _PRISTINE)
+        self._counters = Counters(self._cupy, index)
+        self._trouble: Exception | None = None
+
+    def fatal(self, error: Exception) -> bool:
+        """Whether the context is lost."""
+        cause = error.__cause__
+        return is_fatal(cause if isinstance(cause, Exception) else error)
+
+    def _guarded(self, do: Callable[[], Any]) -> Any:
+        """Do it and wait for the GPU; its errors in words."""
+        try:
+            result = do()
+            self._cupy.cuda.get_current_stream().synchronize()
+            return result
+        except Error:
+            raise
+        except Exception as error:
+            raise in_words(error) from error
+
+    @cached_property
+    def _sensor(self) -> Sensor:
+        return Sensor(self._cupy.cuda.Device(self._index).pci_bus_id)
+
+    @cached_property
+    def _stopwatch(self) -> Stopwatch:
+        facts = self._facts(self._index)
+        return Stopwatch(self._cupy, facts.sm, facts.l2)
+
+    def describe(self, request: protocol.Describe) -> Reply:
+        """All GPUs; counters are tried on the own one."""
+        count = self._cupy.cuda.runtime.getDeviceCount()
+        devices = [self._facts(i) for i in range(count)]
+        own = replace(devices[self._index], counters=self._why_no_counters())
+        devices[self._index] = own
+        return Reply({"devices": devices, "own": self._index})
+
+    def _why_no_counters(self) -> str:
+        try:
+            self._counters.check()
+        except CountersUnavailable as error:
+            return str(error)
+        return ""
+
+    def _facts(self, index: int) -> DeviceFacts:
+        runtime = self._cupy.cuda.runtime
+        found = runtime.getDeviceProperties(index)
+        bus = self._cupy.cuda.Device(index).pci_bus_id
+        sensor, cuda = Sensor(bus), runtime.driverGetVersion()
+        return DeviceFacts(
+            index=index,
+            name=found["name"].decode(),
+            driver=sensor.driver(),
+            capability=f"{found['major']}.{found['minor']}",
+            cuda=f"{cuda // 1000}.{cuda % 1000 // 10}",
+            multiprocessors=int(found["multiProcessorCount"]),
+            memory=int(found["totalGlobalMem"]),
+            l2=int(found["l2CacheSize"]),
+            bus=str(bus),
+            clock_mhz=sensor.highest_clock() or 0.0,
+            memory_clock_mhz=sensor.memory_clock() or 0.0,
+            limits={name: int(found[name]) for name in _LIMITS if name in found},
+        )
+
+    def load(self, request: protocol.Load) -> Reply:
+        """Keep a launch."""
+        kernel = self._guarded(lambda: Kernel(self._cupy, request, self._buffers))
+        self._kernels[request.key] = kernel
+        return Reply({"resident_blocks": kernel.resident_blocks(), "registers": kernel.registers()})
+
+    def drop(self, request: protocol.Drop) -> Reply:
+        """Forget a launch."""
+        self._kernels.pop(request.key, None)
+        self._cupy.get_default_memory_pool().free_all_blocks()
+        return Reply()
+
+    def _kernel(self, key: str) -> Kernel:
+        if key not in self._kernels:
+            raise InputError(f"no launch {key!r} was loaded on the GPU")
+        return self._kernels[key]
+
+    def run(self, request: protocol.Run) -> Reply:
+        """Launch once on fresh buffers."""
+        kernel = self._kernel(request.key)
+
+        def go() -> None:
+            kernel.stay()
+            kernel.reset()
+            kernel.launch()
+
+        self._guarded(go)
+        return request.reply(kernel.outputs())
+
+    def time(self, request: protocol.Time) -> Reply:
+        """Durations, and the clock before and after."""
+        kernel = self._kernel(request.key)
+        before = self._sensor.clock() if not request.warmup_ms else None
+        times = self._guarded(
+            lambda: self._stopwatch.time(kernel, request.count, request.warmup_ms, request.mode)
+        )
+        clocks = [clock for clock in (before, self._sensor.clock()) if clock is not None]
+        return Reply({"clocks": clocks}, (times,))
+
+    def count(self, request: protocol.Count) -> Reply:
+        """Counters of one launch."""
+        kernel = self._kernel(request.key)
+        return Reply(vars(self._guarded(lambda: self._counters.read(kernel, request.which))))
+
+    def place(self, request: protocol.Place) -> Reply:
+        """Where and when blocks ran, in the second of two launches."""
+        kernel = self._kernel(request.key)
+        spans = self._cupy.zeros((request.blocks, 3), self._cupy.int64)
+        empty = np.tile(np.array([NOT_STARTED, NOT_STARTED, 0], np.int64), (request.blocks, 1))
+        kernel.point(SPANS, spans)
+
+        def go() -> None:
+            kernel.reset()
+            spans.set(empty)
+            kernel.launch()
+
+        self._guarded(go)
+        self._guarded(go)
+        return Reply(arrays=(spans.get(),))
+
+    def peaks(self, request: protocol.Peaks) -> Reply:
+        """What this GPU reaches at best."""
+        facts = self._facts(self._index)
+        found = self._guarded(lambda: self._stopwatch.peaks(facts.multiprocessors, facts.memory))
+        return Reply(vars(found))
+
+    def sense(self, request: protocol.Sense) -> Reply:
+        """Clocks, temperature, power."""
+        return Reply(vars(self._sensor.read()))

@@ -1,0 +1,182 @@
+"""Everything a GPU says of one launch, gathered into a measurement."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gpuviz.arch import architecture
+from gpuviz.arguments.given import Given
+from gpuviz.base.errors import UnsupportedError
+from gpuviz.compile import compile_cuda
+from gpuviz.gpu.client import Gpu, GpuLaunch, launch_of
+from gpuviz.gpu.consent import NOBODY, own_permit
+from gpuviz.gpu.counters import FORMS
+from gpuviz.gpu.faults import CountersUnavailable
+from gpuviz.gpu.pattern_kernel import source
+from gpuviz.gpu.placement import PLACED_BLOCKS
+from gpuviz.gpu.protocol import Mode
+from gpuviz.gpu.sent import sent
+from gpuviz.launch.job import Job, check_limits
+from gpuviz.memory.counts import Count
+from gpuviz.memory.hardware import RAW
+from gpuviz.recordings.measured_file import MeasuredLaunch, MeasuredPattern
+from gpuviz.recordings.measurement import DeviceFacts, Measurement, Peaks, Placement, Reading
+from gpuviz.run.run import Cancel, Progress, go_on
+from gpuviz.run.verification import Measured, job_of
+
+
+@dataclass(frozen=True)
+class MeasureOptions:
+    """What to measure of a launch; `repeats` launches are timed, none for 0."""
+
+    repeats: int = 100
+    mode: Mode = "warm"
+    counters: bool = True
+    places: bool = False
+    peaks: Peaks | None = None
+
+
+def measure(
+    gpu: Gpu,
+    job: Job,
+    options: MeasureOptions = MeasureOptions(),
+    *,
+    agreed: Container[str] = NOBODY,
+    expected: Mapping[str, npt.NDArray[Any]] | None = None,
+    cancel: Cancel = go_on,
+    progress: Progress = lambda fraction: None,
+) -> Measurement:
+    """Run a launch on a GPU and measure it. `expected` are the buffers the emulator left.
+
+    Raises
+    ------
+    NotAgreed : it is a stranger's, and none of those that the user `agreed` to run
+    KernelFault, TimeLimit, WorkerLost, LaunchError, NoDevice, Cancelled : as `Gpu.run`
+    """
+    check_limits(job, architecture(gpu.facts().capability))
+    launch = launch_of(job, agreed)
+    return measure_launch(gpu, launch, options, expected=expected, cancel=cancel, progress=progress)
+
+
+def measure_launch(
+    gpu: Gpu,
+    launch: GpuLaunch,
+    options: MeasureOptions = MeasureOptions(),
+    *,
+    expected: Mapping[str, npt.NDArray[Any]] | None = None,
+    cancel: Cancel = go_on,
+    progress: Progress = lambda fraction: None,
+) -> Measurement:
+    """As `measure`, of a launch that may run. Times come first: a launch that has run to its end
+    is waited for where it is not wanted any more.
+    """
+    timing = (
+        gpu.time(launch, options.repeats, mode=options.mode, cancel=cancel, progress=progress)
+        if options.repeats
+        else None
+    )
+    counters, why = _counters(gpu, launch, cancel) if options.counters else ({}, "")
+    placement, note = placed(gpu, launch, cancel) if options.places else (None, "")
+    notes = (why, note, timing.clock_note if timing else "")
+    return Measurement(
+        "live",
+        datetime.now(UTC).date().isoformat(),
+        gpu.facts(),
+        counters,
+        timing,
+        placement,
+        gpu.telemetry(),
+        options.peaks,
+        gpu.differences(launch, expected, cancel) if expected else {},
+        tuple(text for text in notes if text),
+        gpu.resident_blocks(launch, cancel),
+        registers=gpu.registers(launch, cancel),
+    )
+
+
+def _counters(gpu: Gpu, launch: GpuLaunch, cancel: Cancel) -> tuple[dict[str, Reading], str]:
+    """Readings of everything; when refused, each is unavailable, and a note says why."""
+    try:
+        return gpu.count(launch, cancel=cancel), ""
+    except CountersUnavailable as error:
+        return {key: Reading(None, str(error)) for key in FORMS}, str(error)
+
+
+def placed(gpu: Gpu, launch: GpuLaunch, cancel: Cancel) -> tuple[Placement | None, str]:
+    """Where and when the blocks of a launch run; None when they are too many, and None and the
+    reason when that cannot be had.
+    """
+    if launch.blocks > PLACED_BLOCKS:
+        return None, ""
+    try:
+        return gpu.place(launch, cancel), ""
+    except UnsupportedError as error:
+        return None, str(error)
+
+
+def remeasured(
+    measured: Measured, gpu: Gpu, agreed: Container[str] = NOBODY, progress: Any = lambda name: None
+) -> Measured:
+    """The same launches and patterns, with this GPU's counters in place of the file's.
+
+    Raises
+    ------
+    NotAgreed : a kernel is a stranger's, and none of those that the user `agreed` to run
+    CountersUnavailable : no counters, no comparison; and as `Gpu.run`
+    """
+    here = on_device(measured, gpu.facts())
+    return replace(
+        here,
+        launches=tuple(_launch(gpu, here, one, agreed, progress) for one in measured.launches),
+        cases=tuple(_case(gpu, case, progress) for case in measured.cases),
+    )
+
+
+def on_device(measured: Measured, facts: DeviceFacts) -> Measured:
+    """The launches as they are compiled for a GPU."""
+    return replace(measured, device=facts.name, arch=architecture(facts.capability))
+
+
+def _launch(
+    gpu: Gpu, here: Measured, launch: MeasuredLaunch, agreed: Container[str], progress: Any
+) -> MeasuredLaunch:
+    progress(launch.name)
+    readings = gpu.count(launch_of(job_of(here, launch), agreed))
+    values = {key: reading.value for key, reading in readings.items()}
+    return replace(launch, measured=values)
+
+
+_WAVEFRONTS = {"load": Count.SHARED_LOAD_WAVEFRONTS, "store": Count.SHARED_STORE_WAVEFRONTS}
+
+
+def _case(gpu: Gpu, case: MeasuredPattern, progress: Any) -> MeasuredPattern:
+    progress(case.pattern)
+    readings = gpu.count(pattern_launch(case, gpu.facts().sm))
+    reading = readings[_WAVEFRONTS.get(case.op, Count.SHARED_ATOMIC_WAVEFRONTS) + RAW]
+    if reading.value is None:
+        raise CountersUnavailable(reading.why)
+    return replace(case, wavefronts=reading.value)
+
+
+def pattern_launch(case: MeasuredPattern, sm: str) -> GpuLaunch:
+    """The launch of one warp that issues the shared-memory instruction of a pattern."""
+    program = compile_cuda(source(case.op, case.width_bytes), arch=sm)
+    index = np.array(case.index, np.int32)
+    words = np.arange(128, dtype=np.uint32) * np.uint32(7) + np.uint32(3)
+    return GpuLaunch(
+        "cubin",
+        program.cubin,
+        program.ptx,
+        "pattern",
+        (1, 1, 1),
+        (32, 1, 1),
+        0,
+        sent((Given(index), Given(words))),
+        own_permit(program.cubin, program.ptx),
+    )

@@ -1,0 +1,51 @@
+"""The newest measurement of each run shown: a recording, then what a GPU measures of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from types import MappingProxyType
+
+import numpy as np
+
+from gpuviz.base.arrays import F64
+from gpuviz.recordings.measurement import Measurement, Reading
+
+KEPT = 10_000  # durations of a run, the newest ones
+
+
+class Newest(Mapping[str, Measurement]):
+    """Measurements by the names of their runs; a live one takes the place of a recorded one."""
+
+    def __init__(self, known: Mapping[str, Measurement] = MappingProxyType({})) -> None:
+        self._found: dict[str, Measurement] = dict(known)
+
+    def __getitem__(self, key: str) -> Measurement:
+        """The newest measurement of a run."""
+        return self._found[key]
+
+    def __iter__(self) -> Iterator[str]:
+        """The names of the runs that are measured."""
+        return iter(self._found)
+
+    def __len__(self) -> int:
+        """How many runs are measured."""
+        return len(self._found)
+
+    def take(self, key: str, measurement: Measurement) -> None:
+        """A whole measurement of a run."""
+        self._found[key] = measurement
+
+    def time(self, key: str, microseconds: F64) -> None:
+        """More durations of a run that has been measured."""
+        before = self._found.get(key)
+        if before is not None and before.timing is not None:
+            all_of_them = np.concatenate([before.timing.microseconds, microseconds])
+            timing = replace(before.timing, microseconds=all_of_them[-KEPT:])
+            self._found[key] = replace(before, timing=timing)
+
+    def read(self, key: str, readings: Mapping[str, Reading]) -> None:
+        """Newer readings of a run that has been measured."""
+        before = self._found.get(key)
+        if before is not None:
+            self._found[key] = replace(before, counters={**before.counters, **readings})

@@ -1,0 +1,1 @@
+"""Other programs, and workers of our own: started safely, bounded in memory and time."""

@@ -1,0 +1,74 @@
+"""How much memory this machine can still give, so that what needs more is refused before."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from gpuviz.base.errors import InputError
+
+_SHARE = 0.8  # of what is free: the rest is for the window and for others
+_UNKNOWN = 8 << 30  # bytes that are believed to be free where the system does not say
+
+
+def available() -> int:
+    """Bytes that this process can still get."""
+    return max(0, min(_of_machine(), _of_group(), _of_process()))
+
+
+def check(needed: int, what: str) -> None:
+    """Refuse what needs more memory than there is; `what` says who wants it, "the arguments need".
+
+    Raises
+    ------
+    InputError : names both amounts
+    """
+    free = available()
+    if needed > free * _SHARE:
+        raise InputError(
+            f"{what} {needed:,} bytes of memory, and this machine has {free:,} free: "
+            "make it smaller"
+        )
+
+
+def _of_machine() -> int:
+    found = _named("/proc/meminfo", "MemAvailable:")
+    if found is not None:
+        return found
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, OSError, ValueError):  # Windows
+        return _UNKNOWN
+
+
+def _of_group() -> int:
+    """What a container leaves."""
+    try:
+        folder = Path("/sys/fs/cgroup")
+        limit = (folder / "memory.max").read_text()
+        used = (folder / "memory.current").read_text()
+        return int(limit) - int(used)
+    except (OSError, ValueError):  # no container, or one without a limit
+        return _UNKNOWN << 20
+
+
+def _of_process() -> int:
+    """What `ulimit -v` leaves."""
+    try:
+        import resource
+
+        limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    except (ImportError, OSError):
+        return _UNKNOWN << 20
+    used = _named("/proc/self/status", "VmSize:")
+    return _UNKNOWN << 20 if limit == resource.RLIM_INFINITY else limit - (used or 0)
+
+
+def _named(file: str, name: str) -> int | None:
+    """A row of a file of Linux's, `MemAvailable:  1234 kB`, in bytes."""
+    try:
+        with open(file, encoding="ascii", errors="replace") as rows:
+            found = next((row for row in rows if row.startswith(name)), None)
+    except OSError:
+        return None
+    return int(found.split()[1]) << 10 if found else None

@@ -1,0 +1,164 @@
+"""A process that answers requests, seen from outside: nothing of it is waited for without bound.
+
+Not its start, nor that it takes a request, nor its answer: it may be stopped, swamped, or stuck in
+a driver where not even a kill reaches it.
+"""
+
+from __future__ import annotations
+
+import queue
+import subprocess
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import IO, Generic, TypeVar
+
+from gpuviz.base.errors import Cancelled
+from gpuviz.base.stopping import Cancel, go_on, unwanted
+from gpuviz.processes import programs as processes
+
+POLL_SECONDS = 0.02
+GRACE_SECONDS = 0.5  # a question that is given up may still be answered
+_REAP_SECONDS = 10.0
+_LINES, _LINE = 40, 2000  # of its standard error that are kept, and letters of each
+
+Question = TypeVar("Question")
+Answer = TypeVar("Answer")
+
+
+class Lost(Exception):
+    """It ended before it had answered; the words say how."""
+
+
+class Garbled(Lost):
+    """What it sent cannot be understood; the words say why."""
+
+
+class Late(Exception):
+    """It did not answer in time, and was killed."""
+
+
+class WorkerProcess(Generic[Question, Answer]):
+    """One process. Not thread-safe: one question at a time.
+
+    `send` writes a question into a pipe, `receive` reads an answer (EOFError when there are no
+    more). Its standard error goes into the file `words` if there is one; else the last lines are
+    kept.
+    """
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        send: Callable[[IO[bytes], Question], None],
+        receive: Callable[[IO[bytes]], Answer],
+        words: IO[bytes] | None = None,
+    ) -> None:
+        self._send, self._receive = send, receive
+        environment = processes.environment()
+        self.process = processes.start(command, environment=environment, words=words)
+        self._questions: queue.SimpleQueue[Question | None] = queue.SimpleQueue()
+        self._answers: queue.SimpleQueue[Answer | Lost] = queue.SimpleQueue()
+        self._words: deque[str] = deque(maxlen=_LINES)
+        self._given_up = False
+        self._noted = threading.Event()  # all it said on standard error
+        if self.process.stderr is None:
+            self._noted.set()
+        for listen, pipe in (
+            (self._speak, self.process.stdin),
+            (self._hear, self.process.stdout),
+            (self._note, self.process.stderr),
+        ):
+            if pipe is not None:
+                threading.Thread(target=listen, args=(pipe,), daemon=True).start()
+
+    # Pipes cannot be waited for with a time limit on every system: each has a thread, which ends
+    # with the process.
+
+    def _speak(self, pipe: IO[bytes]) -> None:
+        with suppress(OSError), pipe:
+            while (question := self._questions.get()) is not None:
+                self._send(pipe, question)
+
+    def _hear(self, pipe: IO[bytes]) -> None:
+        with pipe:
+            try:
+                while True:
+                    self._answers.put(self._receive(pipe))
+            except (EOFError, OSError, ValueError):
+                garbled = None
+            except Exception as error:  # whatever it sent, it is no answer
+                garbled = Garbled(str(error) or type(error).__name__)
+        self.close(GRACE_SECONDS)
+        self._noted.wait(GRACE_SECONDS)  # its last words come by another pipe
+        how = processes.ended(self.process.returncode)
+        self._answers.put(garbled or Lost(f"it ended {how}"))
+
+    def _note(self, pipe: IO[bytes]) -> None:
+        with pipe:
+            while line := pipe.readline(_LINE):
+                self._words.append(line.decode(errors="replace").rstrip())
+        self._noted.set()
+
+    @property
+    def alive(self) -> bool:
+        """Whether it can be asked something."""
+        return not self._given_up and self.process.poll() is None
+
+    @property
+    def last_words(self) -> Sequence[str]:
+        """The last lines it wrote to its standard error."""
+        return self._words
+
+    def ask(
+        self, question: Question, limit: float, cancel: Cancel = go_on, grace: float = GRACE_SECONDS
+    ) -> Answer:
+        """Send a question and wait so many seconds for the answer; `grace` more at most when nobody
+        wants it any more.
+
+        Raises
+        ------
+        Late, Lost : there is no answer, and no process any more
+        Cancelled : nobody wants to know, and it was killed, as it did not answer soon
+        """
+        self._questions.put(question)
+        end, stopping = time.monotonic() + limit, False
+        while True:
+            try:
+                answer = self._answers.get(timeout=POLL_SECONDS)
+            except queue.Empty:
+                pass
+            else:
+                if isinstance(answer, Lost):
+                    raise answer
+                return answer
+            if not stopping and (cancel() or unwanted()):
+                end, stopping = min(end, time.monotonic() + grace), True
+            if time.monotonic() > end:
+                self.kill()
+                raise Cancelled("stopped") if stopping else Late
+
+    def retire(self) -> None:
+        """Ask it nothing more: it ends when it has nothing left to do."""
+        self._given_up = True
+        self._questions.put(None)
+
+    def kill(self) -> None:
+        """End it at once, with what it started."""
+        self.retire()
+        processes.kill(self.process)
+        self._reap(_REAP_SECONDS)
+
+    def close(self, seconds: float = 2.0) -> None:
+        """Let it end by itself, shortly."""
+        self.retire()
+        if not self._reap(seconds):
+            self.kill()
+
+    def _reap(self, seconds: float) -> bool:
+        """Wait until it is gone; one that is stuck in the driver stays, and is reaped later."""
+        with suppress(subprocess.TimeoutExpired):
+            self.process.wait(seconds)
+            return True
+        return False

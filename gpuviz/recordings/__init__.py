@@ -1,0 +1,1 @@
+"""What a GPU said of launches: measurements, and the files they are kept in."""

@@ -1,0 +1,135 @@
+"""Run a launch without a GPU: emulate its PTX, count what its memory accesses cost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from gpuviz.arch import Architecture
+from gpuviz.arguments import UNSET, check_room, passed, variables
+from gpuviz.launch.job import Job, check_limits
+from gpuviz.launch.not_modelled import not_modelled
+from gpuviz.memory.bulk import BulkCopies
+from gpuviz.memory.counting import Counter, Counts
+from gpuviz.memory.counts import Count
+from gpuviz.ptx.emulator import Options, Result, emulate
+from gpuviz.ptx.text.parser import parse
+from gpuviz.run.run import Level, Run, not_checked
+from gpuviz.sass.apply import Replay, finish
+from gpuviz.sass.level import SassLevel, note, sass_level
+from gpuviz.sass.original import original
+from gpuviz.sass.tensor import TensorInstructions
+from gpuviz.source.parameter_names import source_parameters
+from gpuviz.traces.observe import Sums
+from gpuviz.traces.trace import Trace
+
+
+def run(
+    job: Job, arch: Architecture, *, level: Level = "sass", options: Options | None = None
+) -> Run:
+    """Emulate a launch and predict its counts on an architecture.
+
+    At the sass level accesses are those of the machine code; where there is none for this
+    architecture the level of the result is "ptx", and `level_note` says why.
+
+    Raises
+    ------
+    LaunchError, UnsupportedError, KernelFault, Cancelled : as `emulate` and `check_limits` do
+    """
+    check_limits(job, arch)
+    module = parse(job.program.ptx)
+    sass = sass_level(job.program, module, job.entry, arch.sm) if level == "sass" else SassLevel()
+    counter = Counter(arch)
+    sink = Replay(sass.plan, counter) if sass.plan else counter
+    executed = sass.plan.module if sass.plan else module
+    tensor = TensorInstructions(executed, _number(arch), sass.listing if sass.plan else None)
+    copies = BulkCopies()
+    check_room(job.arguments)
+    arguments = passed(job.arguments)
+    names = job.names or source_parameters(job.program.source, job.entry, len(arguments))
+    result = emulate(
+        executed,
+        job.entry,
+        job.grid,
+        job.block,
+        arguments,
+        dynamic_shared=job.dynamic_shared,
+        sinks=(sink, copies, tensor) if tensor else (sink, copies),
+        options=options,
+        names=names,
+        arch=arch.sm,
+        source=job.program.source,
+        unset=[n for n, s in enumerate(job.arguments) if getattr(s, "fill", "") == UNSET],
+        variables=variables(job.arguments),
+    )
+    counts, reason = _level_counts(sass, sink, counter, result.executed)
+    counts = replace(counts, others=tensor.counts | copies.counts)
+    notes = filter(None, [not_modelled(module, job.entry), tensor.note])
+    trace = replace(result.trace, notes=(*result.trace.notes, *notes))
+    return Run(
+        _trace(job, sass, trace),
+        counts,
+        result.outputs,
+        arch.sm,
+        "sass" if sass.plan else "ptx",
+        reason,
+        job.resources,
+        differences=sass.plan.differences if sass.plan else (),
+        listing=sass.listing,
+        unchecked=job.program.origin,
+        engine=result.engine,
+        checked=result.checked,
+        engine_note=result.engine_note,
+        coverage=result.coverage,
+        bounds=_bounds(result, sass, tensor, copies, arch),
+        size=job.size,
+        inputs=result.inputs,
+    )
+
+
+def _level_counts(
+    sass: SassLevel, sink: Sums, counter: Counter, executed: Mapping[int, int]
+) -> tuple[Counts, str]:
+    """The counts at the level there is, and what to know of them."""
+    if sass.plan is None or not isinstance(sink, Replay):
+        return counter.result(), f"counted as in the PTX: {sass.reason}" if sass.reason else ""
+    return (
+        finish(sass.plan, counter.result(), executed),
+        note(sass.plan, sink.unmatched, sink.misaligned),
+    )
+
+
+def _number(arch: Architecture) -> int:
+    """Its compute capability times ten."""
+    return 10 * arch.cc[0] + arch.cc[1]
+
+
+def _bounds(
+    result: Result,
+    sass: SassLevel,
+    tensor: TensorInstructions,
+    copies: BulkCopies,
+    arch: Architecture,
+) -> dict[Count, tuple[int, int]]:
+    """Of a sample: the least and the most that a block counted, times all blocks."""
+    each = []
+    for one in result.samples:
+        counter = Counter(arch)
+        sink = Replay(sass.plan, counter) if sass.plan else counter
+        one.announce(result.trace.launch, [sink, tensor, copies])
+        counts = _level_counts(sass, sink, counter, one.executed)[0]
+        each.append(replace(counts, others=tensor.counts | copies.counts).totals)
+    if not each:
+        return {}
+    blocks = result.coverage.blocks
+    ranges = {key: [totals[key] for totals in each] for key in each[0]}
+    del ranges[Count.L2_LOAD_SECTORS_LEAST]  # what blocks have in common is loaded once
+    return {key: (blocks * min(n), blocks * max(n)) for key, n in ranges.items() if any(n)}
+
+
+def _trace(job: Job, sass: SassLevel, trace: Trace) -> Trace:
+    """The trace in terms of the PTX as written, with the program's note."""
+    program = job.program
+    notes = (*trace.notes, *(n for n in (program.note, not_checked(program.origin)) if n))
+    trace = replace(trace, notes=notes, ptx=program.ptx)
+    return original(trace, sass.plan) if sass.plan else trace

@@ -1,0 +1,105 @@
+"""Predict how long a launch takes, without a GPU: emulate it, look at some multiprocessors."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from gpuviz.arch import Architecture
+from gpuviz.arch.occupancy import occupancy
+from gpuviz.base.errors import UnavailableError
+from gpuviz.launch.job import Job
+from gpuviz.memory.counts import Count
+from gpuviz.ptx.options import Options
+from gpuviz.ptx.text.parser import parse
+from gpuviz.run import emulated
+from gpuviz.run.not_timed import copied, not_timed
+from gpuviz.run.run import Run
+from gpuviz.sass.level import sass_level
+from gpuviz.timing.device import Device, device_of
+from gpuviz.timing.prediction import Launched, predict, predict_each
+from gpuviz.timing.sample import each_alone, sample
+from gpuviz.timing.tensor_cores import not_measured
+from gpuviz.timing.timeline import Timeline, timeline_of
+
+_REPLAYED = "how long constants take that are loaded again for other lanes is not modelled"
+_RECORD = 4_000_000  # rows; the sample is small, and nothing of it may be cut
+
+
+def launched(
+    job: Job, arch: Architecture, device: Device, options: Options, first: Run | None = None
+) -> Launched:
+    """A launch as the model of time wants it; `first` is a run of it, some blocks recorded with
+    their paths, which does where it has those that are looked at.
+
+    Raises
+    ------
+    UnavailableError : there is no machine code of it that tells which PTX it was made from, or it
+        has what the model does not know (see `not_timed`), or constants that are loaded again
+    and whatever `emulated.run` raises
+    """
+    module = parse(job.program.ptx)
+    if lacks := not_timed(module, module.by_name[job.entry]):
+        raise UnavailableError(f"no time is predicted for {job.entry}: {lacks}")
+    level = sass_level(job.program, module, job.entry, arch.sm)
+    if level.listing is None or level.plan is None or job.resources is None:
+        raise UnavailableError(f"no time is predicted for {job.entry}: {level.reason}")
+    if shape := not_measured(level.listing.instructions, device):
+        raise UnavailableError(
+            f"no time is predicted for {job.entry}: how long {shape} takes was not measured"
+        )
+    first = first or _run(job, arch, options, (0,))
+    known = set(first.trace.recorded)
+    launch, totals = first.trace.launch, first.counts.totals
+    if totals.get(Count.CONSTANT_LOAD_REPLAYS):
+        raise UnavailableError(f"no time is predicted for {job.entry}: {_REPLAYED}")
+    shared = job.resources.static_shared_bytes + job.dynamic_shared
+    fits = occupancy(arch, launch.threads_per_block, job.resources.registers, shared)
+    warps = launch.blocks * launch.warps_per_block
+    looked_at = sample(
+        device,
+        launch.blocks,
+        fits.blocks,
+        len(first.trace.requests) / max(len(known), 1),
+        first.trace.warp_instructions / max(warps, 1),
+    )
+    enough = first.trace.path is not None and known >= set(looked_at.recorded)
+    run = first if enough else _run(job, arch, options, looked_at.recorded)
+    return Launched(
+        run.trace,
+        module,
+        level.listing,
+        level.plan,
+        arch,
+        looked_at,
+        fits.blocks,
+        fits.allocated_shared if shared else 0,
+        2 * first.counts.distinct_load_pairs + copied(run),
+        min(totals[Count.GLOBAL_STORE_SECTORS], sum(b.size for b in launch.buffers) // 32),
+    )
+
+
+def timelines(
+    job: Job, arch: Architecture, options: Options, first: Run, each: bool = False
+) -> tuple[Timeline, ...]:
+    """Multiprocessors over time, what the launch reads being in L2: the one that takes longest, or,
+    where `each` block is alone on one, all of them. None where the device is not modelled. `first`
+    is a run of the launch (see `launched`), of `each` with all blocks recorded.
+
+    Raises
+    ------
+    Cancelled, KernelFault : from the emulation
+    """
+    try:
+        device = device_of(arch)
+        known = launched(job, arch, device, options, first)
+    except UnavailableError:
+        return ()
+    if not each:
+        return (timeline_of(predict(known, device, cold=False)),)
+    alone = replace(known, sample=each_alone(first.trace.launch.blocks))
+    return tuple(timeline_of(one) for one in predict_each(alone, device, cold=False))
+
+
+def _run(job: Job, arch: Architecture, options: Options, record: tuple[int, ...]) -> Run:
+    wanted = replace(options, record=record, path=True, record_limit=_RECORD)
+    return emulated.run(job, arch, level="ptx", options=wanted)

@@ -1,0 +1,105 @@
+"""Launches of which nobody said how long their buffers are: as long as the kernel wants them.
+
+A proposal for an argument knows neither how a kernel computes its indices nor how far they lead.
+Where an access ends a launch beyond what was only proposed, the proposal was too short; it says
+nothing of the kernel. What somebody did say stays as it is, and an access beyond it is a fault.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from gpuviz.arch import Architecture
+from gpuviz.arguments import BufferSpec, Spec, StructSpec, buffers_of
+from gpuviz.base.errors import KernelFault
+from gpuviz.launch.job import Job
+from gpuviz.ptx.emulator import Options
+from gpuviz.run import emulated
+from gpuviz.run.run import Level, Run
+from gpuviz.traces.trace import Finding
+from gpuviz.words.language import grouped
+
+_TIMES = 8  # as long, each time
+_MOST = 1 << 28  # bytes of all buffers that are only proposed
+
+
+def run(
+    job: Job, arch: Architecture, *, level: Level = "sass", options: Options | None = None
+) -> tuple[Job, Run]:
+    """As `emulated.run`, and the launch that was run: with more room where it was proposed.
+
+    Raises
+    ------
+    LaunchError, UnsupportedError, KernelFault, Cancelled : as `emulated.run` does, of the launch as
+        it was asked for
+    """
+    tried, first = job, None
+    while True:
+        try:
+            return tried, emulated.run(tried, arch, level=level, options=options)
+        except KernelFault as fault:
+            first = first or fault
+            roomier = larger(tried, fault, arch)
+            if roomier is None:
+                raise (first if _beyond(fault) else fault) from None
+            tried = roomier
+
+
+def larger(job: Job, fault: KernelFault, arch: Architecture) -> Job | None:
+    """A launch with more of the memory that a fault lies beyond; None where that was said, or
+    where more would not do.
+    """
+    if not (kind := _beyond(fault)):
+        return None
+    if "shared" in kind:
+        return _with_shared(job, arch) if job.loose_shared else None
+    arguments = tuple(
+        _longer(one) if number in job.loose else one for number, one in enumerate(job.arguments)
+    )
+    room = sum(one.size for n in job.loose for one in buffers_of(arguments[n]))
+    if arguments == job.arguments or room > _MOST:
+        return None
+    return replace(job, arguments=arguments)
+
+
+def _beyond(fault: KernelFault) -> str:
+    """What kind of access outside of all memory it is; "" for another fault."""
+    found = fault.finding
+    return found.kind if isinstance(found, Finding) and found.kind.startswith("illegal ") else ""
+
+
+def _with_shared(job: Job, arch: Architecture) -> Job | None:
+    """With all that a block may have: it changes no count."""
+    static = job.resources.static_shared_bytes if job.resources else 0
+    most = arch.shared_per_block_optin - static
+    return replace(job, dynamic_shared=most) if job.dynamic_shared < most else None
+
+
+def _longer(spec: Spec) -> Spec:
+    if isinstance(spec, BufferSpec):
+        return _longer_buffer(spec)
+    if isinstance(spec, StructSpec):
+        fields = (
+            replace(one, spec=_longer_buffer(one.spec)) if isinstance(one.spec, BufferSpec) else one
+            for one in spec.fields
+        )
+        return replace(spec, fields=tuple(fields))
+    return spec
+
+
+def _longer_buffer(spec: BufferSpec) -> BufferSpec:
+    """What a file or a list fills is as long as that is."""
+    return spec if spec.fill[0] in "@[" else replace(spec, count=spec.count * _TIMES)
+
+
+def told(asked: Job, ran: Job, names: Sequence[str]) -> str:
+    """What was given more room than was proposed, in words; "" where nothing was."""
+    made = [
+        f"{names[number] if number < len(names) else number + 1}: {now}"
+        for number, (before, now) in enumerate(zip(asked.arguments, ran.arguments, strict=True))
+        if before != now
+    ]
+    if asked.dynamic_shared != ran.dynamic_shared:
+        made.append(f"{grouped(ran.dynamic_shared)} bytes of dynamic shared memory")
+    return ", ".join(made)

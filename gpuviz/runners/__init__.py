@@ -1,1 +1,0 @@
-"""Ways to run a launch: emulated here, recorded, or on a GPU."""

@@ -1,0 +1,108 @@
+"""The headers of a project: found as its build would find them, and split like the file itself."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from gpuviz.base.errors import InputError
+from gpuviz.files import bounded
+from gpuviz.source.parts import Text, read
+
+_FOLDERS = ("", "include", "inc", "common", "Common", "common/inc", "src", "util", "utils")
+_ABOVE = 5  # folders above the file's own that may still be its project
+_FILES = 400  # headers of one file; more is a library, which belongs to -I
+_ROOTS = (".git", ".hg", ".svn")
+
+
+@dataclass(frozen=True)
+class Unit:
+    """A file and the project's headers that it reads, each in parts, by the name given to NVRTC.
+
+    `names` says, for each of them, what its includes are called there: None for those that are
+    nowhere, which `missing` lists. `files` are the headers as files.
+    """
+
+    texts: dict[str, Text] = field(default_factory=dict)
+    names: dict[str, dict[str, str | None]] = field(default_factory=dict)
+    files: dict[str, Path] = field(default_factory=dict)
+    missing: list[str] = field(default_factory=list)
+
+
+def unit(
+    source: str, name: str, folder: Path, own: Collection[Path], known: Callable[[str], bool]
+) -> Unit:
+    """A source text with its headers.
+
+    Parameters
+    ----------
+    folder : where the file lies
+    own : the user's folders of headers (-I), searched after the project's
+    known : whether the compiler itself finds a header of this name
+    """
+    made = Unit()
+    made.texts[name] = read(source)
+    waiting = [(name, folder)]
+    while waiting:
+        user, place = waiting.pop()
+        renamed: dict[str, str | None] = made.names.setdefault(user, {})
+        for include in made.texts[user].includes:
+            if include.name in renamed:
+                continue
+            file = _found(include.name, include.quoted, place, folder, own, known)
+            if file is None:
+                if not known(include.name):
+                    renamed[include.name] = None
+                    made.missing.append(include.name)
+                continue
+            called = _called(file, folder)
+            renamed[include.name] = called
+            if called not in made.texts and len(made.texts) < _FILES:
+                made.texts[called] = read(bounded.text(file))
+                made.files[called] = file
+                waiting.append((called, file.parent))
+    return made
+
+
+def _found(
+    name: str,
+    quoted: bool,
+    place: Path,
+    folder: Path,
+    own: Collection[Path],
+    known: Callable[[str], bool],
+) -> Path | None:
+    """The project's file of this name: beside the one that asks, in its tree, then of -I."""
+    if quoted and (file := _file(place / name)):
+        return file
+    if known(name):  # no file of a project goes before NVIDIA's own and the language's
+        return None
+    folders = [root / below for root in _project(folder) for below in _FOLDERS]
+    return next(filter(None, (_file(root / name) for root in (*folders, *own))), None)
+
+
+def _project(folder: Path) -> Iterator[Path]:
+    """The folder of a file and those above it, up to the project's root; no further than home."""
+    for count, place in enumerate((folder, *folder.parents)):
+        if count > _ABOVE or place == Path.home() or place.parent == place:
+            return
+        yield place
+        if any((place / root).exists() for root in _ROOTS):
+            return
+
+
+def _file(path: Path) -> Path | None:
+    try:
+        whole = Path(os.path.normpath(path))
+        return whole if whole.is_file() and bounded.text(whole) is not None else None
+    except (OSError, ValueError, InputError):
+        return None
+
+
+def _called(file: Path, folder: Path) -> str:
+    try:
+        return Path(os.path.relpath(file, folder)).as_posix()
+    except ValueError:  # another drive
+        return file.as_posix()

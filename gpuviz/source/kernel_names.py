@@ -1,0 +1,148 @@
+"""Plain names of C++ kernels: which mangled name did the user mean?
+
+The names of kernels are those of the Itanium C++ ABI (section 5.1, "External Names"). Only their
+plain part is read here; the text with types comes from the C++ library where there is one.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import re
+from collections.abc import Sequence
+from functools import cache
+
+from gpuviz.base.errors import InputError
+
+_LENGTH = re.compile(r"\d+")
+_STD = {"St": "std"}
+
+
+def plain_name(mangled: str) -> str:
+    """Qualified name without template arguments and parameters: `_ZN1q1fIfEEvPT_` gives `q::f`.
+
+    A name that is not mangled is returned as it is.
+    """
+    if not mangled.startswith("_Z"):
+        return mangled
+    rest = mangled[2:].removeprefix("L")
+    nested = rest.startswith("N")
+    parts = _parts(rest.removeprefix("N").lstrip("KVr") if nested else rest, nested)
+    return "::".join(parts) or mangled
+
+
+def _parts(rest: str, nested: bool) -> list[str]:
+    parts: list[str] = []
+    while rest:
+        rest = rest.removeprefix("L")
+        if (match := _LENGTH.match(rest)) is not None:
+            end = match.end() + int(match[0])
+            parts.append(_anonymous(rest[match.end() : end]))
+            rest = rest[end:]
+            if not nested:
+                break
+        elif rest[:2] in _STD:
+            parts.append(_STD[rest[:2]])
+            rest = rest[2:]
+        else:  # template arguments or the end: what follows holds no further part of a kernel name
+            break
+    return parts
+
+
+def _anonymous(part: str) -> str:
+    return "(anonymous)" if part.startswith("_GLOBAL__N_") else part
+
+
+@cache
+def demangled(mangled: str) -> str:
+    """`void f<float>(float*)` for a mangled name; its plain name where no demangler is found."""
+    demangler = _demangler()
+    if demangler is None or not mangled.startswith("_Z"):
+        return plain_name(mangled)
+    status = ctypes.c_int()
+    text = demangler(mangled.encode(), None, None, ctypes.byref(status))
+    try:
+        found = ctypes.cast(text, ctypes.c_char_p).value if status.value == 0 and text else None
+        return found.decode() if found else plain_name(mangled)
+    finally:
+        if text:
+            ctypes.CDLL(None).free(ctypes.c_void_p(text))
+
+
+@cache
+def _demangler() -> ctypes._NamedFuncPointer | None:
+    for library in ("libstdc++.so.6", "libc++abi.dylib"):
+        try:
+            function = ctypes.CDLL(library).__cxa_demangle
+        except (OSError, AttributeError):
+            continue
+        function.restype = ctypes.c_void_p
+        return function
+    return None
+
+
+def entry_name(kernels: Sequence[str], wanted: str = "") -> str:
+    """The kernel that a name means: mangled, qualified, plain, or with template arguments.
+
+    An empty name means the only kernel there is. InputError, with the candidates, when no kernel
+    or more than one fits.
+    """
+    if wanted in kernels:
+        return wanted
+    fits = next((found for rule in _RULES if (found := rule(kernels, wanted))), [])
+    if len(fits) == 1:
+        return fits[0]
+    if fits:
+        why = f"Kernel name {wanted!r} is ambiguous" if wanted else "The file has several kernels"
+        raise InputError(f"{why}: name one of these.\n{_listed(fits)}")
+    raise InputError(_nothing(kernels, wanted))
+
+
+def _nothing(kernels: Sequence[str], wanted: str) -> str:
+    if not kernels:
+        return (
+            "There is no kernel in this file: a kernel is a __global__ function, and a template is "
+            "compiled only where it is instantiated (template __global__ void f<float>(float*);)."
+        )
+    return f"There is no kernel named {wanted!r} in this file. It has:\n{_listed(kernels)}"
+
+
+def _listed(kernels: Sequence[str]) -> str:
+    def line(kernel: str) -> str:
+        text = demangled(kernel)
+        return f"  {kernel}" if text == kernel else f"  {kernel}    {text}"
+
+    return "\n".join(line(kernel) for kernel in kernels)
+
+
+def _only(kernels: Sequence[str], wanted: str) -> list[str]:
+    return list(kernels) if not wanted else []
+
+
+def _qualified(kernels: Sequence[str], wanted: str) -> list[str]:
+    return [kernel for kernel in kernels if plain_name(kernel) == wanted]
+
+
+def _last_part(kernels: Sequence[str], wanted: str) -> list[str]:
+    return [kernel for kernel in kernels if plain_name(kernel).rpartition("::")[2] == wanted]
+
+
+def _with_types(kernels: Sequence[str], wanted: str) -> list[str]:
+    """Kernels whose C++ text, without return type and white space, begins with what is wanted."""
+    key = _tight(wanted)
+    return [kernel for kernel in kernels if _is_start(key, _tight(_without_return(kernel)))]
+
+
+def _without_return(kernel: str) -> str:
+    return demangled(kernel).removeprefix("void ")
+
+
+def _is_start(key: str, text: str) -> bool:
+    return text == key or (bool(key) and text.startswith(key + "("))
+
+
+def _tight(text: str) -> str:
+    # `f<(int)4>` and `f<4u>` are written f<4> by people
+    return re.sub(r"\(\w+\)(?=\d)|(?<=\d)[ul]+(?=[,>])|\s+", "", text)
+
+
+_RULES = (_only, _qualified, _last_part, _with_types)

@@ -1,0 +1,271 @@
+"""The picture of what the checks found: a list, and the moment and the lane of one of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+
+from gpuviz.base.arrays import I64
+from gpuviz.panels.finding_list import FindingList, Found
+from gpuviz.panels.layout import at_least, columns, first, rows, share, spare
+from gpuviz.panels.lines import Line, Lines
+from gpuviz.panels.panel import GO, Values
+from gpuviz.story.own_kernel import phases, requests
+from gpuviz.story.own_kernel.events import ALL, Events, every_warp
+from gpuviz.story.own_kernel.moment import Moment, Told
+from gpuviz.traces.checks import CHECKS
+from gpuviz.traces.trace import (
+    BESIDE,
+    LANES,
+    OUTSIDE,
+    Finding,
+    Launch,
+    MemoryInstruction,
+    lane_mask,
+)
+from gpuviz.words.language import grouped, tr, trn
+
+CHOSEN = "finding"  # the parameter
+
+
+@dataclass(frozen=True)
+class Where:
+    """A thread of a launch: its block, its warp in it, its lane in that; all counted from 0."""
+
+    block: int
+    warp: int
+    lane: int
+
+
+def place_of(launch: Launch, block: tuple[int, ...], thread: tuple[int, ...]) -> Where:
+    """Where a thread is, given by its indices."""
+    number = _linear(block, launch.grid)
+    warp, lane = divmod(_linear(thread, launch.block), LANES)
+    return Where(number, warp, lane)
+
+
+def _linear(index: tuple[int, ...], sizes: tuple[int, int, int]) -> int:
+    return sum(i * prod(sizes[:axis]) for axis, i in enumerate(index))
+
+
+def picture(moment: Moment) -> Told:
+    """All findings, and what happens at the moment, of which one may be of them."""
+    found = moment.events.trace.findings
+    if not found:
+        return _none(moment)
+    chosen = chosen_at(moment)
+    launch = moment.events.trace.launch
+    listed = FindingList(
+        tuple(_row(launch, one) for one in found),
+        chosen,
+        lambda number: {CHOSEN: number, **_go(moment.events, found[number])},
+    )
+    here = requests.picture(moment)
+    marked = _marked(moment.events, found[chosen]) if chosen >= 0 else np.zeros(0, np.int64)
+    below = phases.body(moment, marked)
+    beside = columns(share(2, listed), share(3, at_least(here.body, width=32)))
+    every = at_least(rows(share(3, beside), share(1, below)), height=30, width=46)
+    barrier = moment.events.row[moment.number] < 0  # whose picture is that of the warps anyway
+    body = first(
+        *(() if barrier else (every,)),
+        at_least(beside, width=45),
+        rows(share(2, listed), spare(share(3, here.body))),
+    )
+    if chosen < 0:
+        count = trn("The checks found {n} fault", "The checks found {n} faults", len(found))
+        return Told(count, tr("Click one: the story goes to where it happened."), body)
+    return Told(_title(found[chosen]), _sentence(launch, found[chosen]), body)
+
+
+def chosen_at(moment: Moment) -> int:
+    """Which finding the moment is of, -1 for none; of several the one that was clicked."""
+    found = moment.events.trace.findings
+    fitting = [number for number, one in enumerate(found) if _is_of(moment, one)]
+    clicked = moment.values.get(CHOSEN, -1)
+    return int(clicked) if clicked in fitting else next(iter(fitting), -1)
+
+
+def _is_of(moment: Moment, one: Finding) -> bool:
+    """Whether the event of a moment is what a finding is of."""
+    events, number = moment.events, moment.number
+    row, who = int(events.row[number]), place_of(events.trace.launch, one.block, one.thread)
+    here = who.block == events.block and one.line == int(events.lines[number])
+    if not here or events.warp_of(number) not in (who.warp, ALL):
+        return False
+    return row < 0 or _touches(events, row, one, who.lane)
+
+
+def lane_at(moment: Moment) -> int | None:
+    """The lane whose fault the moment is of."""
+    chosen = chosen_at(moment)
+    if chosen < 0 or moment.events.row[moment.number] < 0:
+        return None
+    one = moment.events.trace.findings[chosen]
+    return place_of(moment.events.trace.launch, one.block, one.thread).lane
+
+
+def _touches(events: Events, row: int, one: Finding, lane: int) -> bool:
+    """Whether a request is of the kind of a finding, and has its address in its lane."""
+    did = events.trace.instructions[int(events.rows.instruction[row])]
+    if not _does(did, _ops(one)[0]):
+        return False
+    if not one.address:
+        return True
+    address = int(events.rows.address[row][lane])
+    here = bool(events.rows.lanes(row)[lane])
+    return here and address <= one.address < address + did.width
+
+
+def _ops(one: Finding) -> tuple[str, str]:
+    """What a race's second access does, and its first: load, store, or "" where it is not said."""
+    _, _, kind = one.kind.partition("race, ")
+    words = {"read": "load", "write": "store"}
+    second, _, before = kind.partition(" after ")
+    return words.get(second, ""), words.get(before, "")
+
+
+def _does(did: MemoryInstruction, op: str) -> bool:
+    return op in ("", did.op) or did.op not in ("load", "store")
+
+
+def _marked(events: Events, one: Finding) -> I64:
+    """The requests of the block that a finding is of: one, or both that race."""
+    every, launch = every_warp(events), events.trace.launch
+    second, before = _ops(one)
+    parties = [(one.line, place_of(launch, one.block, one.thread), second)]
+    if one.other_thread:
+        other = place_of(launch, one.other_block, one.other_thread)
+        parties.append((one.other_line, other, before))
+    made: list[int] = []
+    for line, who, op in parties:
+        found = _rows_of(every, one, line, who, op) if who.block == events.block else ()
+        made += [i for i in found if i not in made][:1]
+    return np.array(made, np.int64)
+
+
+def _rows_of(every: Events, one: Finding, line: int, who: Where, op: str) -> list[int]:
+    """The first requests of a thread on a line that touch the address of a finding."""
+    made, instructions = every.rows, every.trace.instructions
+    fitting = np.array([did.line == line and _does(did, op) for did in instructions], bool)
+    width = np.array([did.width for did in instructions], np.uint64)
+    start, address = made.address[:, who.lane], np.uint64(one.address)
+    fits = (made.warp == who.warp) & fitting[made.instruction]
+    fits &= lane_mask(made.active)[:, who.lane]
+    fits &= (start <= address) & (address < start + width[made.instruction])
+    here = fits & (made.phase == one.phase)
+    return [int(i) for i in np.flatnonzero(here if here.any() else fits)[:2]]
+
+
+def _go(events: Events, one: Finding) -> Values:
+    """To the moment of a finding: its request, its line, or a barrier of that line."""
+    who = place_of(events.trace.launch, one.block, one.thread)
+    line = f"line {one.line}"
+    if one.check == "sync" and events.trace.launch.warps_per_block > 1:  # of nobody's alone
+        go = f"{line} barrier | {line} | barrier | #1"
+        return _if_known({"block": who.block, "every": True, GO: go}, events.trace.launch)
+    exact = f"{line} {_ops(one)[0]} lane {who.lane}" + (f" {one.address:#x}" if one.address else "")
+    phase = f" phase {one.phase}" if one.phase >= 0 else ""
+    go = f"{exact}{phase} | {exact} | {line} barrier | {line} | #1"
+    if events.warp == ALL:
+        go = " | ".join(f"warp {who.warp} {part}" for part in go.split(" | ")[:2]) + f" | {go}"
+        return _if_known({"block": who.block, GO: go}, events.trace.launch)
+    return _if_known({"block": who.block, "warp": who.warp, GO: go}, events.trace.launch)
+
+
+def _if_known(values: Values, launch: Launch) -> Values:
+    """Without what there is nothing to choose of."""
+    only = {"block": launch.blocks == 1, "warp": launch.warps_per_block == 1}
+    return {name: value for name, value in values.items() if not only.get(name)}
+
+
+def _row(launch: Launch, one: Finding) -> Found:
+    """A finding in two short lines."""
+    line = tr("line {n}", n=one.line) if one.line else tr("PTX line {n}", n=one.ptx_line)
+    kind = _name(one)
+    often = f" · {grouped(one.count)} ×" if one.count > 1 else ""
+    who = place_of(launch, one.block, one.thread)
+    where = tr("block {block} · warp {warp} · lane {lane}", **vars(who))
+    return Found(
+        (f"{kind} · {line}{often}", f"{kind} · {line}", kind),
+        (where, tr("warp {warp} · lane {lane}", warp=who.warp, lane=who.lane)),
+        f"{one.message}\n{one.remedy}".strip(),
+        "bad" if one.severity == "error" else "warn",
+    )
+
+
+def _name(one: Finding) -> str:
+    """What a finding is, in a few words."""
+    known = {
+        "race, read after write": tr("race: read after write"),
+        "race, write after read": tr("race: write after read"),
+        "race, write after write": tr("race: write after write"),
+        OUTSIDE: tr("outside of all buffers"),
+        BESIDE: tr("outside of shared memory"),
+        "illegal local access": tr("outside of local memory"),
+        "misaligned global access": tr("misaligned access of global memory"),
+        "misaligned shared access": tr("misaligned access of shared memory"),
+        "misaligned local access": tr("misaligned access of local memory"),
+        "uninitialised shared read": tr("shared memory read before it was written"),
+        "uninitialised local read": tr("local memory read before it was written"),
+        "uninitialised global read": tr("memory read before it was written"),
+        "barrier passed by": tr("threads that pass a barrier by"),
+        "barriers apart": tr("threads at different barriers"),
+        "member mask": tr("a mask that does not name who comes"),
+        "shuffle from nobody": tr("a shuffle from a lane that is not there"),
+    }
+    return known.get(one.kind, one.kind)
+
+
+def _title(one: Finding) -> str:
+    kind = _name(one)
+    return f"{kind[:1].upper()}{kind[1:]}, " + tr("line {n}", n=one.line)
+
+
+def _sentence(launch: Launch, one: Finding) -> str:
+    """Who, and who else; what to do about it."""
+    who = place_of(launch, one.block, one.thread)
+    told = tr("Lane {lane} of warp {warp} in block {block}", **vars(who))
+    if one.other_thread:
+        other = place_of(launch, one.other_block, one.other_thread)
+        told = tr(
+            "{one}, and before it lane {lane} of warp {warp} in block {block} at line {line}, "
+            "with nothing to order them",
+            one=told,
+            line=one.other_line,
+            **vars(other),
+        )
+    if one.phase >= 0:
+        told += " · " + tr("phase {n}", n=one.phase + 1)
+    if one.kind == OUTSIDE and (near := _nearest(launch, one.address)):
+        told += " · " + near
+    return f"{told}. {one.remedy[:1].upper()}{one.remedy[1:]}."
+
+
+def _nearest(launch: Launch, address: int) -> str:
+    """Where an address lies, as an element of the buffer before it."""
+    before = [buffer for buffer in launch.buffers if buffer.address <= address]
+    if not before:
+        return ""
+    last = max(before, key=lambda buffer: buffer.address)
+    place = (address - last.address) // max(last.size // max(last.count, 1), 1)
+    return tr(
+        "{name}[{place}], and {name} has {count} elements",
+        name=last.name,
+        place=grouped(place),
+        count=grouped(last.count),
+    )
+
+
+def _none(moment: Moment) -> Told:
+    """Nothing was found, or looked for."""
+    run = moment.run
+    here = requests.picture(moment)
+    if not run.checked:
+        said = tr("It is large, and runs many times as fast without the checks.")
+        return Told(tr("This launch was not checked"), said, here.body)
+    names = ", ".join(tr(CHECKS[name].title).lower() for name in run.checked)
+    found = Lines((Line((tr("Looked for: {names}", names=names),), "muted"),))
+    title = tr("The checks found no fault")
+    return Told(title, here.title, rows(here.body, found))

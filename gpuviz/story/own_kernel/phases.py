@@ -1,0 +1,224 @@
+"""The picture of phases: what every warp of the block does between its barriers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from gpuviz.base.arrays import F64, I64, Bool
+from gpuviz.panels.color_key import ColorKey, Key
+from gpuviz.panels.layout import Node, rows, spare
+from gpuviz.panels.panel import GO, Ink, Values
+from gpuviz.panels.warp_phases import Phase, WarpPhases
+from gpuviz.story.long_steps import KINDS
+from gpuviz.story.own_kernel import mbarriers
+from gpuviz.story.own_kernel.events import ALL, Events, events_of, every_warp, kind_of
+from gpuviz.story.own_kernel.moment import Moment, Told
+from gpuviz.words.language import grouped, tr, trn
+
+_NONE: I64 = np.zeros(0, np.int64)
+_ROOM, _MOST = 200, 6  # boxes of a warp beside each other, and phases, that can be told apart
+_INKS: dict[str, Ink] = {"load": "load", "store": "store", "shared": "shared", "atomic": "compute"}
+_INK_OF = np.array([list(_INKS).index(kind) if kind in _INKS else 0 for kind in KINDS])
+
+
+@dataclass(frozen=True, eq=False)
+class _Block:
+    """Where the (R,) requests of a block lie: `warp`, `phase`, place in it, kind by `KINDS`.
+
+    `wide` (P,) is how many requests each phase has, of the warp that has most of them.
+    """
+
+    events: Events
+    warp: I64
+    phase: I64
+    place: I64
+    kind: I64
+    wide: I64
+
+
+@lru_cache(maxsize=4)
+def _block_of(every: Events) -> _Block:
+    warp, phase = every.rows.warp.astype(np.int64), every.rows.phase.astype(np.int64)
+    order = np.lexsort((phase, warp))
+    new = np.diff(warp[order], prepend=-1) | np.diff(phase[order], prepend=-1)
+    first = np.flatnonzero(new)
+    place = np.empty(len(warp), np.int64)
+    place[order] = np.arange(len(warp)) - np.repeat(first, np.diff([*first, len(warp)]))
+    wide = np.ones(int(phase.max(initial=0)) + 1, np.int64)
+    np.maximum.at(wide, phase, place + 1)
+    kinds = np.array([KINDS.index(kind_of(did)) for did in every.trace.instructions], np.int64)
+    return _Block(every, warp, phase, place, kinds[every.rows.instruction], wide)
+
+
+def picture(moment: Moment) -> Told:
+    """The phase under way and those around it, in all warps of the block."""
+    known = _block_of(every_warp(moment.events))
+    phase, _ = _here(moment, known)
+    handed = mbarriers.lanes(moment)
+    shown = rows(with_key(moment), *((spare(handed),) if handed else ()), gap=0.8)
+    return Told(_title(known, phase), _sentence(known, phase, _scale(known, phase)), shown)
+
+
+def with_key(moment: Moment) -> Node:
+    """The boxes of the requests, and what their colours mean."""
+    return rows(body(moment), _key(_block_of(every_warp(moment.events))))
+
+
+def body(moment: Moment, marked: I64 = _NONE) -> WarpPhases:
+    """The boxes of the requests; those `marked`, by row of all warps' requests, stand out."""
+    events = moment.events
+    known = _block_of(every_warp(events))
+    phase, place = _here(moment, known)
+    shown, scale = _window(known, phase), _scale(known, phase)
+    edges = np.concatenate([[0], np.cumsum(-(-known.wide[shown] // scale))]).astype(np.float64)
+    inside = (known.phase >= shown[0]) & (known.phase <= shown[-1])
+    which = np.flatnonzero(inside & ((known.place % scale == 0) | _is_in(marked, len(inside))))
+    start = edges[known.phase[which] - shown[0]] + known.place[which] // scale
+    return WarpPhases(
+        _phases(known, shown, edges),
+        events.trace.launch.warps_per_block,
+        known.warp[which],
+        start,
+        start + 1.0,
+        _INK_OF[known.kind[which]],
+        tuple(_INKS.values()),
+        float(edges[phase - shown[0]] + place // scale) - 0.5 * (events.row[moment.number] < 0),
+        events.warp_of(moment.number),
+        lambda i: _tip(known, int(which[i]), scale),
+        lambda i: _go(known, int(which[i]), events),
+        np.flatnonzero(np.isin(which, marked)),
+    )
+
+
+def _is_in(marked: I64, count: int) -> Bool:
+    found: Bool = np.zeros(count, bool)
+    found[marked] = True
+    return found
+
+
+def _scale(known: _Block, phase: int) -> int:
+    """Requests that a box stands for."""
+    return max(1, -(-int(known.wide[_window(known, phase)].max()) // _ROOM))
+
+
+def _here(moment: Moment, known: _Block) -> tuple[int, int]:
+    """The phase under way, and how many of its requests the warp has made."""
+    events, number = moment.events, moment.number
+    phase, row = int(events.phase[number]), int(events.row[number])
+    if row < 0:
+        return phase, int(known.wide[phase])
+    before = events.rows.phase[: row + 1] == phase
+    mine = events.rows.warp[: row + 1] == events.rows.warp[row]
+    return phase, int((before & mine).sum()) - 1
+
+
+def _window(known: _Block, phase: int) -> I64:
+    """The phases shown: that one, and as many around it as there is room for."""
+    first = last = phase
+    while last - first + 1 < _MOST:
+        grown = [(first - 1, last), (first, last + 1)]
+        fits = [
+            (a, b)
+            for a, b in grown
+            if a >= 0 and b < len(known.wide) and known.wide[a : b + 1].sum() <= _ROOM
+        ]
+        if not fits:
+            break
+        first, last = fits[-1] if phase - first >= last - phase else fits[0]
+    return np.arange(first, last + 1)
+
+
+def _phases(known: _Block, shown: I64, edges: F64) -> tuple[Phase, ...]:
+    last = len(known.wide) - 1
+    return tuple(
+        Phase(float(a), float(b), (tr("phase {n}", n=int(p) + 1), f"{int(p) + 1}"), bool(p < last))
+        for p, a, b in zip(shown, edges, edges[1:], strict=False)
+    )
+
+
+def _tip(known: _Block, row: int, scale: int) -> str:
+    """What hovering a request says."""
+    events = known.events
+    did = events.trace.instructions[int(events.rows.instruction[row])]
+    number = grouped(int(known.place[row]) + 1)
+    said = tr(
+        "warp {warp} · request {n} of its phase · line {line}\n{did}",
+        warp=int(known.warp[row]),
+        n=number,
+        line=did.line,
+        did=did.text,
+    )
+    more = tr("{n} requests a box", n=scale) if scale > 1 else ""
+    return f"{said}\n{more}".strip()
+
+
+def _go(known: _Block, row: int, events: Events) -> Values:
+    """To a request of any warp, in the story of that warp or of all."""
+    warp = int(known.warp[row])
+    if events.warp == ALL:
+        number = int(np.flatnonzero(events.row == row)[0])
+        return {GO: f"#{number + 1}"}
+    own = events_of(events.trace, events.arch, events.block, warp)
+    mine = int(np.flatnonzero(np.flatnonzero(known.warp == warp) == row)[0])
+    number = int(np.flatnonzero(own.row == mine)[0])
+    return {"warp": warp, GO: f"#{number + 1}"}
+
+
+def _title(known: _Block, phase: int) -> str:
+    warps = known.events.trace.launch.warps_per_block
+    count = len(known.wide)
+    if count == 1:
+        return trn(
+            "What the {n} warp of the block asks of memory",
+            "What the {n} warps of the block ask of memory",
+            warps,
+        )
+    return tr(
+        "Phase {n} of {count}: what the warps ask between two barriers",
+        n=phase + 1,
+        count=grouped(count),
+    )
+
+
+def _sentence(known: _Block, phase: int, scale: int) -> str:
+    """Who has most to do in the phase."""
+    here = known.phase == phase
+    per = np.bincount(known.warp[here], minlength=known.events.trace.launch.warps_per_block)
+    least, most = int(per.min()), int(per.max())
+    if least == most:
+        said = trn(
+            "Every warp makes {n} request; as if all were equally fast.",
+            "Every warp makes {n} requests; as if all were equally fast.",
+            most,
+        )
+    else:
+        who = {"warp": int(per.argmax()), "other": int(per.argmin())}
+        each = {"most": grouped(most), "least": grouped(least)}
+        said = (
+            tr(
+                "Warp {warp} makes {most} requests, warp {other} {least}: it waits. As if all were "
+                "equally fast.",
+                **who,
+                **each,
+            )
+            if phase < len(known.wide) - 1
+            else tr("Warp {warp} makes {most} requests, warp {other} {least}.", **who, **each)
+        )
+    return f"{said} {tr('A box is {n} requests.', n=scale)}" if scale > 1 else said
+
+
+def _key(known: _Block) -> ColorKey:
+    words = {
+        "load": tr("load"),
+        "store": tr("store"),
+        "shared": tr("shared memory"),
+        "atomic": tr("atomic"),
+    }
+    there = {KINDS[k] for k in np.unique(known.kind).tolist()}
+    keys = [Key(words[kind], ink) for kind, ink in _INKS.items() if kind in there]
+    if len(known.wide) > 1:
+        keys += [Key(tr("barrier"), "barrier"), Key(tr("waits"), hatched=True)]
+    return ColorKey(tuple(keys))

@@ -1,0 +1,244 @@
+"""From a lesson and its parameters to the story: compile, run, tell."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from gpuviz.arch import Architecture, architecture
+from gpuviz.arguments import parse
+from gpuviz.base.errors import Cancelled, KernelFault, LaunchError, UnavailableError
+from gpuviz.base.waiting import SECONDS
+from gpuviz.compile import Program, entry_name, gallery, own_program
+from gpuviz.compile import prebuilt as shipped
+from gpuviz.launch.job import Job, Whose, check_limits
+from gpuviz.ptx.options import Options
+from gpuviz.recordings.measurement import Measurement
+from gpuviz.run import emulated, session
+from gpuviz.run.run import Cancel, Companion, Level, Progress, Run
+from gpuviz.run.session import Library
+from gpuviz.story.check import check_values
+from gpuviz.story.kept_runs import kept
+from gpuviz.story.lesson import Lesson, Plan, Story, Values
+from gpuviz.story.lesson_sweeps import measured_in, tables
+from gpuviz.traces.trace import Finding
+
+Measured = Callable[[Plan], Measurement | None]
+
+_LARGE = 32 << 20  # bytes of a launch's arrays that are let go where nobody reads them
+
+
+@dataclass(frozen=True, eq=False)
+class Performance:
+    """A lesson performed: its story, the runs it tells of (by role), and what was launched.
+
+    Companions (`Plan.companion`) are among the plans; among the runs once they are emulated.
+    """
+
+    story: Story
+    runs: Mapping[str, Run]
+    plans: tuple[Plan, ...]
+
+    @property
+    def waiting(self) -> tuple[Plan, ...]:
+        """The companions that have not been emulated yet."""
+        return tuple(p for p in self.plans if p.companion_of and p.role not in self.runs)
+
+
+def perform(
+    lesson: Lesson,
+    values: Values,
+    *,
+    arch: str = "sm_90",
+    level: Level = "sass",
+    progress: Progress = lambda fraction: None,
+    cancel: Cancel = lambda: False,
+    measured: Measured | None = None,
+    prebuilt: bool = False,
+    library: Library | None = None,
+    checks: tuple[str, ...] = (),
+    budget: float = SECONDS,
+    begun: Performance | None = None,
+) -> Performance:
+    """Run every launch of a lesson and tell its story.
+
+    Launches are looked up in `library`, by default in what ships; `measured` finds what a GPU made
+    of a launch in place of its recordings.
+    `prebuilt` launches the PTX that ships, which is there at once; it has no machine code.
+    `checks` are looked for (`gpuviz.traces.checks`) where the NumPy engine runs a launch anyway;
+    what takes longer than the `budget`, in seconds, is counted from some of its blocks.
+    Companions are emulated only where a performance that has been `begun` is gone on with: that
+    may take many seconds, and a story does not wait for it.
+
+    Raises
+    ------
+    InputError : the values make no sense
+    UnavailableError : `prebuilt`, and there is no such PTX of a kernel with these values
+    UnavailableError, CompileError, KernelFault, Cancelled : from the runs
+    """
+    checked = check_values(lesson, values)
+    library = library or session.shipped()
+    plans = begun.plans if begun else accepted(lesson.plan(checked), arch, prebuilt, library)
+    find = measured or (lambda plan: library.recordings.find(plan).measurement)
+    shown = [plan for plan in plans if not plan.companion_of]
+    beside = [plan for plan in plans if plan.companion_of]
+    wanted = beside if begun else shown
+    runs: dict[str, Run] = dict(begun.runs if begun else lesson.given(arch))
+    for number, plan in enumerate(wanted):
+        if cancel():
+            raise Cancelled("stopped")
+
+        def part(fraction: float, done: int = number) -> None:
+            progress((done + fraction) / len(wanted))
+
+        options = Options(
+            record=plan.record,
+            blocks=plan.blocks,
+            path=plan.path,
+            checks=() if plan.companion_of else tuple(dict.fromkeys((*plan.checks, *checks))),
+            thorough=False,
+            seconds=budget,
+            progress=part,
+            cancel=cancel,
+        )
+        run = _run(plan, arch, level, options, prebuilt, library)
+        others = tuple(map(find, plan.others))
+        runs[plan.role] = replace(
+            run, measurement=find(plan), companion_of=plan.companion_of, others=others
+        )
+    for plan in beside:
+        made = Companion(plan.role, plan.told_size, find(plan), runs.get(plan.role))
+        runs[plan.companion_of] = replace(runs[plan.companion_of], companion=made)
+    if swept := tables(lesson, checked, arch, level, library.gpu):
+        for role, run in runs.items():
+            found = run.measurement
+            if found is None and measured is None:
+                found = measured_in(swept, checked, role)
+            runs[role] = replace(run, swept=swept, measurement=found)
+    progress(1.0)
+    return Performance(lesson.tell(checked, runs), runs, plans)
+
+
+def accepted(
+    plans: tuple[Plan, ...], arch: str, prebuilt: bool = False, library: Library | None = None
+) -> tuple[Plan, ...]:
+    """The launches of a lesson as they are run on an architecture (see `Plan.otherwise`).
+
+    A companion that is too large for it is left out.
+    """
+
+    def taken(plan: Plan) -> Plan | None:
+        if not (plan.otherwise or plan.optional or plan.companion_of):
+            return plan
+        return plan.otherwise if _refused(job_of(plan, arch, prebuilt, library), arch) else plan
+
+    return tuple(one for plan in plans if (one := taken(plan)) is not None)
+
+
+def _refused(job: Job, arch: str) -> bool:
+    try:
+        check_limits(job, architecture(arch))
+    except LaunchError:
+        return True
+    return False
+
+
+def _run(
+    plan: Plan, arch: str, level: Level, options: Options, prebuilt: bool, library: Library
+) -> Run:
+    """The emulation of a plan, without arrays that nobody reads; it is kept."""
+    job = job_of(plan, arch, prebuilt, library)
+
+    def made() -> Run:
+        run = _emulated(plan, job, arch, level, options)
+        size = sum(array.nbytes for array in run.outputs.values())
+        unread = plan.companion_of or (not plan.outputs and size >= _LARGE) or not run.whole
+        run = replace(run, outputs={}, inputs={}) if unread else run
+        return _over_time(plan, job, architecture(arch), options, run)
+
+    if any("=@" in argument for argument in plan.arguments):
+        return made()  # its files may have changed
+    program, known = job.program, replace(plan, role="", others=())
+    text = program.source, program.ptx, program.cubin, program.origin, program.note
+    return kept((known, text, arch, level, options.checks), made)
+
+
+def _over_time(plan: Plan, job: Job, arch: Architecture, options: Options, run: Run) -> Run:
+    """The run with what its story tells of time; the model of it is loaded where one does."""
+    if plan.timeline:
+        from gpuviz.run import predicted
+
+        each = plan.timeline == "each"
+        run = replace(run, timelines=predicted.timelines(job, arch, options, run, each))
+    if plan.explained:
+        from gpuviz.run.explained import explain
+
+        with suppress(UnavailableError):  # no device of the architecture is modelled
+            found = explain(
+                job, arch, options=options, progress=options.progress, cancel=options.cancel
+            )
+            run = replace(run, explained=found)
+    return run
+
+
+def _emulated(plan: Plan, job: Job, arch: str, level: Level, options: Options) -> Run:
+    """The emulation; where it was to go on after an illegal access, and met one, once more."""
+    try:
+        return emulated.run(job, architecture(arch), level=level, options=options)
+    except KernelFault as fault:
+        if not (plan.goes_on and isinstance(fault.finding, Finding)):
+            raise
+    wanted = replace(options, goes_on=True, engine="numpy")
+    return emulated.run(job, architecture(arch), level=level, options=wanted)
+
+
+def job_of(plan: Plan, arch: str, prebuilt: bool = False, library: Library | None = None) -> Job:
+    """The launch of a plan, compiled for an architecture; taken prebuilt when that is asked for,
+    or where there is no compiler; a user's own file then from the programs of `library`, if they
+    have it.
+
+    A file of a kernel is a stranger's: whoever named it may have had it from somewhere.
+    """
+    own, library = Path(plan.kernel), library or session.shipped()
+    whose: Whose = "stranger" if own.is_absolute() else "course"
+    if own.is_absolute():
+        program = own_program(
+            own,
+            arch,
+            dict(plan.defines),
+            library.programs,
+            library.reach,
+            plan.options,
+            library.texts.get(own),
+        )
+    elif prebuilt:
+        program = _shipped(plan)
+    else:
+        program = gallery(plan.kernel, dict(plan.defines), arch)
+    return Job(
+        program,
+        entry_name(program.kernels, plan.entry),
+        plan.grid,
+        plan.block,
+        tuple(map(parse, plan.arguments)),
+        plan.dynamic_shared,
+        whose,
+        size=plan.size,
+    )
+
+
+def _shipped(plan: Plan) -> Program:
+    """The PTX that ships for a launch.
+
+    Raises
+    ------
+    UnavailableError : there is none for these macros, or it is of another source
+    """
+    found = shipped(plan.kernel, dict(plan.defines))
+    if found is None:
+        raise UnavailableError(
+            f"{plan.kernel} is not shipped prebuilt with these values: it has to be compiled"
+        )
+    return found

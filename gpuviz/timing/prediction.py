@@ -1,0 +1,213 @@
+"""What a launch takes on a device: one record, made from its trace and machine code."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from gpuviz.arch import Architecture
+from gpuviz.base.arrays import F64
+from gpuviz.ptx.text.ir import Module
+from gpuviz.sass.flow import sass_blocks
+from gpuviz.sass.listing import Listing, SassInstruction
+from gpuviz.sass.plan import Plan
+from gpuviz.timing import simulation as sim
+from gpuviz.timing.bulk_traffic import with_copies
+from gpuviz.timing.device import Device
+from gpuviz.timing.facts import Circumstances, busy, facts, latency
+from gpuviz.timing.groups import groups_of
+from gpuviz.timing.handovers import handed, hands_of
+from gpuviz.timing.multiprocessor import Outcome, Work, run
+from gpuviz.timing.native import native
+from gpuviz.timing.nearness import nearness
+from gpuviz.timing.sample import Sample
+from gpuviz.timing.schedule import asks_memory, code_of
+from gpuviz.timing.streams import streams_of
+from gpuviz.timing.traffic import traffic_of
+from gpuviz.traces.trace import Trace
+
+_SECTOR = 32
+_ROUNDS = 3  # of resident blocks, to see at which pace a multiprocessor goes on
+
+
+@dataclass(frozen=True, eq=False)
+class Launched:
+    """A launch whose blocks in `sample` were recorded with their path.
+
+    `resident` blocks fit a multiprocessor, with `shared` bytes each; of the whole launch:
+    memory has to be read for `loaded` sectors (whole pairs); `written` are stored to.
+    """
+
+    trace: Trace
+    module: Module
+    listing: Listing
+    plan: Plan | None
+    arch: Architecture
+    sample: Sample
+    resident: int
+    shared: int
+    loaded: int
+    written: int
+
+
+@dataclass(frozen=True, eq=False)
+class Prediction:
+    """What a launch takes.
+
+    Attributes
+    ----------
+    cycles : of one multiprocessor, mostly the one that takes longest; `microseconds` with all that
+        a launch takes
+    l2_to_l1, dram_read : sectors, of all multiprocessors
+    instructions : machine instructions issued by warps, of all multiprocessors
+    outcome : of this multiprocessor, as far as it was looked at
+    code : the machine instructions, in the order of the outcome's columns
+    work, circumstances : what was simulated: what-ifs begin from them
+    scale : cycles of all its blocks to those of the blocks looked at
+    """
+
+    device: Device
+    cycles: float
+    microseconds: float
+    l2_to_l1: float
+    dram_read: float
+    instructions: float
+    outcome: Outcome
+    code: tuple[SassInstruction, ...]
+    work: Work
+    circumstances: Circumstances
+    near: F64
+    scale: float
+
+    @cached_property
+    def whole(self) -> bool:
+        """Whether every block of the multiprocessor was simulated."""
+        return self.scale == 1.0
+
+
+def predict(launched: Launched, device: Device, cold: bool = True) -> Prediction:
+    """What a launch takes; `cold` when its data is in memory only."""
+    return max(predict_each(launched, device, cold), key=lambda one: one.cycles)
+
+
+def predict_each(launched: Launched, device: Device, cold: bool = True) -> list[Prediction]:
+    """What each multiprocessor of the sample takes; sums are of all."""
+    works, code = works_of(launched)
+    first, simulate = works[0], native(sim.simulate)
+    costs = busy(device, first.code), latency(device, first.code)
+    nowhere = np.zeros(first.lines)
+    blocks, most = launched.sample.blocks, launched.sample.most
+    around = Circumstances(
+        blocks,
+        launched.resident,
+        launched.shared,
+        launched.written * _SECTOR,
+        _atomic_pairs(first),
+        1.0,
+    )
+    looked_at = sum(len(work.blocks) for work in works)
+    alone = [run(work, facts(device, around), *costs, nowhere, simulate) for work in works]
+    touched = sum(o.sums[sim.TOUCHED] for o in alone)
+    share = min(1.0, launched.loaded * looked_at / max(touched * blocks, 1.0))
+    near = [nowhere for _ in works]
+    if cold:
+        active = min(device.multiprocessors, blocks)
+        near = nearness([o.touched for o in alone], device.far_latency, active)
+    works[0] = _going_on(first, most, launched.resident)
+    # What a later round touches first, others have asked for in the rounds before, or nobody.
+    near[0] = np.concatenate([near[0], np.full(works[0].lines - first.lines, 1.0 - share)])
+    around = replace(around, dram_share=share if cold else 0.0)
+    ends = [
+        run(work, facts(device, around), *costs, n, simulate)
+        for work, n in zip(works, near, strict=True)
+    ]
+    scales = [_longer(ends[0], launched.resident, most)] + [1.0] * (len(works) - 1)
+    simulated = sum(len(work.blocks) for work in works)
+    sums = np.sum([o.sums for o in ends], axis=0) * blocks / simulated
+    rest = device.dram_rest + len(code) * 16 / _SECTOR
+    return [
+        Prediction(
+            device,
+            outcome.cycles * scale,
+            outcome.cycles * scale / device.clock_ghz / 1e3 + device.launch_us,
+            float(sums[sim.MISSES]),
+            launched.loaded + rest if cold else 0.0,
+            float(sums[sim.ISSUED]),
+            outcome,
+            code,
+            work,
+            around,
+            known,
+            scale,
+        )
+        for outcome, scale, work, known in zip(ends, scales, works, near, strict=True)
+    ]
+
+
+def _going_on(work: Work, most: int, resident: int) -> Work:
+    """The multiprocessor with as many more blocks as show at which pace it goes on."""
+    blocks = work.blocks
+    if len(blocks) < min(most, _ROUNDS * resident):
+        wanted = min(most, max(_ROUNDS * resident, len(blocks)))
+        blocks = (blocks * -(-wanted // len(blocks)))[:wanted]
+    return replace(work, blocks=blocks)
+
+
+def _longer(outcome: Outcome, resident: int, most: int) -> float:
+    """Cycles of all blocks of a multiprocessor to those of the blocks simulated: the rest goes on
+    at the pace of those before the last round, which ends with places empty.
+    """
+    count = len(outcome.ended)
+    if count == most:
+        return 1.0
+    ended = np.sort(outcome.ended)
+    if count < 2 * resident:
+        return most / count
+    pace = (ended[count - resident - 1] - ended[resident - 1]) / (count - 2 * resident)
+    return float((outcome.cycles + (most - count) * pace) / outcome.cycles)
+
+
+def works_of(launched: Launched) -> tuple[list[Work], tuple[SassInstruction, ...]]:
+    """What each multiprocessor of the sample does, and the code of all."""
+    trace = launched.trace
+    blocks = sass_blocks(launched.listing)
+    code = tuple(i for block in blocks for i in block.instructions)
+    assert trace.path is not None
+    streams = streams_of(launched.module, trace.stretches, trace.path, blocks)
+    traffic = traffic_of(trace, streams, code, launched.plan, launched.arch)
+    traffic, copies = with_copies(traffic, trace)
+    hands = hands_of(code)
+    known = handed(trace.handovers, streams, code, copies)
+    columns = code_of(code)
+    groups = groups_of(code, columns.sets)
+    asks = np.array([asks_memory(i) for i in code], np.int32)
+    warps = trace.launch.warps_per_block
+    return [
+        Work(columns, asks, streams, traffic, blocks, warps, len(blocks), hands, groups, known)
+        for blocks in (_round(share, launched) for share in launched.sample.shares)
+    ], code
+
+
+def _round(share: tuple[int, ...], launched: Launched) -> tuple[int, ...]:
+    """As many blocks as reside at once; where fewer were looked at, these once more."""
+    wanted = min(launched.sample.most, launched.resident)
+    if launched.sample.each >= wanted:
+        return share
+    return (share * -(-wanted // len(share)))[:wanted]
+
+
+def _atomic_pairs(work: Work) -> int:
+    """How many different pairs of lines the atomics of the blocks looked at go to."""
+    streams, traffic = work.streams, work.traffic
+    rows = []
+    for key, stream in streams.of.items():
+        code = streams.code[streams.start[stream] : streams.start[stream + 1]]
+        code = code[work.is_memory[code] == 1]
+        made = traffic.made[traffic.start[key] : traffic.start[key] + len(code)]
+        rows.append(made[(work.code.kind[code] == sim.ATOMIC) & (made >= 0)])
+    requests = np.unique(np.concatenate(rows)) if rows else np.zeros(0, np.int64)
+    parts = [traffic.line[traffic.first[q] : traffic.first[q + 1]] for q in requests.tolist()]
+    lines = np.concatenate(parts) if parts else np.zeros(0, np.int32)
+    return len(np.unique(traffic.address[lines] // np.uint64(2)))

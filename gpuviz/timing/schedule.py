@@ -1,0 +1,166 @@
+"""When machine code lets a warp go on: what the assembler wrote beside each instruction, and what
+each instruction occupies.
+
+From sm_70 on an instruction's 128 bits hold, from bit 105: cycles until the warp's next instruction
+(4 bits), a hint to let others go first (1), the scoreboard that is set until its result is there
+(3), the one until its operands have been read (3), and those it waits for (6). Layout: Jia et al.,
+"Dissecting the NVIDIA Volta GPU Architecture via Microbenchmarking", 2018, chapter 2; the same on
+sm_75 to sm_90, as seen in nvdisasm's encodings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+
+import numpy as np
+
+from gpuviz.base.arrays import I32, Bool
+from gpuviz.sass.flow import name_of
+from gpuviz.sass.listing import SassInstruction
+from gpuviz.timing.tensor_cores import shape_of
+
+NONE = 7
+_FROM = 105 - 64
+
+
+class Kind(IntEnum):
+    """What the multiprocessor does with an instruction."""
+
+    COMPUTE = 0
+    LOAD = 1
+    STORE = 2
+    ATOMIC = 3
+    SHARED = 4
+    BARRIER = 5
+    EXIT = 6
+    QUEUED = 7
+    CONSTANT = 8
+    LOCAL_LOAD = 9
+    LOCAL_STORE = 10
+    PRODUCT = 11
+    BYPASS = 12  # a load that L1 neither answers nor keeps
+
+
+class Pipe(IntEnum):
+    """The units of a quarter of a multiprocessor; MIO is the way to what the quarters share."""
+
+    NONE = 0
+    ALU = 1
+    FMA = 2
+    HEAVY = 3
+    DOUBLE = 4
+    SPECIAL = 5
+    MIO = 6
+    UNIFORM = 7
+    TENSOR = 8
+
+
+_PIPES: dict[Pipe, str] = {
+    Pipe.FMA: "FFMA FADD FMUL FFMA32I FADD32I FMUL32I",
+    Pipe.HEAVY: "IMAD IDP HFMA2 HADD2 HMUL2 IMUL FSWZADD",
+    Pipe.DOUBLE: "DADD DMUL DFMA DSETP",
+    Pipe.SPECIAL: "MUFU I2F F2I F2F FRND I2FP POPC FLO BREV",
+    Pipe.NONE: "BRA EXIT NOP BSSY BSYNC WARPSYNC CALL RET BAR BREAK BMOV DEPBAR MEMBAR "
+    "LDGDEPBAR WARPGROUP "
+    "ERRBAR CCTL YIELD NANOSLEEP JMP BRX",
+    Pipe.MIO: "S2R SHFL CS2R S2UR R2UR LDC VOTEU REDUX MATCH",
+    Pipe.UNIFORM: "ULDC UMOV UIADD3 UIMAD ULEA ULOP3 USHF UISETP USEL UPLOP3 UPRMT UFLO UPOPC",
+}
+_FUNCTIONS = frozenset({"MUFU", "POPC", "FLO", "BREV"})
+_PIPE = {name: pipe for pipe, names in _PIPES.items() for name in names.split()}
+_MEMORY = {
+    ("global", "load"): Kind.LOAD,
+    ("generic", "load"): Kind.LOAD,
+    ("global", "copy"): Kind.LOAD,
+    ("global", "store"): Kind.STORE,
+    ("generic", "store"): Kind.STORE,
+    ("global", "atomic"): Kind.ATOMIC,
+    ("generic", "atomic"): Kind.ATOMIC,
+    ("global", "reduction"): Kind.ATOMIC,
+    ("generic", "reduction"): Kind.ATOMIC,
+    ("local", "load"): Kind.LOCAL_LOAD,
+    ("local", "store"): Kind.LOCAL_STORE,
+    ("constant", "load"): Kind.CONSTANT,
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Code:
+    """Columns (I,) of a kernel's machine code, one row an instruction.
+
+    `stall` cycles until the warp may go on; `sets` and `reads` name the scoreboard (7: none) held
+    until the result is there, or the operands have been read; `waits` has bit i set for scoreboard
+    i; `kind` and `pipe` by number; `special` are those of the slow part of that unit, `shape` that
+    of a matrix instruction, "" of others; `line` of the CUDA source, `ptx_line` of the PTX; `jumps`
+    is 1 where the warp may go elsewhere.
+    """
+
+    stall: I32
+    sets: I32
+    reads: I32
+    waits: I32
+    kind: I32
+    pipe: I32
+    line: I32
+    ptx_line: I32
+    jumps: I32
+    special: Bool
+    shape: tuple[str, ...]
+
+
+def code_of(instructions: Sequence[SassInstruction]) -> Code:
+    """The columns of some instructions."""
+    bits = [i.control >> _FROM for i in instructions]
+    columns: tuple[list[int], ...] = (
+        [b & 15 for b in bits],
+        [b >> 5 & 7 for b in bits],
+        [b >> 8 & 7 for b in bits],
+        [b >> 11 & 63 for b in bits],
+        [kind_of(i) for i in instructions],
+        [pipe_of(i) for i in instructions],
+        [i.line for i in instructions],
+        [i.ptx_line for i in instructions],
+        [i.target >= 0 for i in instructions],
+    )
+    stall, sets, reads, waits, kind, pipe, line, ptx_line, jumps = (
+        np.array(column, np.int32) for column in columns
+    )
+    special = np.array([name_of(i) in _FUNCTIONS for i in instructions], bool)
+    shapes = tuple(shape_of(i) for i in instructions)
+    return Code(stall, sets, reads, waits, kind, pipe, line, ptx_line, jumps, special, shapes)
+
+
+def asks_memory(instruction: SassInstruction) -> bool:
+    """Whether it makes a request when lanes take part; those that never do only fill time."""
+    return instruction.memory is not None and instruction.guard != "!PT"
+
+
+def kind_of(instruction: SassInstruction) -> Kind:
+    """What the multiprocessor does with it."""
+    memory, name = instruction.memory, name_of(instruction)
+    if instruction.guard == "!PT":
+        return Kind.COMPUTE
+    if memory is not None and ".BYPASS" in instruction.opcode:
+        return Kind.BYPASS
+    if memory is not None:
+        return _MEMORY.get((memory.space, memory.op), Kind.SHARED)
+    if (shape := shape_of(instruction)).startswith("GMMA"):
+        return Kind.PRODUCT
+    if shape and int(instruction.control >> _FROM >> 5 & 7) != NONE:
+        return Kind.QUEUED  # of doubles; the assembler knows when others are done
+    if name == "BAR" and "ARV" not in instruction.opcode:
+        return Kind.BARRIER
+    if name == "EXIT":
+        return Kind.EXIT
+    return Kind.QUEUED if pipe_of(instruction) in (Pipe.MIO, Pipe.SPECIAL) else Kind.COMPUTE
+
+
+def pipe_of(instruction: SassInstruction) -> Pipe:
+    """The unit it occupies: integer and logic where nothing else is known."""
+    if asks_memory(instruction):
+        return Pipe.MIO
+    if shape_of(instruction):
+        return Pipe.TENSOR
+    return _PIPE.get(name_of(instruction), Pipe.ALU)

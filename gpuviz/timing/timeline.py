@@ -1,0 +1,200 @@
+"""The timeline of one multiprocessor: every instruction issued, and what each warp waited for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from gpuviz.base.arrays import F32, F64, I32, I64
+from gpuviz.base.errors import InputError
+from gpuviz.timing import simulation as sim
+from gpuviz.timing.device import Device
+from gpuviz.timing.facts import busy, facts, latency
+from gpuviz.timing.multiprocessor import Noted, run
+from gpuviz.timing.native import native
+from gpuviz.timing.prediction import Prediction
+from gpuviz.timing.warp_states import Spans, spans_of
+
+MOST = 1 << 20  # instructions that are recorded
+_LEAD = 4096.0  # cycles earlier, so that what warps do at the first one shown is known
+
+
+@dataclass(frozen=True, eq=False)
+class Events:
+    """Instructions issued (N,), in the order of their cycles `at`.
+
+    `place` is the slot's warp: slot * warps + warp; `number` is that of the warp among all that
+    ran: its block's index in `Timeline.blocks` * warps + warp. `instruction` is a row of the code.
+    L1 and shared memory work for it from `begin` to `end`; its result is there at `result`. L2
+    works `l2_busy` cycles for it until `l2_end`, memory likewise. It finds `hit` sectors in L1 and
+    misses `missed`; memory is read for `dram` sectors. `request` is its row of the traffic, -1 for
+    none.
+    """
+
+    at: I32
+    place: I32
+    number: I32
+    instruction: I32
+    request: I32
+    begin: F32
+    end: F32
+    result: F32
+    l2_end: F32
+    l2_busy: F32
+    dram_end: F32
+    dram_busy: F32
+    hit: I32
+    missed: I32
+    dram: F32
+
+    def __len__(self) -> int:
+        return len(self.at)
+
+
+@dataclass(frozen=True)
+class Instruction:
+    """A machine instruction: its text, and its line of the CUDA source (0: not told)."""
+
+    text: str
+    line: int
+
+    @property
+    def name(self) -> str:
+        """Its opcode: `LDG.E`."""
+        words = self.text.removeprefix("@").split()
+        return words[1 if self.text.startswith("@") and len(words) > 1 else 0].rstrip(";")
+
+
+@dataclass(frozen=True, eq=False)
+class Timeline:
+    """What the multiprocessor that takes longest does, cycle by cycle, as modelled.
+
+    Attributes
+    ----------
+    device : what was modelled
+    cycles : until all has ended; `scale` times as many for all its blocks, where some stand for all
+    since, recorded : the cycles from and up to which instructions were recorded
+    slots, warps : blocks that reside at once, warps of a block; a place is slot * warps + warp
+    blocks, begun, ended : (B,) blocks in the order they came, and when
+    code : the machine instructions
+    events, spans : instructions issued; what each place does or waits for
+    lines, turns : (Q,) lines that each request touches, its wavefronts or packets
+    """
+
+    device: Device
+    cycles: float
+    scale: float
+    since: float
+    recorded: float
+    slots: int
+    warps: int
+    blocks: I64
+    begun: F64
+    ended: F64
+    code: tuple[Instruction, ...]
+    events: Events
+    spans: Spans
+    lines: I32
+    turns: I32
+
+    @property
+    def places(self) -> int:
+        """Lanes of the picture: warps that can be resident at once."""
+        return self.slots * self.warps
+
+    def only(self, warps: int) -> Timeline:
+        """The same with the first warps of a block that is alone, where others end at once."""
+        assert len(self.blocks) == 1, "warps of several blocks are numbered by their block"
+        return replace(self, warps=warps, spans=self.spans.only(warps))
+
+    @property
+    def whole(self) -> bool:
+        """Whether all blocks of the multiprocessor are there, to the end."""
+        return self.scale == 1.0 and self.since == 0.0 and self.recorded >= self.cycles
+
+    def block_and_warp(self, event: int) -> tuple[int, int]:
+        """The block, as the grid numbers it, and the warp in it that issued an instruction."""
+        index, warp = divmod(int(self.events.number[event]), self.warps)
+        return int(self.blocks[index]), warp
+
+    def line(self, event: int) -> int:
+        """The line of the source that an instruction issued is of, 0 where that is not told."""
+        return self.code[int(self.events.instruction[event])].line
+
+    def turn(self, event: int) -> int:
+        """The how-manieth request of its warp on its line this is: 1 for the first, 0 for none."""
+        e = self.events
+        if e.request[event] < 0:
+            return 0
+        same = (e.number[: event + 1] == e.number[event]) & (e.request[: event + 1] >= 0)
+        lines = np.array([one.line for one in self.code])
+        return int((lines[e.instruction[: event + 1][same]] == self.line(event)).sum())
+
+
+def timeline_of(prediction: Prediction, since: float = 0.0, most: int = MOST) -> Timeline:
+    """Simulate a launch's multiprocessor once more, and keep what happens from a cycle on, as far
+    as so many instructions reach.
+
+    Raises
+    ------
+    InputError : all is over before the cycle
+    """
+    work, device = prediction.work, prediction.device
+    given = facts(device, prediction.circumstances)
+    kept, until = busy(device, work.code), latency(device, work.code)
+    simulate = native(sim.RECORDED)
+    if not 0 <= since < prediction.outcome.cycles:
+        end = prediction.outcome.cycles
+        raise InputError(f"cycle {since:,.0f}: the multiprocessor works from 0 to {end:,.0f}")
+    lead = max(since - _LEAD, 0.0)
+    outcome = run(work, given, kept, until, prediction.near, simulate, room=most, since=lead)
+    noted = outcome.noted
+    assert noted is not None
+    count = len(work.blocks)
+    slots = min(int(given[sim.SLOTS]), count)
+    full = len(noted.numbers) == most
+    last = float(noted.cycles[-1, sim.AT]) + 1.0 if full else outcome.cycles
+    return Timeline(
+        device,
+        outcome.cycles,
+        prediction.scale,
+        since,
+        last,
+        slots,
+        work.warps,
+        np.array(work.blocks, np.int64),
+        outcome.begun,
+        outcome.ended,
+        tuple(Instruction(i.text, i.line) for i in prediction.code),
+        _events(noted),
+        spans_of(noted, work, slots, (outcome.begun, outcome.ended), (lead, last)),
+        np.diff(work.traffic.first).astype(np.int32),
+        work.traffic.turns,
+    )
+
+
+def _events(noted: Noted) -> Events:
+    def cycle(column: int) -> F32:
+        return noted.cycles[:, column].astype(np.float32)
+
+    def number(column: int) -> I32:
+        return noted.numbers[:, column].copy()
+
+    return Events(
+        at=noted.cycles[:, sim.AT].astype(np.int32),
+        place=number(sim.PLACE),
+        number=number(sim.WARP),
+        instruction=number(sim.INSTRUCTION),
+        request=number(sim.ASKED),
+        begin=cycle(sim.BEGIN),
+        end=cycle(sim.END),
+        result=cycle(sim.RESULT),
+        l2_end=cycle(sim.L2_END),
+        l2_busy=cycle(sim.L2_BUSY),
+        dram_end=cycle(sim.DRAM_END),
+        dram_busy=cycle(sim.DRAM_BUSY),
+        hit=number(sim.HIT),
+        missed=number(sim.MISSED),
+        dram=cycle(sim.DRAM),
+    )

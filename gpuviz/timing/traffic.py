@@ -1,0 +1,245 @@
+"""What each memory instruction of a warp asks of the caches: lines, sectors, wavefronts.
+
+The requests of a trace are those of the PTX; each is given to the machine instruction that makes
+it, by its PTX line, in order. A merged access has its own width and distance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from gpuviz.arch import Architecture
+from gpuviz.base.arrays import I32, I64, U64, Bool
+from gpuviz.memory.banks import wavefronts
+from gpuviz.sass.listing import SassInstruction
+from gpuviz.sass.plan import Plan
+from gpuviz.timing.schedule import asks_memory
+from gpuviz.timing.streams import Streams
+from gpuviz.traces.trace import Op, Trace, lane_mask
+
+LINE, SECTOR = 128, 32
+TAGS = 4  # lines that L1 looks up at once
+_NOWHERE = np.uint64(2**64 - 1)
+_LOCAL = np.uint64(1 << 62)  # local memory is placed above all buffers
+
+
+@dataclass(frozen=True, eq=False)
+class Traffic:
+    """Requests (Q,) of the recorded warps.
+
+    Request q touches lines `line[first[q]:first[q + 1]]`, of each the sectors in `mask` (bit i: the
+    i-th of four) of which `partial` are written in part; `turns` are its wavefronts in shared
+    memory or L1, or the packets of an atomic. `address` (lines) are addresses of lines / 128. The
+    warp w of block b makes requests `made[start[b, w]:]`, one for each memory instruction of its
+    stream, -1 where no lane takes part.
+    """
+
+    first: I64
+    line: I32
+    mask: I32
+    partial: I32
+    turns: I32
+    address: U64
+    made: I32
+    start: Mapping[tuple[int, int], int]
+
+
+def traffic_of(
+    trace: Trace,
+    streams: Streams,
+    instructions: Sequence[SassInstruction],
+    plan: Plan | None,
+    arch: Architecture,
+) -> Traffic:
+    """The requests of all recorded warps."""
+    made, start, row, which = _given(trace, streams, instructions)
+    requests = trace.requests
+    ways = _ways(plan)
+    count = len(row)
+    turns = np.ones(count, np.int32)
+    pairs: list[tuple[I64, U64, I64]] = []
+    for number in np.unique(which).tolist():
+        sass = instructions[number]
+        memory = sass.memory
+        assert memory is not None
+        of = np.flatnonzero(which == number)
+        rows = row[of]
+        active = lane_mask(requests.active[rows])
+        shift, width = ways.get(sass.address, (0, memory.width))
+        address = requests.address[rows] + np.uint64(shift % (1 << 64))
+        at = trace.instructions[int(requests.instruction[rows[0]])]
+        if at.space == "shared":
+            address = address & ~np.uint64(width - 1)
+            op: Op = "store" if memory.op == "store" else "load"
+            found = wavefronts(arch, address, active, width, op)
+            turns[of] = np.maximum(found.count, 1)
+            if memory.op in ("atomic", "reduction"):
+                turns[of] *= 2
+        elif at.space in ("global", "local"):
+            if at.space == "local":
+                address = _interleaved(address, rows, trace)
+            pairs.append(_sectors(of, address, active, width))
+            if memory.op == "load":
+                turns[of] = _turns(arch, address, active, width)
+            if memory.op in ("atomic", "reduction"):
+                turns[of] = _packets(address, active)
+    return _traffic(count, turns, pairs, made, start)
+
+
+def _given(
+    trace: Trace, streams: Streams, instructions: Sequence[SassInstruction]
+) -> tuple[I32, dict[tuple[int, int], int], I64, I64]:
+    """For the memory instructions of all warps: the number of a request, or -1; for each request
+    the row of the trace, and the number of the machine instruction.
+    """
+    requests = trace.requests
+    line_of = np.array([i.ptx_line for i in trace.instructions], np.int64)
+    space_of = np.array([i.space == "global" for i in trace.instructions], bool)
+    is_memory = np.array([*(asks_memory(i) for i in instructions), False], bool)
+    ptx_line = np.array([i.ptx_line for i in instructions] + [0], np.int64)
+    lines = line_of[requests.instruction] if len(requests) else np.zeros(0, np.int64)
+    copies = {i.ptx_line for i in trace.instructions if i.op == "copy"}
+    keep = np.ones(len(requests), bool)
+    if copies:  # an asynchronous copy is told twice; the global side is what takes time
+        keep = ~np.isin(lines, list(copies)) | space_of[requests.instruction]
+    rows = np.flatnonzero(keep)
+    order = rows[np.lexsort((rows, lines[rows], requests.warp[rows], requests.block[rows]))]
+    block, warp, line = requests.block[order], requests.warp[order], lines[order]
+    new = np.ones(len(order), bool)
+    new[1:] = (np.diff(block) != 0) | (np.diff(warp) != 0) | (np.diff(line) != 0)
+    heads = np.flatnonzero(new)
+    ends = np.append(heads[1:], len(order))
+    queue = {
+        (int(block[a]), int(warp[a]), int(line[a])): (int(a), int(b))
+        for a, b in zip(heads, ends, strict=True)
+    }
+    parts: list[I32] = []
+    start: dict[tuple[int, int], int] = {}
+    rows_made: list[I64] = []
+    which_made: list[I64] = []
+    total = number = 0
+    known: dict[int, tuple[I32, list[tuple[int, I64]]]] = {}
+    for key, stream in streams.of.items():
+        if stream not in known:
+            a, b = streams.start[stream], streams.start[stream + 1]
+            code = streams.code[a:b]
+            held = is_memory[code]
+            idle = streams.idle[a:b][held]
+            mine = code[held]
+            by_line = np.where(idle, -1, ptx_line[mine])
+            known[stream] = (
+                mine,
+                [(int(n), np.flatnonzero(by_line == n)) for n in np.unique(by_line) if n >= 0],
+            )
+        mine, groups = known[stream]
+        taken = np.full(len(mine), -1, np.int32)
+        for n, places in groups:
+            a, b = queue.get((*key, n), (0, 0))
+            some = min(b - a, len(places))
+            taken[places[:some]] = np.arange(number, number + some)
+            rows_made.append(order[a : a + some])
+            which_made.append(mine[places[:some]].astype(np.int64))
+            number += some
+        start[key] = total
+        total += len(mine)
+        parts.append(taken)
+    made = np.concatenate(parts) if parts else np.zeros(0, np.int32)
+    empty = np.zeros(0, np.int64)
+    return made, start, np.concatenate([empty, *rows_made]), np.concatenate([empty, *which_made])
+
+
+def _ways(plan: Plan | None) -> dict[int, tuple[int, int]]:
+    """Distance and width of the machine instructions that a plan knows, by their address."""
+    if plan is None:
+        return {}
+    return {e.sass.address: (e.shift, e.width) for m in plan.matches.values() for e in m.emits}
+
+
+def _interleaved(address: U64, rows: I64, trace: Trace) -> U64:
+    """Where the words of local memory lie: those of a warp side by side."""
+    block, warp = trace.requests.block[rows], trace.requests.warp[rows].astype(np.int64)
+    place = (block * trace.launch.warps_per_block + warp).astype(np.uint64)[:, None]
+    lane = np.arange(32, dtype=np.uint64)[None, :]
+    word, inside = address // np.uint64(4), address % np.uint64(4)
+    base = _LOCAL + place * np.uint64(1 << 22) + lane * np.uint64(4)
+    return np.asarray(base + word * np.uint64(LINE) + inside, np.uint64)
+
+
+def _sectors(of: I64, address: U64, active: Bool, width: int) -> tuple[I64, U64, I64]:
+    """The sectors of some requests, each once: request, sector, bytes of it that are touched."""
+    sector = np.where(active, address // np.uint64(SECTOR), _NOWHERE)
+    rows = np.repeat(of, sector.shape[1])
+    flat = sector.ravel()
+    order = np.lexsort((flat, rows))
+    rows, flat = rows[order], flat[order]
+    lanes = active.ravel()[order]
+    rows, flat = rows[lanes], flat[lanes]
+    new = np.ones(len(rows), bool)
+    new[1:] = (np.diff(rows) != 0) | (flat[1:] != flat[:-1])
+    heads = np.flatnonzero(new)
+    many = np.diff(np.append(heads, len(rows)))
+    return rows[heads], flat[heads], many * width
+
+
+def _turns(arch: Architecture, address: U64, active: Bool, width: int) -> I32:
+    """Cycles that L1 serves loads for: banks of 4 bytes as in shared memory, four lines a cycle, 32
+    words on the way back.
+    """
+    served = wavefronts(arch, address & ~np.uint64(width - 1), active, width, "load").count
+    lines = np.sort(np.where(active, address // np.uint64(LINE), _NOWHERE), axis=1)
+    new = np.ones(lines.shape, bool)
+    new[:, 1:] = lines[:, 1:] != lines[:, :-1]
+    looked_up = -(-np.count_nonzero(new & (lines != _NOWHERE), axis=1) // TAGS)
+    least = np.full(len(served), max(width // 4, 1))
+    return np.asarray(np.maximum.reduce([served, looked_up, least]), np.int32)
+
+
+def _packets(address: U64, active: Bool) -> I64:
+    """What an atomic sends to L2: for each sector as many packets as lanes meet at one address."""
+    ordered = np.sort(np.where(active, address, _NOWHERE), axis=1)
+    again = np.zeros(ordered.shape, np.int64)
+    for lane in range(1, ordered.shape[1]):
+        same = ordered[:, lane] == ordered[:, lane - 1]
+        again[:, lane] = np.where(same, again[:, lane - 1] + 1, 0)
+    again[ordered == _NOWHERE] = -1
+    rows = np.repeat(np.arange(len(ordered)), ordered.shape[1])
+    sector = (ordered // np.uint64(SECTOR)).ravel()
+    heads = np.flatnonzero(np.r_[True, (np.diff(rows) != 0) | (sector[1:] != sector[:-1])])
+    most = np.maximum.reduceat(again.ravel(), heads) + 1
+    return np.bincount(rows[heads], most, len(ordered)).astype(np.int64)
+
+
+def _traffic(
+    count: int,
+    turns: I32,
+    pairs: list[tuple[I64, U64, I64]],
+    made: I32,
+    start: Mapping[tuple[int, int], int],
+) -> Traffic:
+    """Sectors put together to lines."""
+    empty = np.zeros(0, np.int64), np.zeros(0, np.uint64), np.zeros(0, np.int64)
+    row, sector, touched = (np.concatenate(column) for column in zip(empty, *pairs, strict=True))
+    order = np.lexsort((sector, row))
+    row, sector, touched = row[order], sector[order], touched[order]
+    line, bit = sector // np.uint64(4), (1 << (sector & np.uint64(3)).astype(np.int64))
+    new = np.ones(len(row), bool)
+    new[1:] = (np.diff(row) != 0) | (line[1:] != line[:-1])
+    heads = np.flatnonzero(new)
+    mask = np.add.reduceat(bit, heads) if len(heads) else bit
+    part = np.where(touched < SECTOR, bit, 0)
+    partial = np.add.reduceat(part, heads) if len(heads) else part
+    address, dense = np.unique(line[heads], return_inverse=True)
+    first = np.searchsorted(row[heads], np.arange(count + 1))
+    return Traffic(
+        first.astype(np.int64),
+        dense.astype(np.int32),
+        mask.astype(np.int32),
+        partial.astype(np.int32),
+        turns,
+        address,
+        made,
+        start,
+    )

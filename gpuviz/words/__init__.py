@@ -1,0 +1,1 @@
+"""Words people read: in their language, in the glossary, on the terminal."""

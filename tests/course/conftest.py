@@ -1,0 +1,49 @@
+"""Lessons are tested without the recordings that ship, which change whenever they are made anew."""
+
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from gpuviz.recordings import recorded
+from gpuviz.recordings.recorded import Recordings
+from gpuviz.run import session
+from gpuviz.sass import tool
+
+DISASSEMBLER = tool.find
+THIRD = 3
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Lessons are performed once for all tests: with the machine code that some of them show."""
+    tool.find = DISASSEMBLER
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _nothing_recorded() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(recorded, "shipped", lambda: Recordings(()))
+        session.shipped.cache_clear()
+        yield
+    session.shipped.cache_clear()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Quick tests ask every question of a lesson, but not each of each case.
+
+    Of the cases of a question every third is quick, beginning with another one each time; all are
+    with the slow tests.
+    """
+    here = Path(__file__).parent
+    asked = defaultdict[tuple[Path, str], list[pytest.Function]](list)
+    for item in items:
+        if isinstance(item, pytest.Function) and item.path.is_relative_to(here):
+            about = getattr(item, "callspec", None)
+            if about and "case" in about.params and not item.get_closest_marker("slow"):
+                asked[item.path, item.originalname].append(item)
+    for turn, cases in enumerate(asked.values()):
+        for number, item in enumerate(cases):
+            if len(cases) > THIRD and (number + turn) % THIRD:
+                item.add_marker(pytest.mark.slow)

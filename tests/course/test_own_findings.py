@@ -1,0 +1,140 @@
+"""What checks found as pictures: listed, gone to by a click, with the block, warp and lane lit."""
+
+from __future__ import annotations
+
+import pytest
+
+from gpuviz.base.errors import KernelFault
+from gpuviz.compile import nvrtc
+from gpuviz.draw.layout import Rect
+from gpuviz.draw.marks import Boxes
+from gpuviz.panels.finding_list import FindingList
+from gpuviz.panels.layout import panels
+from gpuviz.panels.panel import GO
+from gpuviz.panels.picture import Picture
+from gpuviz.panels.warp_phases import WarpPhases
+from gpuviz.qt.playing.story_bar import FINDINGS
+from gpuviz.run.run import Run
+from gpuviz.story.own_kernel.pictures import PICTURES
+from gpuviz.traces.checks import ALL
+from tests.course import pictures
+from tests.course.own_kernels import performed, shown
+
+pytestmark = pytest.mark.skipif(not nvrtc.libraries(), reason="NVRTC is not installed")
+
+
+def went_to(name: str, number: int) -> tuple[Picture, Run, float]:
+    """What a click on a finding leads to."""
+    story = shown(name, picture=FINDINGS, goes_on=True).story
+    assert story.at is not None
+    listed = next(p for p in panels(story.at(0.0).body) if isinstance(p, FindingList))
+    stage, area = pictures.STAGES["large"], Rect(0, 0, 400, 600)
+    box = listed._box(stage, area, number)
+    picked = listed.pick(stage, area, *box.center)
+    assert picked is not None
+    wanted = {id: value for id, value in picked.items() if id != GO}
+    done = shown(name, picture=FINDINGS, goes_on=True, **wanted)
+    assert done.story.at is not None and done.story.search is not None
+    tried = (done.story.search.find(text) for text in str(picked[GO]).split(" | "))
+    moment = float(next(found for found in tried if len(found))[0])
+    return done.story.at(moment), done.runs["kernel"], moment
+
+
+def test_the_bar_knows_the_picture() -> None:
+    assert FINDINGS in PICTURES
+
+
+def test_races_are_gone_to_and_both_accesses_are_marked() -> None:
+    for number, op in enumerate(("read after write", "write after write", "write after read")):
+        picture, run, moment = went_to("histogram", number)
+        found = run.trace.findings[number]
+        assert op in found.kind and found.other_line and found.phase == 0
+        assert op in picture.title and f"at line {found.other_line}" in picture.sentence
+        boxes = next(p for p in panels(picture.body) if isinstance(p, WarpPhases))
+        assert len(boxes.marked) == 2
+        listed = next(p for p in panels(picture.body) if isinstance(p, FindingList))
+        assert listed.chosen == number
+
+
+def test_a_run_goes_on_after_reads_outside_and_its_counts_say_so() -> None:
+    with pytest.raises(KernelFault, match="past the end of buffer in"):
+        shown("shift", goes_on=False)
+    picture, run, moment = went_to("shift", 0)
+    assert "in[512], and in has 512 elements" in picture.sentence
+    assert "Lane 27 of warp 3 in block 3" in picture.sentence
+    (found,) = run.trace.findings
+    assert found.count == 5 and run.note.startswith("of a run with 5 accesses outside")
+    out, given = run.outputs["out"], run.inputs["in"]
+    assert (out[:-5] == given[5:]).all() and (out[-5:] == 0).all()
+
+
+def test_writes_outside_are_lost() -> None:
+    run = shown("spill_over", goes_on=True).runs["kernel"]
+    assert [f.count for f in run.trace.findings if "illegal" in f.kind] == [16]
+    assert run.outputs["out"].tolist() == list(range(48))
+
+
+def test_a_misaligned_access_ends_the_run_and_what_it_did_is_shown() -> None:
+    with pytest.raises(KernelFault, match="misaligned"):
+        shown("misaligned", goes_on=False)
+    picture, run, _ = went_to("misaligned", 0)
+    assert picture.title == "Misaligned access of global memory, line 75"
+    assert "a GPU ends the launch here" in picture.sentence
+    (found,) = run.trace.findings
+    assert (found.count, found.thread, found.address & 3) == (32, (0, 0, 0), 1)
+    (row,) = run.trace.of(space="global", op="load").address  # the faulty request, and no other
+    assert row[0] == found.address and not len(run.trace.of(space="global", op="store").address)
+    assert run.note.startswith("of what ran until the misaligned global access at line 75")
+    assert not run.whole
+
+
+def test_a_run_goes_on_after_shared_accesses_outside() -> None:
+    picture, run, _ = went_to("one_too_far", 0)
+    assert picture.title.startswith("Outside of shared memory, line ")
+    (found,) = run.trace.findings
+    assert found.count == 2 and found.thread == (63, 0, 0) and run.whole
+    part, given = run.outputs["out"], run.inputs["in"]
+    assert (part[:-1] == given[1:]).all() and part[-1] == 0
+
+
+def test_far_outside_of_shared_memory_a_run_ends_with_what_it_did() -> None:
+    run = shown("far_outside", goes_on=True).runs["kernel"]
+    assert len(run.trace.of(space="shared", op="store").address) == 2
+    (found,) = run.trace.findings
+    assert found.kind == "illegal shared access" and not run.whole
+
+
+def test_the_lane_of_a_fault_is_lit() -> None:
+    done = shown("shift", picture=FINDINGS, goes_on=True, block=3, warp=3)
+    lit = done.story.frame(done.story.duration * 0.3, pictures.STAGES["large"])
+    plain = shown("shift", picture="request", goes_on=True, block=3, warp=3).story
+    colors = {
+        mark.fill[27].tobytes() if mark.fill is not None and mark.fill.ndim == 2 else b""
+        for mark in lit.marks
+        if isinstance(mark, Boxes) and len(mark.rect) == 32
+    }
+    same = {
+        mark.fill[27].tobytes() if mark.fill is not None and mark.fill.ndim == 2 else b""
+        for mark in plain.frame(plain.duration * 0.3, pictures.STAGES["large"]).marks
+        if isinstance(mark, Boxes) and len(mark.rect) == 32
+    }
+    assert colors & same - {b""}
+
+
+def test_without_faults_it_says_what_was_looked_for() -> None:
+    done = shown("sgemm", picture=FINDINGS)
+    assert done.story.title == "The checks found no fault"
+    assert "Looked for: memory" in " ".join(pictures.words(pictures.frame(done.story, 0.0)))
+    unchecked = performed("sgemm", (), picture=FINDINGS)
+    assert unchecked.story.title == "This launch was not checked"
+    assert ALL
+
+
+def test_reads_before_writes_and_barriers_passed_by_are_gone_to() -> None:
+    picture, run, _ = went_to("unset", 0)
+    assert picture.title == "Shared memory read before it was written, line 82"
+    assert "Lane 0 of warp 1 in block 0" in picture.sentence
+    picture, run, moment = went_to("passes_by", 0)
+    assert picture.title == "Threads that pass a barrier by, line 87"
+    listed = next(p for p in panels(picture.body) if isinstance(p, FindingList))
+    assert listed.chosen == 0
