@@ -12,7 +12,7 @@ from gpuviz.arch import ARCHITECTURES, Architecture, architecture
 from gpuviz.arch.occupancy import occupancy, waves
 from gpuviz.base.errors import InputError
 
-VECTORS = Path(__file__).parent / "data" / "occupancy_vectors.csv.gz"
+VECTORS = Path(__file__).parents[1] / "data" / "occupancy_vectors.csv.gz"
 
 
 def vectors() -> Iterator[dict[str, int | None | str]]:

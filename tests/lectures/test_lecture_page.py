@@ -9,7 +9,7 @@ import numpy as np
 
 from gpuviz.lectures.reading import parse
 
-PAGE = Path(__file__).parents[1] / "docs" / "lectures.md"
+PAGE = Path(__file__).parents[2] / "docs" / "lectures.md"
 KERNEL = """extern "C" __global__ void saxpy(const float* x, float* y, float a, int n)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;

@@ -11,7 +11,7 @@ import pytest
 from gpuviz.gpu.process import command
 from gpuviz.processes import programs as processes
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 TRAP = "import os, sys\nsys.stderr.write('taken from the current folder')\nos._exit(7)\n"
 
 

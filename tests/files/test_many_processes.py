@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QSettings
 
-from tests.killed_while_saving import KINDS
+from tests.files.killed_while_saving import KINDS
 from tests.qt.test_crash_file import Process
 
 pytestmark = pytest.mark.slow
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 KILLS = 200
 
 
@@ -23,7 +23,7 @@ KILLS = 200
 @pytest.mark.parametrize("kind", KINDS)
 def test_killed_while_saving_the_file_is_old_or_new(kind: str, tmp_path: Path) -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "tests.killed_while_saving", str(tmp_path), kind, str(KILLS)],
+        [sys.executable, "-m", "tests.files.killed_while_saving", str(tmp_path), kind, str(KILLS)],
         cwd=ROOT,
         capture_output=True,
         text=True,

@@ -25,7 +25,7 @@ pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="processes are stopped and looked up"),
     pytest.mark.skipif(not nvrtc.libraries(), reason="needs NVRTC"),
 ]
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 STUCK = "import time; time.sleep(60)"
 BABBLE = "print('no reply of ours', flush=True)\n" + STUCK
 NO_END = "while True: print('no end', end='')"

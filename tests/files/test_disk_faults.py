@@ -27,7 +27,7 @@ from gpuviz.traces import file as trace_file
 from gpuviz.views.lesson_view import View
 from gpuviz.views.performed import view_of
 from gpuviz.views.provenance import Provenance
-from tests.disks import KINDS, OLD, content, mounted, spoil
+from tests.files.disks import KINDS, OLD, content, mounted, spoil
 from tests.lectures.packing import pack
 from tests.qt.test_crash_file import Process
 from tests.run.test_recording import recording as a_recording

@@ -1,6 +1,6 @@
 """Files saved again and again by a process that is killed at any moment: old or new, never half.
 
-    python -m tests.killed_while_saving FOLDER KIND KILLS    prints what was found, as JSON
+    python -m tests.files.killed_while_saving FOLDER KIND KILLS    prints what was found, as JSON
 
 A process that has loaded everything forks one for each kill, so that hundreds take seconds.
 """

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from gpuviz.cli import main
 from gpuviz.words.terminal import err, out, visible
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 CLEAR, TITLE, TURNED = "\x1b[2J\x1b[31m", "\x1b]0;mine\x07", "\u202ecod.exe"
 
 
