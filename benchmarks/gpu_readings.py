@@ -16,7 +16,7 @@ from gpuviz.gpu import live
 from gpuviz.gpu.client import Gpu, launch_of
 from gpuviz.gpu.counters import FORMS
 from gpuviz.gpu.faults import CountersUnavailable
-from gpuviz.recordings.measurement import Reading
+from gpuviz.recordings.measurement import CounterValue
 from gpuviz.run import verification
 
 
@@ -32,7 +32,7 @@ def head(gpu: Gpu) -> dict[str, Any]:
     }
 
 
-def values(readings: dict[str, Reading]) -> dict[str, float]:
+def values(readings: dict[str, CounterValue]) -> dict[str, float]:
     found = {key: r.value for key, r in readings.items() if r.value is not None}
     return {key: int(v) if v.is_integer() else v for key, v in found.items()}
 

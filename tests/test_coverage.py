@@ -12,7 +12,7 @@ from gpuviz.course import SCENES, lesson
 from gpuviz.coverage import figure, memory, organisation
 from gpuviz.coverage.figure import Figure, Ratio, Said
 from gpuviz.coverage.page import BEYOND, DOCUMENTS, PAGE, ROWS, TABLES, covered, page
-from gpuviz.recordings.measurement import DeviceFacts, Measurement, Peaks, Reading, Timing
+from gpuviz.recordings.measurement import CounterValue, DeviceFacts, Measurement, Peaks, Timing
 from gpuviz.recordings.recording import key_of
 from gpuviz.story.lesson import SIZES
 
@@ -111,7 +111,10 @@ class Recorded:
 
 def test_what_only_a_gpu_tells_is_read_from_recordings() -> None:
     device = DeviceFacts(0, "NVIDIA X", "9.0", "", "", 1, 1, 1)
-    counters = {"branch_targets": Reading(400.0), "branch_targets_uniform": Reading(300.0)}
+    counters = {
+        "branch_targets": CounterValue(400.0),
+        "branch_targets_uniform": CounterValue(300.0),
+    }
     found = Recorded(Measurement("recorded", "2026-01-01", device, counters, registers=32))
     nothing = Recorded(Measurement("recorded", "2026-01-01", device))
     for told, said in (

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from gpuviz.run import verification
-from gpuviz.run.verification import Comparison, Measured
+from gpuviz.run.verification import Comparison, Measurements
 
 DATA = Path(__file__).parent / "data"
 # file -> (part of the launch's name, part of the quantity): why
@@ -32,7 +32,7 @@ FILES = sorted(DATA.glob("h200_*.json"))
 
 
 @pytest.fixture(scope="module", params=FILES, ids=lambda file: file.stem)
-def measured(request: pytest.FixtureRequest) -> tuple[str, Measured]:
+def measured(request: pytest.FixtureRequest) -> tuple[str, Measurements]:
     return request.param.stem, verification.load(request.param)
 
 
@@ -42,7 +42,7 @@ def explained(file: str, one: Comparison) -> bool:
     )
 
 
-def test_every_reading(measured: tuple[str, Measured]) -> None:
+def test_every_reading(measured: tuple[str, Measurements]) -> None:
     file, readings = measured
     found = verification.compare(readings)
     assert len(found) >= max(len(readings.launches), len(readings.cases))

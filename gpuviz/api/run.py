@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from gpuviz.api.tables import Counts, Lines, findings, lines, side_by_side
-from gpuviz.arguments.given import Given
+from gpuviz.arguments.given import ArrayArgument
 from gpuviz.base.errors import InputError, UnavailableError
 from gpuviz.compile import demangled
 from gpuviz.words.language import english
@@ -268,7 +268,7 @@ class Run:
 
 def _repeats(job: Job) -> bool:
     """Whether an array is given twice: on the GPU each argument has its own copy."""
-    given = [id(spec.values) for spec in job.arguments if isinstance(spec, Given)]
+    given = [id(spec.values) for spec in job.arguments if isinstance(spec, ArrayArgument)]
     return len(set(given)) < len(given)
 
 

@@ -16,10 +16,10 @@ value. The same texts are used in lessons, in files of launches and between proc
 shorter ones (`gpuviz.launch`), which become these.
 """
 
+from gpuviz.arguments.by_value import ByValue, Pointer, Recipe, described, passed, variables
 from gpuviz.arguments.dtypes import DTYPES, FLOATS, size_of
 from gpuviz.arguments.filling import check_room, materialise
-from gpuviz.arguments.passed import Passed, Pointer, Recipe, described, passed, variables
-from gpuviz.arguments.reading import parse
+from gpuviz.arguments.parser import parse
 from gpuviz.arguments.specs import (
     FILLS,
     MODES,
@@ -48,7 +48,7 @@ __all__ = [
     "BufferSpec",
     "Field",
     "ImageSpec",
-    "Passed",
+    "ByValue",
     "Pointer",
     "PointerSpec",
     "Recipe",

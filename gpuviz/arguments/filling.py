@@ -13,8 +13,8 @@ import numpy.typing as npt
 
 from gpuviz.arguments.dtypes import DTYPES
 from gpuviz.arguments.from_files import from_file
-from gpuviz.arguments.given import Given
-from gpuviz.arguments.reading import number
+from gpuviz.arguments.given import ArrayArgument
+from gpuviz.arguments.parser import number
 from gpuviz.arguments.small_floats import ENCODED
 from gpuviz.arguments.specs import UNSET, ArraySpec, BufferSpec, ScalarSpec, Spec, buffers_of
 from gpuviz.base.errors import InputError
@@ -51,9 +51,9 @@ def materialise(spec: BufferSpec | ArraySpec, seed_index: int = 0) -> npt.NDArra
 @overload
 def materialise(spec: ScalarSpec, seed_index: int = 0) -> np.generic: ...
 @overload
-def materialise(spec: Given, seed_index: int = 0) -> npt.NDArray[Any]: ...
+def materialise(spec: ArrayArgument, seed_index: int = 0) -> npt.NDArray[Any]: ...
 def materialise(
-    spec: BufferSpec | ArraySpec | ScalarSpec | Given, seed_index: int = 0
+    spec: BufferSpec | ArraySpec | ScalarSpec | ArrayArgument, seed_index: int = 0
 ) -> npt.NDArray[Any] | np.generic:
     """The values: a 1-D array of a buffer or an array, a NumPy scalar else.
 
@@ -62,7 +62,7 @@ def materialise(
     `shuffle` is 0, 1, ... count - 1 in an order that depends on `seed_index` alone. A seed in
     brackets is used in its place. Of `unset` all bytes are `NOBODYS`.
     """
-    if isinstance(spec, Given):
+    if isinstance(spec, ArrayArgument):
         return spec.values
     if isinstance(spec, ScalarSpec):
         return _filled(ArraySpec(spec.dtype, 1, str(spec.value)), 0)[0]  # type: ignore[no-any-return]

@@ -8,7 +8,7 @@ from gpuviz.base.arrays import Array
 
 
 @dataclass(frozen=True, eq=False)
-class Given:
+class ArrayArgument:
     """An argument as its values: an array of one dimension or more is a buffer, a zero-dimensional
     one is passed by value. The same array given twice is one buffer.
     """

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar, cast
 
 from gpuviz.arguments.dtypes import size_of
-from gpuviz.arguments.given import Given
+from gpuviz.arguments.given import ArrayArgument
 from gpuviz.arguments.tensor_maps import TensorMapSpec
 
 UNSET = "unset"
@@ -116,7 +116,7 @@ class PointerSpec:
 
 
 Inline = ArraySpec | ScalarSpec  # lies in a structure itself
-Elsewhere = BufferSpec | PointerSpec | ImageSpec | Given  # of this the address does
+Elsewhere = BufferSpec | PointerSpec | ImageSpec | ArrayArgument  # of this the address does
 
 
 @dataclass(frozen=True)

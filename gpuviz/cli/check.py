@@ -11,9 +11,9 @@ from typing import Any
 from gpuviz.base.errors import FormatError
 from gpuviz.cli.building import add_building, built
 from gpuviz.cli.no_kernel import refuse
-from gpuviz.compile import Written, demangled, written_launches
+from gpuviz.compile import HostLaunch, demangled, written_launches
 from gpuviz.launch.settings import Settings, beside, load
-from gpuviz.launch.signature import Taken
+from gpuviz.launch.signature import KernelParameter
 from gpuviz.launch.texts import Kernel
 from gpuviz.ptx.text.parser import parse
 from gpuviz.words.terminal import out
@@ -93,19 +93,19 @@ def _text(found: dict[str, Any]) -> str:
             f"({p['why']})"
             for p in kernel["unsupported"]
         ]
-    lines += [f"  {_launch(Written(**one))}" for one in found["launches"]]
+    lines += [f"  {_launch(HostLaunch(**one))}" for one in found["launches"]]
     if not found["kernels"]:
         lines.append("  no kernels")
     return "\n".join(lines)
 
 
-def _taken(one: Taken) -> str:
+def _taken(one: KernelParameter) -> str:
     """`p.n i32`, `x f32[]`, `w f32*4`."""
     form = "[]" if one.buffer else f"*{one.count}" if one.count > 1 else ""
     return f"{one.name} {one.kind}{form}"
 
 
-def _launch(found: Written) -> str:
+def _launch(found: HostLaunch) -> str:
     """A launch in the text, with what the text alone says of it."""
     grid, block = (
         ",".join(map(str, known)) if known else f"({text})"

@@ -12,7 +12,7 @@ from typing import get_args
 from gpuviz.base.errors import InputError
 from gpuviz.cli.building import add_building, built, pairs
 from gpuviz.cli.no_kernel import refuse
-from gpuviz.compile import Written, entry_name, in_clusters, launch_at, launches_in, lines_of
+from gpuviz.compile import HostLaunch, entry_name, in_clusters, launch_at, launches_in, lines_of
 from gpuviz.launch.host_launch import proposed_by
 from gpuviz.launch.job import Job
 from gpuviz.launch.scope import Scope
@@ -209,7 +209,7 @@ def _with_shape(texts: LaunchTexts, kernel: Kernel) -> LaunchTexts:
     return replace(texts, **given)
 
 
-def _written(arguments: argparse.Namespace, path: Path, settings: Settings) -> Written | None:
+def _written(arguments: argparse.Namespace, path: Path, settings: Settings) -> HostLaunch | None:
     """The launch of the file's host code that is asked for; where none is said its only one, or
     that of the kernel which is named: the first of which the text says how large it is.
     """
@@ -230,7 +230,7 @@ def _written(arguments: argparse.Namespace, path: Path, settings: Settings) -> W
     return chosen
 
 
-def _place(launch: Written, path: Path) -> str:
+def _place(launch: HostLaunch, path: Path) -> str:
     return f"line {launch.line}" + (f" of {launch.file}" if launch.file != path.name else "")
 
 

@@ -12,7 +12,7 @@ from gpuviz.course import SCENES, lesson
 from gpuviz.lectures.bundle import unpacked
 from gpuviz.lectures.plot_beside import plot_of
 from gpuviz.lectures.reading import read
-from gpuviz.recordings.recorded import Recordings
+from gpuviz.recordings.lookup import Recordings
 from gpuviz.recordings.recording import LaunchKey, key_of
 from gpuviz.story.check import check_values
 from gpuviz.story.lesson import Lesson, Plan, Values

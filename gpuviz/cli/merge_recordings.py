@@ -15,11 +15,11 @@ from gpuviz.course import SCENES
 from gpuviz.files import checksums
 from gpuviz.files.suffixes import LECTURE
 from gpuviz.gpu.placement import SHIPPED_BLOCKS
-from gpuviz.recordings import recorded
+from gpuviz.recordings import lookup
 from gpuviz.recordings.measurement import DeviceFacts
 from gpuviz.recordings.recording import SUFFIX, Entry, LaunchKey, Recording, read, write
 
-FOLDER = resources.path(recorded.FOLDER)
+FOLDER = resources.path(lookup.FOLDER)
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ def merge(folder: Path, into: Path = FOLDER) -> Merged:
         for name, device in _devices((*new.values(), *old.values())).items()
     ]
     checksums.seal(into)
-    recorded.shipped.cache_clear()
+    lookup.shipped.cache_clear()
     return Merged(*(sum(getattr(one, name) for one in told) for name in Merged.__annotations__))
 
 

@@ -26,8 +26,8 @@ from gpuviz.gpu.client import Gpu
 from gpuviz.gpu.faults import CountersUnavailable
 from gpuviz.gpu.live import MeasureOptions
 from gpuviz.lectures.bundle import find
-from gpuviz.recordings import recorded
-from gpuviz.recordings.recorded import load
+from gpuviz.recordings import lookup
+from gpuviz.recordings.lookup import load
 from gpuviz.recordings.recording import SUFFIX
 from gpuviz.story.foreign import codes_of
 from gpuviz.words.language import english
@@ -163,7 +163,7 @@ def _record(arguments: argparse.Namespace, wanted: tuple[Variant, ...]) -> int:
         if facts.counters:
             raise CountersUnavailable(facts.counters)
         files = Files(arguments.output, facts)
-        wanted = in_order(taken(wanted, facts.sm), recorded.shipped(), arguments.missing)
+        wanted = in_order(taken(wanted, facts.sm), lookup.shipped(), arguments.missing)
         left = [one for one in wanted if arguments.again or one not in files]
         agreed = _agreed(arguments, tuple(left), facts.sm)
         options = MeasureOptions(arguments.repeat, places=True, peaks=gpu.peaks())

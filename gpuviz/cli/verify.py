@@ -16,7 +16,7 @@ from gpuviz.gpu.client import Gpu
 from gpuviz.gpu.consent import asked
 from gpuviz.ptx.options import Options
 from gpuviz.run import verification
-from gpuviz.run.verification import Comparison, Measured
+from gpuviz.run.verification import Comparison, Measurements
 from gpuviz.words.language import english
 from gpuviz.words.terminal import out, passing
 
@@ -90,7 +90,7 @@ def run(arguments: argparse.Namespace) -> int:
     return 1 if different else 0
 
 
-def _measured(arguments: argparse.Namespace) -> Measured:
+def _measured(arguments: argparse.Namespace) -> Measurements:
     measured = verification.load(arguments.file)
     if not arguments.live:
         return measured

@@ -12,7 +12,7 @@ from gpuviz.ptx.options import Options
 from gpuviz.recordings.stall_reasons import ALL
 from gpuviz.run.stalls import agreement, errors, largest
 from gpuviz.run.timing import Quantity, Row, Spread, Summary, compare_times, spread, summary
-from gpuviz.run.verification import Measured
+from gpuviz.run.verification import Measurements
 from gpuviz.words.terminal import out, passing
 
 _HEAD = (
@@ -23,7 +23,7 @@ _HEAD = (
 )
 
 
-def run_time(measured: Measured, options: Options, as_json: bool) -> int:
+def run_time(measured: Measurements, options: Options, as_json: bool) -> int:
     """Compare, print; 0 when all that is asked for is reached, else 1.
 
     Raises

@@ -17,7 +17,7 @@ from pathlib import Path
 from gpuviz.base import records
 from gpuviz.base.errors import InputError
 from gpuviz.compile.compiler import read_text
-from gpuviz.compile.program import Asked, Program
+from gpuviz.compile.program import BuildOptions, Program
 from gpuviz.compile.source_hash import source_hash
 from gpuviz.files import bounded
 from gpuviz.files.allowed_paths import Reach
@@ -93,7 +93,7 @@ def _checksum(file: Path) -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class _Packed:
+class _BundleEntry:
     """A program and its key in one record."""
 
     kernel: str
@@ -111,14 +111,14 @@ def of_file(program: Program, name: str) -> Program:
 
 def pack(key: ProgramKey, program: Program) -> str:
     """A program and its key as a text, which says nothing of where its files lay."""
-    made = replace(program, read=(), asked=Asked())
+    made = replace(program, read=(), asked=BuildOptions())
     return records.text(
-        _Packed(key.kernel, key.source_hash, key.arch, key.defines, made, key.headers)
+        _BundleEntry(key.kernel, key.source_hash, key.arch, key.defines, made, key.headers)
     )
 
 
 def unpack(text: bytes) -> tuple[ProgramKey, Program]:
     """What `pack` made; FormatError for anything else."""
-    kept = records.read(text, _Packed, "a compiled program in the lecture is damaged")
+    kept = records.read(text, _BundleEntry, "a compiled program in the lecture is damaged")
     key = ProgramKey(kept.kernel, kept.source_hash, kept.defines, kept.arch, kept.headers)
     return key, kept.program

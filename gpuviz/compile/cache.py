@@ -9,20 +9,20 @@ from dataclasses import dataclass
 
 from gpuviz.base import records
 from gpuviz.base.errors import FormatError
+from gpuviz.compile.dependencies import Dependencies
 from gpuviz.compile.program import Program
-from gpuviz.compile.reading import Reading
 from gpuviz.files import disk_cache
 from gpuviz.files.disk_cache import DiskCache
 
 _FORMAT = 4
 KEPT = DiskCache("compile")
-NOTHING = Reading()
+NOTHING = Dependencies()
 
 
 @dataclass(frozen=True, eq=False)
 class _Entry:
     program: Program
-    reading: Reading
+    reading: Dependencies
 
 
 def key(*parts: object) -> str:
@@ -41,7 +41,7 @@ def load(name: str) -> Program | None:
     return entry.program if entry.reading.holds else None
 
 
-def store(name: str, program: Program, reading: Reading | None = NOTHING) -> None:
+def store(name: str, program: Program, reading: Dependencies | None = NOTHING) -> None:
     """Keep a program under a key; not where it is unknown what was read."""
     if reading is not None:
         KEPT.store(name, records.text(_Entry(program, reading)).encode())

@@ -12,7 +12,7 @@ from typing import Literal
 
 from gpuviz.base.errors import InputError
 from gpuviz.compile import archs, elf, flags, host, nvcc, paths
-from gpuviz.compile.making import Wanted, device_code, with_nvcc, with_nvrtc
+from gpuviz.compile.compilers import Compilation, device_code, with_nvcc, with_nvrtc
 from gpuviz.compile.program import CompileError, Program, kernels
 from gpuviz.files import bounded
 
@@ -53,7 +53,7 @@ def compile_cuda(
     device code; what it does not take goes to nvcc, where there is one.
     """
     macros = defines or {}
-    wanted = Wanted(
+    wanted = Compilation(
         source,
         paths.quotable(name),
         arch,
@@ -66,7 +66,7 @@ def compile_cuda(
     return _with_features(wanted, how)
 
 
-def _with_features(wanted: Wanted, how: Callable[[Wanted], Program]) -> Program:
+def _with_features(wanted: Compilation, how: Callable[[Compilation], Program]) -> Program:
     """Compiled as `how` does; with what no later architecture has (sm_90a: wgmma, setmaxnreg)
     where the text, or what its headers have, needs that.
     """
@@ -89,7 +89,7 @@ def again(program: Program, source: str) -> Program:
     asked = program.asked
     include = tuple(map(Path, asked.include))
     return _with_features(
-        Wanted(
+        Compilation(
             source,
             program.name,
             program.arch,
@@ -102,7 +102,7 @@ def again(program: Program, source: str) -> Program:
     )
 
 
-def _made(wanted: Wanted) -> Program:
+def _made(wanted: Compilation) -> Program:
     """Compiled by NVRTC, with host code set aside if there is any, else by nvcc."""
     if host.host_line(wanted.source) is not None:
         return _parted(wanted)
@@ -116,7 +116,7 @@ def _made(wanted: Wanted) -> Program:
         return made
 
 
-def _parted(wanted: Wanted) -> Program:
+def _parted(wanted: Compilation) -> Program:
     """The device code of a text, or by nvcc all of it."""
     try:
         return device_code(wanted)
@@ -129,7 +129,7 @@ def _parted(wanted: Wanted) -> Program:
             raise error from None  # which speaks of the device code alone
 
 
-def _without_hidden_host_code(wanted: Wanted) -> Program | None:
+def _without_hidden_host_code(wanted: Compilation) -> Program | None:
     """The device code of a text, whole, where only what shows no sign of it was the host's, in
     macros or headers; None where device code is at fault.
     """

@@ -10,7 +10,7 @@ from gpuviz.compile.binding import Output
 from gpuviz.compile.headers import declaring
 from gpuviz.compile.nvrtc import Library
 from gpuviz.compile.program import CompileError, Diagnostic
-from gpuviz.compile.splitting import Split
+from gpuviz.compile.split import Split
 from gpuviz.words.language import tr
 
 _ROUNDS = 16  # each leaves something out, takes something back, or adds a header of CUDA

@@ -19,7 +19,7 @@ from gpuviz.compile.binding import Output
 from gpuviz.compile.program import CompileError
 from gpuviz.compile.worker import Facts, Reply, Request, Task
 from gpuviz.processes import programs as processes
-from gpuviz.processes.worker import Garbled, Late, Lost, WorkerProcess
+from gpuviz.processes.worker import GarbledAnswer, Late, Lost, WorkerProcess
 
 SECONDS = 60.0
 _KEPT = 2  # processes that wait for work
@@ -34,7 +34,7 @@ _NO_MEMORY = ("bad_alloc", "out of memory", "Out of memory", "cannot allocate")
 command = processes.python("gpuviz.compile.worker")
 
 
-class Ended(Lost):
+class ExternalKill(Lost):
     """By a signal that no source causes."""
 
 
@@ -56,7 +56,7 @@ class Process:
             return self._worker.ask(request, seconds)
         except Late:
             raise Lost(f"took more than {seconds:g} s on it and was stopped. {_SMALLER}") from None
-        except Garbled as garbled:
+        except GarbledAnswer as garbled:
             raise Lost(f"sent what nobody understands: {garbled}") from None
         except Lost as lost:
             raise self._lost(str(lost)) from None
@@ -67,7 +67,7 @@ class Process:
         if any(sign in last for sign in _NO_MEMORY):
             return Lost(f"took more memory on it than it may (4 GiB). {_SMALLER}")
         if ended in _FROM_OUTSIDE:
-            return Ended(
+            return ExternalKill(
                 f"did not finish: {ended}, from somebody or a system short of memory. Try again."
             )
         return Lost(f"crashed on it ({ended}). {_SMALLER}")
@@ -95,7 +95,7 @@ _lock = threading.Lock()
 
 def _ask(request: Request) -> Reply:
     if (process := _kept()) is not None:
-        with suppress(Ended):  # it was killed while it waited, maybe
+        with suppress(ExternalKill):  # it was killed while it waited, maybe
             return _asked(process, request)
     return _asked(Process(), request)
 

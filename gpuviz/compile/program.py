@@ -61,7 +61,7 @@ class CompileError(Error):
 
 
 @dataclass(frozen=True)
-class Asked:
+class BuildOptions:
     """How a text was to be compiled: macros (`-DK=V`), folders of headers, template kernels."""
 
     macros: tuple[str, ...] = ()
@@ -103,7 +103,7 @@ class Program:
     origin: str = ""
     read: tuple[str, ...] | None = ()
     flags: tuple[str, ...] = ()
-    asked: Asked = Asked()
+    asked: BuildOptions = BuildOptions()
 
     @property
     def kernels(self) -> tuple[str, ...]:

@@ -12,8 +12,8 @@ from gpuviz.arch import architecture
 from gpuviz.base.errors import InputError
 from gpuviz.course import lesson
 from gpuviz.memory.counts import Count, CountValues
+from gpuviz.recordings.lookup import shipped
 from gpuviz.recordings.measurement import Measurement
-from gpuviz.recordings.recorded import shipped
 from gpuviz.run.run import Run
 from gpuviz.story.check import check_values
 from gpuviz.story.lesson import Value, Values

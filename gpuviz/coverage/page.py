@@ -12,7 +12,7 @@ from gpuviz.coverage.ladder import ladder, source
 from gpuviz.coverage.matrices import MATRICES
 from gpuviz.coverage.memory import GLOBAL, SHARED
 from gpuviz.coverage.organisation import OCCUPANCY, ORGANISATION
-from gpuviz.recordings.recorded import shipped
+from gpuviz.recordings.lookup import shipped
 
 PAGE = Path(__file__).parent.parent.parent / "docs" / "coverage.md"
 ROWS: tuple[Row, ...] = (*ORGANISATION, *OCCUPANCY, *GLOBAL, *SHARED, *MATRICES)

@@ -28,7 +28,7 @@ _SUFFIX = ".npy"  # of an array's name in a zip
 
 
 @dataclass(frozen=True, eq=False)
-class Stored:
+class NpyArray:
     """An array in a file, whose header has been read; `name` is what errors call it."""
 
     dtype: np.dtype[Any]
@@ -63,7 +63,7 @@ class Stored:
 
 
 @contextmanager
-def opened(path: Path, most: int) -> Iterator[Stored]:
+def opened(path: Path, most: int) -> Iterator[NpyArray]:
     """The array in a file of at most so many bytes of numbers.
 
     Raises
@@ -75,7 +75,7 @@ def opened(path: Path, most: int) -> Iterator[Stored]:
         yield header(file, str(path), most)
 
 
-def header(file: BinaryIO, name: str, most: int) -> Stored:
+def header(file: BinaryIO, name: str, most: int) -> NpyArray:
     """The array that begins here; FormatError when it is none of at most so many bytes."""
     try:
         shape, columns, dtype = _HEADERS[format.read_magic(file)](file)
@@ -83,7 +83,7 @@ def header(file: BinaryIO, name: str, most: int) -> Stored:
         raise FormatError(f"{name} is damaged, or no array as np.save writes it: {error}") from None
     if dtype.kind not in _NUMBERS:
         raise FormatError(f"{name} is an array of {dtype}, not of numbers")
-    found = Stored(dtype, shape, name, file, columns)
+    found = NpyArray(dtype, shape, name, file, columns)
     if min(shape, default=0) < 0 or found.size > most:
         raise FormatError(f"{name} is damaged, or too large: its shape is {shape}, of {dtype}")
     return found

@@ -38,10 +38,10 @@ from gpuviz.launch.images import image_use
 from gpuviz.launch.job import Job, Triple
 from gpuviz.ptx.text.parser import parse
 from gpuviz.recordings.measurement import (
+    CounterValue,
     DeviceFacts,
     Peaks,
     Placement,
-    Reading,
     Telemetry,
     Timing,
     largest_difference,
@@ -348,7 +348,7 @@ class Gpu:
 
     def count(
         self, launch: GpuLaunch, which: Which = "all", cancel: Cancel = go_on
-    ) -> dict[str, Reading]:
+    ) -> dict[str, CounterValue]:
         """Counters of one launch, by the keys of a set of `gpuviz.gpu.counters.SETS`.
 
         Raises
@@ -379,7 +379,7 @@ class Gpu:
         return records.record(values, Telemetry, "telemetry")
 
 
-def _reading(key: str, values: dict[str, float], whys: dict[str, str]) -> Reading:
+def _reading(key: str, values: dict[str, float], whys: dict[str, str]) -> CounterValue:
     if key in values:
-        return Reading(values[key])
-    return Reading(None, whys.get(key) or why_missing(key))
+        return CounterValue(values[key])
+    return CounterValue(None, whys.get(key) or why_missing(key))

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gpuviz.arch import architecture
-from gpuviz.arguments.given import Given
+from gpuviz.arguments.given import ArrayArgument
 from gpuviz.base.errors import UnsupportedError
 from gpuviz.compile import compile_cuda
 from gpuviz.gpu.client import Gpu, GpuLaunch, launch_of
@@ -26,9 +26,9 @@ from gpuviz.launch.job import Job, check_limits
 from gpuviz.memory.counts import Count
 from gpuviz.memory.hardware import RAW
 from gpuviz.recordings.measured_file import MeasuredLaunch, MeasuredPattern
-from gpuviz.recordings.measurement import DeviceFacts, Measurement, Peaks, Placement, Reading
+from gpuviz.recordings.measurement import CounterValue, DeviceFacts, Measurement, Peaks, Placement
 from gpuviz.run.run import Cancel, Progress, go_on
-from gpuviz.run.verification import Measured, job_of
+from gpuviz.run.verification import Measurements, job_of
 
 
 @dataclass(frozen=True)
@@ -100,12 +100,12 @@ def measure_launch(
     )
 
 
-def _counters(gpu: Gpu, launch: GpuLaunch, cancel: Cancel) -> tuple[dict[str, Reading], str]:
+def _counters(gpu: Gpu, launch: GpuLaunch, cancel: Cancel) -> tuple[dict[str, CounterValue], str]:
     """Readings of everything; when refused, each is unavailable, and a note says why."""
     try:
         return gpu.count(launch, cancel=cancel), ""
     except CountersUnavailable as error:
-        return {key: Reading(None, str(error)) for key in FORMS}, str(error)
+        return {key: CounterValue(None, str(error)) for key in FORMS}, str(error)
 
 
 def placed(gpu: Gpu, launch: GpuLaunch, cancel: Cancel) -> tuple[Placement | None, str]:
@@ -121,8 +121,11 @@ def placed(gpu: Gpu, launch: GpuLaunch, cancel: Cancel) -> tuple[Placement | Non
 
 
 def remeasured(
-    measured: Measured, gpu: Gpu, agreed: Container[str] = NOBODY, progress: Any = lambda name: None
-) -> Measured:
+    measured: Measurements,
+    gpu: Gpu,
+    agreed: Container[str] = NOBODY,
+    progress: Any = lambda name: None,
+) -> Measurements:
     """The same launches and patterns, with this GPU's counters in place of the file's.
 
     Raises
@@ -138,13 +141,13 @@ def remeasured(
     )
 
 
-def on_device(measured: Measured, facts: DeviceFacts) -> Measured:
+def on_device(measured: Measurements, facts: DeviceFacts) -> Measurements:
     """The launches as they are compiled for a GPU."""
     return replace(measured, device=facts.name, arch=architecture(facts.capability))
 
 
 def _launch(
-    gpu: Gpu, here: Measured, launch: MeasuredLaunch, agreed: Container[str], progress: Any
+    gpu: Gpu, here: Measurements, launch: MeasuredLaunch, agreed: Container[str], progress: Any
 ) -> MeasuredLaunch:
     progress(launch.name)
     readings = gpu.count(launch_of(job_of(here, launch), agreed))
@@ -177,6 +180,6 @@ def pattern_launch(case: MeasuredPattern, sm: str) -> GpuLaunch:
         (1, 1, 1),
         (32, 1, 1),
         0,
-        sent((Given(index), Given(words))),
+        sent((ArrayArgument(index), ArrayArgument(words))),
         own_permit(program.cubin, program.ptx),
     )

@@ -16,14 +16,14 @@ import numpy.typing as npt
 
 from gpuviz.arch import architecture
 from gpuviz.base.arrays import F64
+from gpuviz.base.cancel import stopped_by
 from gpuviz.base.errors import Cancelled, Error
-from gpuviz.base.stopping import stopped_by
 from gpuviz.gpu.client import BATCH, Gpu, GpuLaunch, launch_of
 from gpuviz.gpu.consent import NOBODY, Code, NotAgreed
 from gpuviz.gpu.faults import CountersUnavailable, NoDevice
 from gpuviz.gpu.live import MeasureOptions, measure_launch, placed
 from gpuviz.launch.job import Job, check_limits
-from gpuviz.recordings.measurement import DeviceFacts, Measurement, Peaks, Reading, Telemetry
+from gpuviz.recordings.measurement import CounterValue, DeviceFacts, Measurement, Peaks, Telemetry
 from gpuviz.words.language import tr
 
 REPEATS = 200  # launches timed by one measurement
@@ -122,7 +122,7 @@ class Counted:
     """New readings of a target's counters."""
 
     key: str
-    readings: Mapping[str, Reading]
+    readings: Mapping[str, CounterValue]
 
 
 @dataclass(frozen=True)

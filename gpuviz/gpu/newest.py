@@ -9,7 +9,7 @@ from types import MappingProxyType
 import numpy as np
 
 from gpuviz.base.arrays import F64
-from gpuviz.recordings.measurement import Measurement, Reading
+from gpuviz.recordings.measurement import CounterValue, Measurement
 
 KEPT = 10_000  # durations of a run, the newest ones
 
@@ -44,7 +44,7 @@ class Newest(Mapping[str, Measurement]):
             timing = replace(before.timing, microseconds=all_of_them[-KEPT:])
             self._found[key] = replace(before, timing=timing)
 
-    def read(self, key: str, readings: Mapping[str, Reading]) -> None:
+    def read(self, key: str, readings: Mapping[str, CounterValue]) -> None:
         """Newer readings of a run that has been measured."""
         before = self._found.get(key)
         if before is not None:

@@ -17,7 +17,7 @@ from typing import Literal
 
 import numpy as np
 
-from gpuviz.arguments import Passed, Pointer, Recipe, Spec, described, variables
+from gpuviz.arguments import ByValue, Pointer, Recipe, Spec, described, variables
 from gpuviz.base.arrays import Array
 from gpuviz.base.errors import LaunchError
 
@@ -80,7 +80,7 @@ def sent(specs: Sequence[Spec], uses: Uses = lambda number, at: "texture") -> Se
     """
     arguments, table = described(specs), _Buffers()
     for number, argument in enumerate(arguments):
-        if not isinstance(argument, Passed) and (isinstance(argument, Recipe) or argument.ndim):
+        if not isinstance(argument, ByValue) and (isinstance(argument, Recipe) or argument.ndim):
             table.arguments[number] = table.number(argument)
     parameters = tuple(
         table.parameter(number, argument, uses) for number, argument in enumerate(arguments)
@@ -106,8 +106,8 @@ class _Buffers:
             self._numbers[id(buffer)] = len(self.found) - 1
         return self._numbers[id(buffer)]
 
-    def parameter(self, number: int, argument: Recipe | Array | Passed, uses: Uses) -> Parameter:
-        if isinstance(argument, Passed):
+    def parameter(self, number: int, argument: Recipe | Array | ByValue, uses: Uses) -> Parameter:
+        if isinstance(argument, ByValue):
             addresses = (self._address(number, one, uses) for one in argument.pointers)
             tensor = str(argument.tensor_map or "")
             return Parameter(argument.data.hex(), tuple(addresses), tensor)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gpuviz.arguments import Spec, parse
-from gpuviz.arguments.given import Given
+from gpuviz.arguments.given import ArrayArgument
 from gpuviz.base.errors import InputError
 from gpuviz.integrations.host_arrays import HostArray, host_array, is_array, overlapping
 from gpuviz.ptx.text.ir import Variable
@@ -26,7 +26,7 @@ class Arguments:
 
     def array(self, name: str, value: Any) -> None:
         """A pointer to the elements of an array."""
-        self.add(name, Given(self.kept(name, value).values))
+        self.add(name, ArrayArgument(self.kept(name, value).values))
 
     def kept(self, name: str, value: Any) -> HostArray:
         """The memory of an array, which is that of an earlier one where they are the same."""
@@ -38,7 +38,7 @@ class Arguments:
 
     def number(self, name: str, value: np.generic) -> None:
         """A value, of the size that it has."""
-        self.add(name, Given(np.asarray(value)))
+        self.add(name, ArrayArgument(np.asarray(value)))
 
     def spec(self, name: str, text: str) -> None:
         """A SPEC, as on the command line."""

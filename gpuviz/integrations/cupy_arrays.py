@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from gpuviz.arguments.given import Given
+from gpuviz.arguments.given import ArrayArgument
 from gpuviz.arguments.specs import Field, ScalarSpec, StructSpec
 from gpuviz.base.errors import InputError
 from gpuviz.integrations.arguments import Arguments
@@ -139,7 +139,9 @@ def carray(made: Arguments, name: str, view: View) -> StructSpec:
     kept = made.kept(f"{name}.data", array)
     size = ("size", prod(view.shape))
     numbers = _numbers(8, [size, *_named("shape", view.shape), *_named("strides", view.strides)])
-    return StructSpec(8 + 8 * len(numbers), (Field("data", 0, Given(kept.values)), *numbers))
+    return StructSpec(
+        8 + 8 * len(numbers), (Field("data", 0, ArrayArgument(kept.values)), *numbers)
+    )
 
 
 def indexer(shape: Shape) -> StructSpec:

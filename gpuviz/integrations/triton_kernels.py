@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from gpuviz.arch import architecture
-from gpuviz.arguments.given import Given
+from gpuviz.arguments.given import ArrayArgument
 from gpuviz.base.errors import InputError, UnsupportedError
 from gpuviz.compile import Program, ptx_program
 from gpuviz.integrations.arguments import Arguments, scalar
@@ -103,7 +103,7 @@ def _arguments(
     for number in range(len(parameters) - len(made.specs)):
         size = (facts.global_scratch_size, facts.profile_scratch_size)[min(number, 1)]
         if size:
-            room = Given(np.zeros(size * int(np.prod(grid)), np.uint8))
+            room = ArrayArgument(np.zeros(size * int(np.prod(grid)), np.uint8))
             made.add(f"{_SCRATCH}{number}", room)
         else:
             made.number(f"{_SCRATCH}{number}", np.uint64(0))

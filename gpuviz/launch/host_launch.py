@@ -10,15 +10,15 @@ from itertools import zip_longest
 import numpy as np
 
 from gpuviz.arguments import DTYPES
-from gpuviz.compile import Written
+from gpuviz.compile import HostLaunch
 from gpuviz.launch.proposals import SIDE
-from gpuviz.launch.signature import Taken
+from gpuviz.launch.signature import KernelParameter
 from gpuviz.launch.texts import Kernel, LaunchTexts
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
 
 
-def proposed_by(launch: Written, kernel: Kernel) -> LaunchTexts:
+def proposed_by(launch: HostLaunch, kernel: Kernel) -> LaunchTexts:
     """Sizes, numbers, buffers as long as the host allocates them, and pointers into these
     (`d_in + 3`): as numbers where the text says these, else as formulas of the arguments.
     """
@@ -71,7 +71,7 @@ def _matrices(kernel: Kernel, side: int) -> dict[str, str]:
     }
 
 
-def _buffer(taken: Taken, size: str, offset: int, threads: int, copied: bool) -> str:
+def _buffer(taken: KernelParameter, size: str, offset: int, threads: int, copied: bool) -> str:
     """ "" where nothing is said of it; with room on both sides of where a pointer points. What the
     host `copied` there is no zeros, though the kernel may write there.
     """
@@ -95,7 +95,7 @@ def _elements(size: str, each: int) -> str:
     return size.removesuffix(times) if size.endswith(times) else f"({size}) // {each}"
 
 
-def _number(taken: Taken, value: object) -> str:
+def _number(taken: KernelParameter, value: object) -> str:
     plain = taken.kind in DTYPES and taken.count == 1
     if not plain or not isinstance(value, int | float):
         return ""

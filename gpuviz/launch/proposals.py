@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from gpuviz.launch.signature import Taken
+from gpuviz.launch.signature import KernelParameter
 
 SIDE = 64  # of a matrix, for a first try
 _LARGEST = 512  # of numbers that may be sides of tiles
@@ -27,7 +27,7 @@ def are_of_matrices(names: Iterable[str]) -> bool:
     return len({_last(name).lower() for name in names} & {"m", "n", "k"}) > 1
 
 
-def guess(taken: Taken, threads: int, side: int = SIDE, matrices: bool = False) -> str:
+def guess(taken: KernelParameter, threads: int, side: int = SIDE, matrices: bool = False) -> str:
     """The argument for a parameter, or a field of one, in a launch of so many threads.
 
     `side` is that of matrices; `matrices` is whether `n` is such a side, too.

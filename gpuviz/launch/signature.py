@@ -44,7 +44,7 @@ _INSIDE = 64  # fields of one parameter; more are bytes
 
 
 @dataclass(frozen=True)
-class Taken:
+class KernelParameter:
     """Something that a launch is given: a parameter of a kernel, a field of one, a variable.
 
     Attributes
@@ -70,11 +70,11 @@ class Taken:
     offset: int = 0
     count: int = 1
     size: int = 8
-    fields: tuple[Taken, ...] = field(default=())
+    fields: tuple[KernelParameter, ...] = field(default=())
     image: str = ""
 
     @property
-    def leaves(self) -> tuple[Taken, ...]:
+    def leaves(self) -> tuple[KernelParameter, ...]:
         """What people give values to: itself, or its fields."""
         return self.fields if self.kind == "struct" else (self,)
 
@@ -82,7 +82,7 @@ class Taken:
 _TO_A_MAP = re.compile(r"CUtensorMap(?:_st)?(?: const)? ?\*")  # the host copied it to the GPU
 
 
-def taken_by(program: Program, entry: str) -> tuple[Taken, ...]:
+def taken_by(program: Program, entry: str) -> tuple[KernelParameter, ...]:
     """The parameters of a kernel, as well as source, headers and PTX tell.
 
     Raises
@@ -103,7 +103,7 @@ def taken_by(program: Program, entry: str) -> tuple[Taken, ...]:
         if written:
             name, kind = written[number]
         if number < len(mangled) and _TO_A_MAP.match(mangled[number]):
-            found.append(Taken(name, "tensormap", False, size=variable.size))
+            found.append(KernelParameter(name, "tensormap", False, size=variable.size))
             continue
         if number < len(mangled) and _is_open(kind):  # of a template: as this one is made
             kind = types.read(mangled[number]) or kind
@@ -116,7 +116,7 @@ def _is_open(kind: CType | None) -> bool:
     return kind is None or (isinstance(kind, Pointer) and kind.to is None)
 
 
-def with_images(taken: Taken, parameter: str, function: Function) -> Taken:
+def with_images(taken: KernelParameter, parameter: str, function: Function) -> KernelParameter:
     """A parameter with what the kernel reads of the textures and surfaces in it."""
     if taken.kind == "struct":
         fields = tuple(with_images(one, parameter, function) for one in taken.fields)
@@ -191,33 +191,33 @@ def _written(types: Types, entry: str, count: int) -> list[tuple[str, CType | No
     return []
 
 
-def _taken(name: str, kind: CType | None, variable: Variable) -> Taken:
+def _taken(name: str, kind: CType | None, variable: Variable) -> KernelParameter:
     """A parameter; what the source says is believed as far as it agrees with the PTX.
 
     What is unknown, and as large and as aligned as a CUtensorMap, is one.
     """
     if kind is None and (variable.size, variable.align) == (SIZE, _MAP_ALIGNMENT):
-        return Taken(name, "tensormap", False, size=SIZE)
+        return KernelParameter(name, "tensormap", False, size=SIZE)
     if kind is not None and kind.size == variable.size:
         return taken_of(name, kind)
     if variable.size > 8 or variable.type == "b8":
-        return Taken(name, "u8", False, count=variable.size, size=variable.size)
+        return KernelParameter(name, "u8", False, count=variable.size, size=variable.size)
     if variable.type in ("u64", "b64") and kind is None:  # PTX does not tell a pointer's type
-        return Taken(name, "f32", True)
-    return Taken(name, _PTX.get(variable.type, "u32"), False, size=variable.size)
+        return KernelParameter(name, "f32", True)
+    return KernelParameter(name, _PTX.get(variable.type, "u32"), False, size=variable.size)
 
 
-def taken_of(name: str, kind: CType) -> Taken:
+def taken_of(name: str, kind: CType) -> KernelParameter:
     """What is taken where a value of a type is."""
     if isinstance(kind, Struct):
         fields = tuple(_fields(name, kind, 0))
         if 0 < len(fields) <= _INSIDE:
-            return Taken(name, "struct", False, size=kind.size, fields=fields)
-        return Taken(name, "u8", False, count=kind.size, size=kind.size)
+            return KernelParameter(name, "struct", False, size=kind.size, fields=fields)
+        return KernelParameter(name, "u8", False, count=kind.size, size=kind.size)
     return _leaf(name, kind, 0)
 
 
-def _fields(name: str, kind: CType, offset: int) -> Iterator[Taken]:
+def _fields(name: str, kind: CType, offset: int) -> Iterator[KernelParameter]:
     if isinstance(kind, Struct):
         for member, at, inner in kind.members:
             yield from _fields(f"{name}.{member}", inner, offset + at)
@@ -234,15 +234,15 @@ def _innermost(kind: CType) -> CType:
     return kind
 
 
-def _leaf(name: str, kind: CType, offset: int) -> Taken:
+def _leaf(name: str, kind: CType, offset: int) -> KernelParameter:
     if isinstance(kind, Pointer):
         element, lanes = _element(kind.to)
-        return Taken(name, element, True, lanes, kind.written, offset)
+        return KernelParameter(name, element, True, lanes, kind.written, offset)
     inner = _innermost(kind)
     if isinstance(inner, Scalar):
         count = kind.size // inner.size
-        return Taken(name, inner.kind, False, offset=offset, count=count, size=kind.size)
-    return Taken(name, "u8", False, offset=offset, count=kind.size, size=kind.size)
+        return KernelParameter(name, inner.kind, False, offset=offset, count=count, size=kind.size)
+    return KernelParameter(name, "u8", False, offset=offset, count=kind.size, size=kind.size)
 
 
 def _element(kind: CType | None) -> tuple[str, int]:

@@ -12,11 +12,11 @@ from gpuviz.arguments import Spec
 from gpuviz.arguments.expressions import evaluate
 from gpuviz.base.errors import InputError
 from gpuviz.compile import Program, demangled
+from gpuviz.launch.argument_texts import Reader, flattened, split
 from gpuviz.launch.proposals import SIDE, are_of_matrices, guess, side_of
 from gpuviz.launch.scope import Scope
-from gpuviz.launch.signature import Taken, taken_by, types_of
+from gpuviz.launch.signature import KernelParameter, taken_by, types_of
 from gpuviz.launch.variables import Data, data_of
-from gpuviz.launch.written import Reader, flattened, split
 from gpuviz.ptx.text.parser import parse
 from gpuviz.source.parts import parsed
 
@@ -33,7 +33,7 @@ class LaunchTexts:
     ----------
     grid, block : one to three expressions, separated by commas
     shared : bytes of dynamic shared memory
-    arguments : by the names of parameters and fields (`p.n`), see `gpuviz.launch.written`
+    arguments : by the names of parameters and fields (`p.n`), see `gpuviz.launch.argument_texts`
     data : what `__constant__` and `__device__` variables hold, by their names
     sizes : names of the user's own that the others use, as expressions
     """
@@ -58,7 +58,7 @@ class LaunchTexts:
 
 
 @dataclass(frozen=True)
-class Made:
+class ResolvedLaunch:
     """The launch that texts come to. `proposed` are the arguments that nobody said."""
 
     grid: Triple
@@ -72,7 +72,7 @@ class Made:
 class Kernel:
     """A kernel with what it takes: to be asked again and again while its launch is written."""
 
-    taken: tuple[Taken, ...]
+    taken: tuple[KernelParameter, ...]
     data: tuple[Data, ...]
     constant: Callable[[str], int | None] = field(compare=False)
     shape: LaunchTexts = LaunchTexts()  # what the kernel itself says of its block
@@ -103,12 +103,12 @@ class Kernel:
         """Whether it is one: `NONE` stands for one that is not there yet."""
         return self is not NONE
 
-    def reading(self, texts: LaunchTexts, folder: Path | None = None) -> Reading:
+    def reading(self, texts: LaunchTexts, folder: Path | None = None) -> LaunchReader:
         """The texts of a launch, to be read one by one; InputError for names there are not."""
-        return Reading(self, texts, folder or Path())
+        return LaunchReader(self, texts, folder or Path())
 
     @property
-    def leaves(self) -> tuple[Taken, ...]:
+    def leaves(self) -> tuple[KernelParameter, ...]:
         """Its parameters, and the fields of those that are structures."""
         return tuple(leaf for one in self.taken for leaf in one.leaves)
 
@@ -145,7 +145,7 @@ class Kernel:
             n for n, one in enumerate(self.taken) if any(leaf.buffer for leaf in one.leaves)
         )
 
-    def launch(self, texts: LaunchTexts, folder: Path | None = None) -> Made:
+    def launch(self, texts: LaunchTexts, folder: Path | None = None) -> ResolvedLaunch:
         """The launch that texts come to; what is not said is proposed.
 
         Raises
@@ -158,7 +158,7 @@ class Kernel:
 NONE = Kernel((), (), lambda name: None)
 
 
-class Reading:
+class LaunchReader:
     """The texts of a launch, read one by one: each may be wrong for itself.
 
     Raises
@@ -204,13 +204,13 @@ class Reading:
         except InputError as error:
             raise InputError(f"dynamic shared memory: {error}") from None
 
-    def leaf(self, taken: Taken) -> Spec:
+    def leaf(self, taken: KernelParameter) -> Spec:
         """One parameter that is no structure, one field, or one of a variable."""
         every = {**self._given, **self._held}
         return self._reader.spec(taken, {taken.name: every.get(taken.name, "")})
 
     @property
-    def made(self) -> Made:
+    def made(self) -> ResolvedLaunch:
         """All of them."""
         arguments = [self._reader.spec(one, self._given) for one in self._kernel.taken]
         for one in self._kernel.data:
@@ -218,7 +218,7 @@ class Reading:
             if any(leaf.name in self._held for leaf in leaves):
                 zero = {leaf.name: "zeros" if leaf.count > 1 else "0" for leaf in leaves}
                 arguments.append(one.holding(self._reader.spec(one.taken, {**zero, **self._held})))
-        return Made(self.grid, self.block, self.shared, tuple(arguments), self.proposed)
+        return ResolvedLaunch(self.grid, self.block, self.shared, tuple(arguments), self.proposed)
 
     def _threads(self) -> int:
         """Threads of the launch as far as what is said tells; proposals are made for as many."""

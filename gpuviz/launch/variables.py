@@ -18,7 +18,7 @@ from gpuviz.arguments import (
     VariableSpec,
 )
 from gpuviz.compile import Program
-from gpuviz.launch.signature import Taken, declared, taken_of, texts_of, types_of
+from gpuviz.launch.signature import KernelParameter, declared, taken_of, texts_of, types_of
 from gpuviz.ptx.simt.program import reachable, symbols
 from gpuviz.ptx.text.ir import Variable
 from gpuviz.ptx.text.parser import parse
@@ -34,7 +34,7 @@ class Data:
     """A variable of a module: its name in the PTX, what it takes, and what the source has in it."""
 
     mangled: str
-    taken: Taken
+    taken: KernelParameter
     initial: str
 
     @property
@@ -80,7 +80,7 @@ def data_of(program: Program, entry: str) -> tuple[Data, ...]:
     return tuple(found)
 
 
-def _initial(taken: Taken, variable: Variable) -> str:
+def _initial(taken: KernelParameter, variable: Variable) -> str:
     """What the source has in it, as people write arguments; "" where that says little."""
     if not any(variable.initial) and not variable.relocations:
         return "zeros" if taken.count > 1 else "0"

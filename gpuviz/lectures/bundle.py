@@ -30,7 +30,7 @@ from gpuviz.lectures.markdown.files import FOLDER as PICTURES
 from gpuviz.lectures.reading import read
 from gpuviz.lectures.translated import translated
 from gpuviz.recordings import recording
-from gpuviz.run.session import Carried, Session
+from gpuviz.run.session import LectureContents, Session
 
 TEXT = "lecture" + SUFFIX
 KERNELS, TRACES, PROGRAMS, RECORDINGS = "kernels", "traces", "programs", "recordings"
@@ -78,7 +78,7 @@ def opened(
     return lecture
 
 
-def unpacked(path: Path) -> tuple[Path, Carried]:
+def unpacked(path: Path) -> tuple[Path, LectureContents]:
     """The text file of a lecture (the file itself, or that of a bundle, which is unpacked), and
     what else it carries.
 
@@ -89,7 +89,7 @@ def unpacked(path: Path) -> tuple[Path, Carried]:
     """
     try:
         if not is_bundle(path):
-            return path, Carried()
+            return path, LectureContents()
         with bounded.opened(path, LARGEST) as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()[:20]
         folder = unpacked_to.folder_of(digest, partial(_contents, path))
@@ -124,11 +124,11 @@ def _members(path: Path, archive: zips.Zip) -> list[str]:
     return found
 
 
-def _carried(folder: Path) -> Carried:
+def _carried(folder: Path) -> LectureContents:
     """The recordings and programs of an unpacked bundle."""
     files = sorted((folder / RECORDINGS).glob("*" + recording.SUFFIX))
     programs = sorted((folder / PROGRAMS).glob("*.json"))
-    return Carried(tuple(map(recording.read, files)), dict(map(_program, programs)))
+    return LectureContents(tuple(map(recording.read, files)), dict(map(_program, programs)))
 
 
 def _program(file: Path) -> tuple[ProgramKey, Program]:

@@ -15,8 +15,8 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import IO, Generic, TypeVar
 
+from gpuviz.base.cancel import Cancel, go_on, unwanted
 from gpuviz.base.errors import Cancelled
-from gpuviz.base.stopping import Cancel, go_on, unwanted
 from gpuviz.processes import programs as processes
 
 POLL_SECONDS = 0.02
@@ -32,7 +32,7 @@ class Lost(Exception):
     """It ended before it had answered; the words say how."""
 
 
-class Garbled(Lost):
+class GarbledAnswer(Lost):
     """What it sent cannot be understood; the words say why."""
 
 
@@ -89,7 +89,7 @@ class WorkerProcess(Generic[Question, Answer]):
             except (EOFError, OSError, ValueError):
                 garbled = None
             except Exception as error:  # whatever it sent, it is no answer
-                garbled = Garbled(str(error) or type(error).__name__)
+                garbled = GarbledAnswer(str(error) or type(error).__name__)
         self.close(GRACE_SECONDS)
         self._noted.wait(GRACE_SECONDS)  # its last words come by another pipe
         how = processes.ended(self.process.returncode)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from gpuviz.arguments import Passed
+from gpuviz.arguments import ByValue
 from gpuviz.base.arrays import Array
 from gpuviz.base.errors import KernelFault
 from gpuviz.ptx.batches import transfers, without_effect
@@ -64,7 +64,7 @@ def emulate(
     kernel: str,
     grid: Triple,
     block: Triple,
-    arguments: Sequence[Array | Passed],
+    arguments: Sequence[Array | ByValue],
     *,
     dynamic_shared: int = 0,
     sinks: Sequence[Sink] = (),
@@ -73,14 +73,14 @@ def emulate(
     arch: str = "",
     source: str = "",
     unset: Collection[int] = (),
-    variables: Mapping[str, Passed] | None = None,
+    variables: Mapping[str, ByValue] | None = None,
 ) -> Result:
     """Execute a launch.
 
     Parameters
     ----------
     arguments : one per kernel parameter, in order: an array of one dimension or more is a buffer,
-        a zero-dimensional one (NumPy scalar) is passed by value, and so is a `Passed`
+        a zero-dimensional one (NumPy scalar) is passed by value, and so is a `ByValue`
     sinks : who else wants to know what happens, see `gpuviz.traces.observe`
     names : names of the buffers, in the order of the arguments ("arg0", ... by default)
     unset : which arguments are buffers that nobody gave content before the launch

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gpuviz.arguments import ImageSpec, Passed, Pointer, Recipe
+from gpuviz.arguments import ByValue, ImageSpec, Pointer, Recipe
 from gpuviz.base.arrays import Array
 from gpuviz.base.errors import LaunchError
 from gpuviz.compile import demangled
@@ -51,11 +51,11 @@ def ready(
     kernel: str,
     grid: Triple,
     block: Triple,
-    arguments: Sequence[Array | Passed],
+    arguments: Sequence[Array | ByValue],
     dynamic_shared: int,
     names: Sequence[str],
     unset: Collection[int] = (),
-    variables: Mapping[str, Passed] | None = None,
+    variables: Mapping[str, ByValue] | None = None,
 ) -> Ready:
     """Check and place a launch; arguments, names, `unset` and variables as of
     `gpuviz.ptx.emulator.emulate`.
@@ -86,13 +86,13 @@ def ready(
     labels = [names[i] if i < len(names) else f"arg{i}" for i in range(len(arguments))]
     placing = Placing(unset)
     for number, argument in enumerate(arguments):
-        if not isinstance(argument, Passed) and np.ndim(argument):
+        if not isinstance(argument, ByValue) and np.ndim(argument):
             placing.argument(labels[number], np.asarray(argument), number)
     content = bytearray(parameter_bytes(function))
     offsets, maps = parameter_offsets(function), dict[str, bytes]()
     for number, (parameter, argument) in enumerate(zip(function.params, arguments, strict=True)):
         data = placing.bytes_of(labels[number], number, argument)
-        if isinstance(argument, Passed) and argument.tensor_map and parameter.size == POINTER:
+        if isinstance(argument, ByValue) and argument.tensor_map and parameter.size == POINTER:
             maps[parameter.name] = data  # after all buffers: those are known by their order
             data = bytes(POINTER)
         if len(data) != parameter.size:
@@ -119,8 +119,8 @@ def ready(
     return Ready(launch, program, Heap(heap), tuple(placing.given))
 
 
-def _told(argument: Array | Passed, data: bytes) -> str:
-    if isinstance(argument, Passed):
+def _told(argument: Array | ByValue, data: bytes) -> str:
+    if isinstance(argument, ByValue):
         return "a pointer of 8 bytes" if argument.pointers else f"{len(data)} bytes"
     if np.ndim(argument):
         return "a buffer (a pointer of 8 bytes)"
@@ -184,9 +184,9 @@ class Placing:
         self.given.append(array)
         return address
 
-    def bytes_of(self, label: str, number: int, argument: Array | Passed) -> bytes:
+    def bytes_of(self, label: str, number: int, argument: Array | ByValue) -> bytes:
         """What lies in the parameter block; `number` is that of the argument."""
-        if isinstance(argument, Passed):
+        if isinstance(argument, ByValue):
             return self._passed(label, argument)
         array = np.asarray(argument)
         if array.ndim:
@@ -194,7 +194,7 @@ class Placing:
         self.scalars.append((label, array.item()))
         return array.tobytes()
 
-    def _passed(self, label: str, argument: Passed) -> bytes:
+    def _passed(self, label: str, argument: ByValue) -> bytes:
         content = bytearray(argument.data)
         for pointer in argument.pointers:
             address = self._target(f"{label}.{pointer.name}" if pointer.name else label, pointer)

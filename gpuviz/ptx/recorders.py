@@ -8,7 +8,16 @@ from typing import Any
 import numpy as np
 
 from gpuviz.base.arrays import I32, I64, Array
-from gpuviz.traces.observe import Access, Lanes, Meeting, PhaseEvent, Place, Report, Sink, Transfer
+from gpuviz.traces.observe import (
+    Access,
+    BarrierEvent,
+    Lanes,
+    PhaseEvent,
+    Place,
+    Report,
+    Sink,
+    Transfer,
+)
 from gpuviz.traces.trace import (
     HANDOVERS,
     LANES,
@@ -84,7 +93,7 @@ class RequestRecorder(OfBlocks):
         super().blocks_begin(first, count)
         self._first, self._phase = first, np.zeros(count, np.int32)
 
-    def barrier(self, at: Place, blocks: I64, meeting: Meeting | None = None) -> None:
+    def barrier(self, at: Place, blocks: I64, meeting: BarrierEvent | None = None) -> None:
         """Blocks go on to their next phase."""
         self._phase[blocks - self._first] += 1
 

@@ -27,7 +27,7 @@ MOVED = 0.02  # a clock that moved by more than this fraction is worth a word
 
 
 @dataclass(frozen=True)
-class Reading:
+class CounterValue:
     """One counter: its value, or why there is none."""
 
     value: float | None
@@ -160,7 +160,7 @@ class Measurement:
     source: Literal["live", "recorded"]
     date: str
     device: DeviceFacts
-    counters: Mapping[str, Reading] = field(default_factory=dict)
+    counters: Mapping[str, CounterValue] = field(default_factory=dict)
     timing: Timing | None = None
     placement: Placement | None = None
     telemetry: Telemetry | None = None

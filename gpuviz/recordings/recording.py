@@ -22,11 +22,11 @@ from gpuviz.files import archive, checksums
 from gpuviz.files.archive import Content, Form
 from gpuviz.files.suffixes import RECORDING
 from gpuviz.recordings.measurement import (
+    CounterValue,
     DeviceFacts,
     Measurement,
     Peaks,
     Placement,
-    Reading,
     Telemetry,
     Timing,
 )
@@ -260,8 +260,12 @@ def _entry(told: _Entry, found: Content[_Manifest]) -> Entry:
     return Entry(told.lesson, told.role, told.values, told.launch, measurement)
 
 
-def _reading(told: float | _Unavailable) -> Reading:
-    return Reading(None, told.unavailable) if isinstance(told, _Unavailable) else Reading(told)
+def _reading(told: float | _Unavailable) -> CounterValue:
+    return (
+        CounterValue(None, told.unavailable)
+        if isinstance(told, _Unavailable)
+        else CounterValue(told)
+    )
 
 
 def _timing(told: _Timing | None, found: Content[_Manifest]) -> Timing | None:

@@ -9,7 +9,7 @@ from typing import Literal
 
 from gpuviz.arch import architecture
 from gpuviz.memory.counts import find
-from gpuviz.recordings.measurement import Measurement, Reading
+from gpuviz.recordings.measurement import CounterValue, Measurement
 from gpuviz.recordings.stall_reasons import first_of, waits
 from gpuviz.results.badges import caption
 from gpuviz.results.quantities import Row, shown
@@ -111,7 +111,7 @@ def measured_of(measurement: Measurement) -> Measured:
     return Measured("unavailable", tr("counters unavailable: {why}", why=why), {}, whys)
 
 
-def updated(measured: Measured, readings: Mapping[str, Reading]) -> Measured:
+def updated(measured: Measured, readings: Mapping[str, CounterValue]) -> Measured:
     """The same with newer values for some counters."""
     fresh = {key: r.value for key, r in readings.items() if r.value is not None}
     return replace(measured, values={**measured.values, **fresh})

@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from gpuviz.compile.bundled import ProgramKey, Programs
     from gpuviz.compile.program import Program
     from gpuviz.files.allowed_paths import Reach
+    from gpuviz.recordings.lookup import Recordings
     from gpuviz.recordings.measurement import DeviceFacts
-    from gpuviz.recordings.recorded import Recordings
     from gpuviz.recordings.recording import Recording
 
 
 @dataclass(frozen=True, eq=False)
-class Carried:
+class LectureContents:
     """What the file of a lecture holds besides its text; its numbers and programs say so."""
 
     recordings: tuple[Recording, ...] = ()
@@ -54,9 +54,9 @@ class Library:
     @cached_property
     def recordings(self) -> Recordings:
         """Those the user chose, those that ship, and those opened."""
-        from gpuviz.recordings import recorded
+        from gpuviz.recordings import lookup
 
-        return recorded.beside_shipped(self.chosen, self.opened, self.texts)
+        return lookup.beside_shipped(self.chosen, self.opened, self.texts)
 
 
 @cache
@@ -71,7 +71,7 @@ class Session:
     def __init__(self) -> None:
         self._chosen: tuple[Path, ...] = ()
         self._recordings: dict[Path, Recording] = {}
-        self._carried: dict[Path, Carried] = {}
+        self._carried: dict[Path, LectureContents] = {}
         self._gpu: DeviceFacts | None = None
         self._texts: dict[Path, str] = {}
         self._libraries: dict[Path | None, Library] = {}
@@ -99,12 +99,12 @@ class Session:
         self._recordings[file] = of_file(recording, file.name)
         self._libraries.clear()
 
-    def open_lecture(self, file: Path, carried: Carried) -> None:
+    def open_lecture(self, file: Path, carried: LectureContents) -> None:
         """Have what a lecture carries; all of it is marked with the name of the file."""
         from gpuviz.compile import bundled
         from gpuviz.recordings import recording
 
-        self._carried[file] = Carried(
+        self._carried[file] = LectureContents(
             tuple(recording.of_file(one, file.name) for one in carried.recordings),
             {key: bundled.of_file(one, file.name) for key, one in carried.programs.items()},
             carried.reach,
@@ -145,7 +145,7 @@ class Session:
         return True
 
     def _made(self, lecture: Path | None) -> Library:
-        carried = self._carried[lecture] if lecture else Carried()
+        carried = self._carried[lecture] if lecture else LectureContents()
         opened = (*reversed(self._recordings.values()), *carried.recordings)
         texts = self._texts
         if not (lecture or self._chosen or opened or self._gpu or texts):

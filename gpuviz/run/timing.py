@@ -16,7 +16,7 @@ from gpuviz.recordings.measured_file import MeasuredLaunch
 from gpuviz.recordings.stall_reasons import METRICS, PREFIX, waits
 from gpuviz.run.predicted import launched
 from gpuviz.run.stalls import Stalls, predicted_waits, stalls_of
-from gpuviz.run.verification import Measured, job_of
+from gpuviz.run.verification import Measurements, job_of
 from gpuviz.timing.bounds import Limits, limits
 from gpuviz.timing.device import H200, Device
 from gpuviz.timing.prediction import Launched, Prediction, predict
@@ -98,7 +98,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Compared:
+class TimeComparison:
     """The rows of a file, and by launch why there are none."""
 
     rows: tuple[Row, ...]
@@ -106,11 +106,11 @@ class Compared:
 
 
 def compare_times(
-    measured: Measured,
+    measured: Measurements,
     device: Device = H200,
     progress: Callable[[str], None] = lambda name: None,
     options: Options | None = None,
-) -> Compared:
+) -> TimeComparison:
     """Predict every launch of a file, and put times and traffic side by side."""
     found: list[Row] = []
     failed: dict[str, str] = {}
@@ -122,11 +122,11 @@ def compare_times(
             raise
         except Error as reason:
             failed[launch.name or launch.source] = str(reason)
-    return Compared(tuple(found), failed)
+    return TimeComparison(tuple(found), failed)
 
 
 def _rows(
-    measured: Measured, launch: MeasuredLaunch, device: Device, options: Options
+    measured: Measurements, launch: MeasuredLaunch, device: Device, options: Options
 ) -> list[Row]:
     job = job_of(measured, launch)
     began = time.monotonic()

@@ -55,7 +55,7 @@ class Comparison:
 
 
 @dataclass(frozen=True, eq=False)
-class Measured:
+class Measurements:
     """A file of measurements: its name, the device, its architecture, and the launches or cases."""
 
     device: str
@@ -66,7 +66,7 @@ class Measured:
     name: str = ""
 
 
-def load(path: Path) -> Measured:
+def load(path: Path) -> Measurements:
     """Read a file of measurements.
 
     Raises
@@ -75,11 +75,11 @@ def load(path: Path) -> Measured:
     """
     found = measured_file.read(path)
     arch = architecture(found.compute_capability)
-    return Measured(found.device, arch, found.launches, found.cases, path.parent, path.name)
+    return Measurements(found.device, arch, found.launches, found.cases, path.parent, path.name)
 
 
 def compare(
-    measured: Measured,
+    measured: Measurements,
     level: Level = "sass",
     progress: Callable[[str], None] = lambda name: None,
     options: Options | None = None,
@@ -92,7 +92,7 @@ def compare(
     return found + [_case(measured.arch, case, n) for n, case in enumerate(measured.cases)]
 
 
-def job_of(measured: Measured, launch: MeasuredLaunch) -> Job:
+def job_of(measured: Measurements, launch: MeasuredLaunch) -> Job:
     """The launch a record describes."""
     source = _find(measured.folder, launch.source)
     program = load_program(
@@ -126,7 +126,7 @@ def _find(folder: Path, source: str) -> Path:
 
 
 def _launch(
-    measured: Measured, launch: MeasuredLaunch, level: Level, options: Options
+    measured: Measurements, launch: MeasuredLaunch, level: Level, options: Options
 ) -> list[Comparison]:
     run = emulated.run(job_of(measured, launch), measured.arch, level=level, options=options)
     return compare_run(launch.name or launch.source, run, launch.measured)
@@ -151,7 +151,7 @@ def compare_run(name: str, run: Run, measured: Mapping[str, float | None]) -> li
     return found
 
 
-def unpredicted(measured: Measured) -> tuple[str, ...]:
+def unpredicted(measured: Measurements) -> tuple[str, ...]:
     """What a file has measured of launches and nobody predicts, in order."""
     found = {key for launch in measured.launches for key in launch.measured}
     return tuple(sorted(key for key in found if find(key.removesuffix(RAW)) is None))

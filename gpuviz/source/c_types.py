@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from gpuviz.source.constants import Macro
-from gpuviz.source.launches import Known
+from gpuviz.source.launches import Definitions
 from gpuviz.source.parameter_names import split_at_commas
 from gpuviz.source.parts import Text, descend, parsed, text_of
 
@@ -145,7 +145,7 @@ def _vector(base: str, count: int) -> Struct:
 class Types:
     """What the names of types stand for in a source and its headers."""
 
-    known: Known
+    known: Definitions
     named: Mapping[str, tuple[Node, Text]] = field(default_factory=dict)
     functions: Mapping[str, tuple[Node, ...]] = field(default_factory=dict)
 
@@ -153,9 +153,9 @@ class Types:
     def of(cls, texts: Iterable[Text], defines: Mapping[str, str] | None = None) -> Types:
         """The types that texts declare; of two of one name the first."""
         every = list(texts)
-        known = Known.of([text.tree.root_node for text in reversed(every)])
+        known = Definitions.of([text.tree.root_node for text in reversed(every)])
         macros = {name: Macro(None, value) for name, value in (defines or {}).items()}
-        known = Known(
+        known = Definitions(
             known.names,
             type(known.scope)(
                 known.scope.names, {**known.scope.macros, **macros}, known.scope.functions

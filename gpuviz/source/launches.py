@@ -19,7 +19,7 @@ _DEFINES = {"preproc_def", "preproc_function_def"}
 
 
 @dataclass(frozen=True)
-class Written:
+class HostLaunch:
     """A launch as the text writes it; what the text alone does not say is None.
 
     `kernel` is without its template arguments, `template` those as written ("" without any) and
@@ -56,9 +56,9 @@ class Written:
         return grid, block
 
 
-def written(texts: Mapping[str, Text]) -> tuple[Written, ...]:
+def written(texts: Mapping[str, Text]) -> tuple[HostLaunch, ...]:
     """Every launch of a file and its headers, by their names, in order."""
-    known = Known.of([text.tree.root_node for text in reversed(list(texts.values()))])
+    known = Definitions.of([text.tree.root_node for text in reversed(list(texts.values()))])
     return tuple(
         launch
         for name, text in texts.items()
@@ -68,7 +68,7 @@ def written(texts: Mapping[str, Text]) -> tuple[Written, ...]:
     )
 
 
-def instances(launches: Iterable[Written]) -> tuple[str, ...]:
+def instances(launches: Iterable[HostLaunch]) -> tuple[str, ...]:
     """Template kernels with the arguments that the host code launches them with, each once."""
     return tuple(dict.fromkeys(one.instance for one in launches if one.template and one.instance))
 
@@ -84,7 +84,7 @@ def mentioned(texts: Mapping[str, Text]) -> tuple[str, ...]:
         for node in descend(text.tree.root_node, {"template_function"})
         if text_of(node.child_by_field_name("name")) in kernels
     ]
-    known = Known.of([text.tree.root_node for text in reversed(list(texts.values()))])
+    known = Definitions.of([text.tree.root_node for text in reversed(list(texts.values()))])
     made = (
         _instance(node, known.at(node, setting), setting)[2]
         for node in found
@@ -106,7 +106,7 @@ def guessed(texts: Iterable[Text], made: Iterable[str]) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True)
-class Known:
+class Definitions:
     """What is known all over a file, whose texts are `roots`."""
 
     names: dict[str, Node]
@@ -114,7 +114,7 @@ class Known:
     roots: tuple[Node, ...] = ()
 
     @classmethod
-    def of(cls, roots: Sequence[Node]) -> Known:
+    def of(cls, roots: Sequence[Node]) -> Definitions:
         """What texts say; of two of one name the last one."""
         found = dict(macros(node for root in roots for node in descend(root, _DEFINES)))
         functions: dict[str, Node] = {}
@@ -174,7 +174,9 @@ def _declared(nodes: Iterable[Node]) -> Iterator[tuple[str, Node]]:
                 yield text_of(name).lstrip("*& "), value
 
 
-def _written(file: str, syntax: Node, known: Known, setting: Mapping[str, str]) -> Written | None:
+def _written(
+    file: str, syntax: Node, known: Definitions, setting: Mapping[str, str]
+) -> HostLaunch | None:
     call = syntax.parent
     if call is None or call.type != "call_expression":
         return None
@@ -193,7 +195,7 @@ def _written(file: str, syntax: Node, known: Known, setting: Mapping[str, str]) 
     name, template, instance = _instance(named, scope, setting)
     free = {text_of(one) for one in given if one.type == "identifier" and scope.value(one) is None}
     formulas = Formulas(scope, free)
-    return Written(
+    return HostLaunch(
         file,
         syntax.start_point[0] + 1,
         name,

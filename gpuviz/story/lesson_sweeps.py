@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gpuviz.base.errors import InputError
-from gpuviz.recordings.measurement import Measurement, Reading, Timing
+from gpuviz.recordings.measurement import CounterValue, Measurement, Timing
 from gpuviz.recordings.recording import key_of
 from gpuviz.story.check import value_of
 from gpuviz.sweeps import shelf
@@ -80,7 +80,7 @@ def measured_in(swept: Mapping[On, Table], values: Values, role: str) -> Measure
         "recorded",
         made.date,
         made.gpu,
-        {name: Reading(value) for name, value in found.counts.items()},
+        {name: CounterValue(value) for name, value in found.counts.items()},
         Timing(np.array(found.launches or (found.microseconds,)), "warm", found.clocks or ()),
         notes=(note,) if note else (),
         resident_blocks=found.resident_blocks,

@@ -12,7 +12,7 @@ from gpuviz.base.errors import InputError
 from gpuviz.compile import Program, entry_name
 from gpuviz.launch.job import Job, check_limits
 from gpuviz.launch.proposals import guess
-from gpuviz.launch.signature import Taken, short_name
+from gpuviz.launch.signature import KernelParameter, short_name
 from gpuviz.launch.texts import Kernel, LaunchTexts
 from gpuviz.story.kernel_launch import KernelLaunch
 
@@ -46,7 +46,7 @@ def written(launch: KernelLaunch, kernel: Kernel) -> LaunchTexts:
     return LaunchTexts(grid, block, str(launch.dynamic_shared), arguments, data)
 
 
-def _leaves(taken: Taken, text: str) -> Iterator[tuple[Taken, str]]:
+def _leaves(taken: KernelParameter, text: str) -> Iterator[tuple[KernelParameter, str]]:
     """The texts of the fields of an argument."""
     spec = parse(text)
     fields = {field.offset: str(field.spec) for field in getattr(spec, "fields", ())}
@@ -93,7 +93,7 @@ def fitted(launch: KernelLaunch, entry: str, before: Kernel, kernel: Kernel) -> 
                                                ",".join(map(str, launch.block))))  # fmt: skip
 
 
-def _kind(taken: Taken) -> tuple[str, bool, int]:
+def _kind(taken: KernelParameter) -> tuple[str, bool, int]:
     return taken.kind, taken.buffer, taken.count
 
 

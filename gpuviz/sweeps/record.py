@@ -29,7 +29,7 @@ _FORMAT, _VERSION = "gpuviz-sweep", 1
 
 
 @dataclass(frozen=True)
-class Made:
+class SweepOrigin:
     """How cells were measured: on which GPU, from which day on, how many launches were timed."""
 
     gpu: DeviceFacts
@@ -48,7 +48,7 @@ class Head:
     on: On
     level: Level
     device: str = ""
-    made: Made | None = field(default=None, compare=False)
+    made: SweepOrigin | None = field(default=None, compare=False)
     format: str = _FORMAT
     version: int = _VERSION
 

@@ -13,10 +13,10 @@ from gpuviz.base.errors import Error, InputError
 from gpuviz.compile import Program, entry_name, own_program
 from gpuviz.compile.compiler import read_text
 from gpuviz.compile.source_hash import source_hash
+from gpuviz.launch.argument_texts import split
 from gpuviz.launch.job import Job, Triple, Whose, triple
 from gpuviz.launch.settings import Settings
 from gpuviz.launch.texts import Kernel, LaunchTexts
-from gpuviz.launch.written import split
 from gpuviz.sweeps.axis import ARCH, Axis, Cell
 
 _SIZES = ("grid", "block")

@@ -13,7 +13,7 @@ from gpuviz.recordings.measurement import DeviceFacts
 from gpuviz.run.run import Cancel, Level, go_on
 from gpuviz.sweeps.axis import ARCH, Axis, Cell, cells
 from gpuviz.sweeps.cell import Launch, On, Outcome, Task, outcome
-from gpuviz.sweeps.record import Head, Made, Record, key
+from gpuviz.sweeps.record import Head, Record, SweepOrigin, key
 from gpuviz.sweeps.subject import Subject
 
 _AHEAD = 2  # tasks made for each worker before it is free
@@ -41,7 +41,7 @@ class Sweep:
     def head(self, gpu: DeviceFacts | None = None) -> Head:
         """What its file begins with; `gpu` is the one that it is measured on."""
         today = datetime.now(UTC).date().isoformat()
-        made = Made(gpu, today, self.repeats) if gpu else None
+        made = SweepOrigin(gpu, today, self.repeats) if gpu else None
         name, level = (gpu.name if gpu else ""), self.level if self.on == "emulator" else "sass"
         return Head(self.subject.says, self.subject.arch, self.on, level, name, made)
 

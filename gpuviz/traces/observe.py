@@ -164,7 +164,7 @@ class At(Protocol):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Meeting:
+class BarrierEvent:
     """A barrier of some blocks at which not simply every thread waited.
 
     Attributes
@@ -335,7 +335,7 @@ class Sink:
         `taken` and `not_taken` count lanes.
         """
 
-    def barrier(self, at: Place, blocks: I64, meeting: Meeting | None = None) -> None:
+    def barrier(self, at: Place, blocks: I64, meeting: BarrierEvent | None = None) -> None:
         """All threads that a block-wide barrier waits for have come: they go on.
 
         `blocks` (B,) are the linear ids of the blocks in which this is so, ascending; `at` is the
@@ -410,7 +410,7 @@ class Listeners:
     instructions: tuple[Callable[[Stretch, Lanes], None], ...]
     access: tuple[Callable[[Access], None], ...]
     branch: tuple[Callable[[Place, int, int, int, int], None], ...]
-    barrier: tuple[Callable[[Place, I64, Meeting | None], None], ...]
+    barrier: tuple[Callable[[Place, I64, BarrierEvent | None], None], ...]
     stored: tuple[Callable[[Access, Values], None], ...]
     warp_sync: tuple[Callable[[WarpSync], None], ...]
     fence: tuple[Callable[[Place, bool, Lanes], None], ...]

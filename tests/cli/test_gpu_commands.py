@@ -17,7 +17,7 @@ from gpuviz.gpu import client, live
 from gpuviz.gpu.client import Gpu
 from gpuviz.gpu.faults import NoDevice
 from gpuviz.launch.job import Job
-from gpuviz.recordings import recorded
+from gpuviz.recordings import lookup
 from gpuviz.recordings.measurement import DeviceFacts, Measurement
 from gpuviz.recordings.recording import Entry, Recording, read, write
 
@@ -193,7 +193,7 @@ def test_a_recording_ends_with_its_time(
 
 @pytest.mark.usefixtures("made_up")
 def test_another_gpu_is_not_mixed_in(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    other = recorded.shipped().recordings[0]
+    other = lookup.shipped().recordings[0]
     write(tmp_path / "banks.gpurec", Recording(other.device, other.entries[:1]))
     assert main([*RECORD, str(tmp_path)]) == 2
     assert "holds measurements of NVIDIA H200, and this is Made-up GPU" in capsys.readouterr().err
@@ -201,7 +201,7 @@ def test_another_gpu_is_not_mixed_in(tmp_path: Path, capsys: pytest.CaptureFixtu
 
 def test_what_nobody_has_recorded_comes_first() -> None:
     every = tuple(variants(SCENES))
-    shipped = recorded.shipped()
+    shipped = lookup.shipped()
     ordered = in_order(every, shipped, missing=False)
     known = [shipped.find(plan).measurement is not None for _, _, plan, _ in ordered]
     assert known == sorted(known) and 0 < sum(known) < len(known)
@@ -232,7 +232,7 @@ def test_recordings_are_merged(
 
 def own_entries() -> tuple[DeviceFacts, tuple[Entry, ...]]:
     """Three entries of launches of the course, and one that is none any more."""
-    recording = recorded.shipped().recordings[0]
+    recording = lookup.shipped().recordings[0]
     ours = {key for _, _, _, key in variants((lesson("banks"),))}
     now = [entry for entry in recording.entries if entry.launch in ours][:3]
     gone = replace(now[0], launch=replace(now[0].launch, source_hash="of before"))

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from gpuviz.recordings import recorded
-from gpuviz.recordings.recorded import Recordings
+from gpuviz.recordings import lookup
+from gpuviz.recordings.lookup import Recordings
 from gpuviz.run import session
 from gpuviz.sass import tool
 
@@ -23,7 +23,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 @pytest.fixture(autouse=True, scope="module")
 def _nothing_recorded() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(recorded, "shipped", lambda: Recordings(()))
+        patch.setattr(lookup, "shipped", lambda: Recordings(()))
         session.shipped.cache_clear()
         yield
     session.shipped.cache_clear()

@@ -11,7 +11,7 @@ from gpuviz.course.global_memory.alignment.lesson import LESSON
 from gpuviz.draw.hit import tip_at
 from gpuviz.draw.marks import Boxes
 from gpuviz.memory.request import Request, requests_of
-from gpuviz.recordings.measurement import DeviceFacts, Measurement, Reading
+from gpuviz.recordings.measurement import CounterValue, DeviceFacts, Measurement
 from gpuviz.story.measured import Timed
 from gpuviz.story.perform import Performance
 from tests.course import pictures
@@ -95,8 +95,8 @@ def test_what_l2_delivered_stands_beside_what_was_asked_for(qapp: object) -> Non
                 "2026-01-01",
                 h200,
                 {
-                    "global_load_sectors": Reading(run.counts.totals["global_load_sectors"]),
-                    "l2_to_l1_sectors": Reading(64 * warp),
+                    "global_load_sectors": CounterValue(run.counts.totals["global_load_sectors"]),
+                    "l2_to_l1_sectors": CounterValue(64 * warp),
                 },
             ),
         )

@@ -35,7 +35,7 @@ from gpuviz.story.compare import beside
 from gpuviz.story.lesson import Story
 from gpuviz.story.perform import Performance, job_of
 from gpuviz.sweeps.cell import Found, On, Outcome
-from gpuviz.sweeps.record import Head, Made, key
+from gpuviz.sweeps.record import Head, SweepOrigin, key
 from gpuviz.sweeps.table import Table
 from tests.course import pictures
 from tests.course.performed import performed
@@ -55,7 +55,7 @@ MAPS: tuple[On, ...] = ("emulator", "gpu")
 
 def table(on: On, count: int = 1024) -> Table:
     """As if the first cells of a sweep had been done."""
-    made = Made(H200, "2026-01-01", 7) if on == "gpu" else None
+    made = SweepOrigin(H200, "2026-01-01", 7) if on == "gpu" else None
     outcomes = {}
     for x, y in list(zip(BX.ravel().tolist(), BY.ravel().tolist(), strict=True))[:count]:
         sectors, ms = (64 + 32 * y // x + x) << 20, 0.5 + y / x + x / 999

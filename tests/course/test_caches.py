@@ -15,7 +15,7 @@ from gpuviz.draw.marks import Boxes
 from gpuviz.draw.palette import DARK
 from gpuviz.draw.stage import Stage
 from gpuviz.panels.color_key import ColorKey, Key
-from gpuviz.recordings.measurement import DeviceFacts, Measurement, Reading
+from gpuviz.recordings.measurement import CounterValue, DeviceFacts, Measurement
 from gpuviz.story.lesson import Value
 from gpuviz.timing.caches import LINE, served
 from tests.course import pictures
@@ -94,7 +94,7 @@ def test_a_count_that_the_model_misses_is_told_instead(times: float, told: float
     reads = naive()
     sent = reads.whole(reads.missed) * times
     device = DeviceFacts(0, "NVIDIA H200", "9.0", "", "", 132, 0, 0)
-    found = Measurement("recorded", "2026-11-22", device, {FROM_L2: Reading(sent)})
+    found = Measurement("recorded", "2026-11-22", device, {FROM_L2: CounterValue(sent)})
     counted = replace(reads, run=replace(reads.run, measurement=found))
     assert apart(counted) == pytest.approx(told, rel=1e-3)
     assert apart(reads) == 1.0

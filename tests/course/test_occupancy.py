@@ -11,7 +11,7 @@ from gpuviz.course.together.occupancy.lesson import LESSON, demand_of, tell
 from gpuviz.course.together.occupancy.published import EXAMPLES, SHAPES, _two_places
 from gpuviz.course.together.occupancy.resident_blocks import answer_of, most_at_once
 from gpuviz.panels.occupancy_slots import slots_of
-from gpuviz.recordings.measurement import DeviceFacts, Measurement, Placement, Reading
+from gpuviz.recordings.measurement import CounterValue, DeviceFacts, Measurement, Placement
 from gpuviz.story.check import check_values
 from gpuviz.story.perform import Performance
 from tests.course import pictures
@@ -134,7 +134,7 @@ def test_what_was_not_measured_says_so() -> None:
 
 def measured_by(driver: int | None, achieved: float | None, capability: str = "9.0") -> Measurement:
     device = DeviceFacts(0, "a GPU", capability, "", "", 132, 0, 0)
-    reading = Reading(achieved, "" if achieved is not None else "denied")
+    reading = CounterValue(achieved, "" if achieved is not None else "denied")
     return Measurement(
         "recorded", "", device, {"achieved_occupancy": reading}, resident_blocks=driver
     )

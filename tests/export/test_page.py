@@ -21,7 +21,7 @@ from gpuviz.export.hover_texts import hovers
 from gpuviz.export.reading import read
 from gpuviz.export.svg_marks import elements
 from gpuviz.memory.counts import Count
-from gpuviz.recordings.measurement import DeviceFacts, Measurement, Reading
+from gpuviz.recordings.measurement import CounterValue, DeviceFacts, Measurement
 from gpuviz.views.lesson_view import View
 from gpuviz.views.performed import badges, timed
 from gpuviz.views.provenance import Provenance
@@ -144,7 +144,10 @@ def test_pages_load_nothing_and_say_where_they_are_from(tmp_path: Path) -> None:
 
 def test_what_a_gpu_read_stands_beside_what_is_predicted() -> None:
     device = DeviceFacts(0, "NVIDIA H200", "9.0", "580", "13.0", 132, 1, 1)
-    read = {"global_load_sectors": Reading(5.0), "global_load_requests": Reading(None, "denied")}
+    read = {
+        "global_load_sectors": CounterValue(5.0),
+        "global_load_requests": CounterValue(None, "denied"),
+    }
     (run,) = performed(LESSONS[0]).runs.values()
     table = page.totals({"": replace(run, measurement=Measurement("live", "today", device, read))})
     assert table.head == ("quantity", "modelled", "measured on NVIDIA H200, today")
@@ -155,7 +158,9 @@ def test_what_a_gpu_read_stands_beside_what_is_predicted() -> None:
 def test_heads_of_the_counts_speak_the_readers_language() -> None:
     device = DeviceFacts(0, "NVIDIA H200", "9.0", "580", "13.0", 132, 1, 1)
     (run,) = performed(LESSONS[0]).runs.values()
-    found = Measurement("recorded", "2026-11-20", device, {"global_load_sectors": Reading(5.0)})
+    found = Measurement(
+        "recorded", "2026-11-20", device, {"global_load_sectors": CounterValue(5.0)}
+    )
     language.choose("es")
     try:
         head = page.totals({"A naive": replace(run, measurement=found), "B naive": run}).head

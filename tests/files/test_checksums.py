@@ -14,14 +14,14 @@ from gpuviz.cli import main
 from gpuviz.compile import gallery, nvrtc, prebuilt, shipped
 from gpuviz.course import lesson
 from gpuviz.files import checksums
-from gpuviz.recordings import recorded, recording
+from gpuviz.recordings import lookup, recording
 from gpuviz.run import session
 from gpuviz.story.check import check_values
 from gpuviz.sweeps import shelf
 from gpuviz.views.performed import view_of
 from gpuviz.views.provenance import Provenance
 
-CACHES = (checksums._sums, recorded.shipped, session.shipped, shelf.shipped, shipped._index)
+CACHES = (checksums._sums, lookup.shipped, session.shipped, shelf.shipped, shipped._index)
 LESSON = lesson("coalescing")
 (PLAN,) = LESSON.plan(check_values(LESSON, {}))
 SEALED = ("recordings", "kernels/prebuilt")
@@ -57,8 +57,8 @@ def test_what_ships_is_as_it_came(folder: str) -> None:
 def test_a_damaged_recording_is_named_and_the_lesson_goes_on_without(own: Path) -> None:
     for file in (own / "recordings").glob("*.gpurec"):
         spoilt(file)
-    found = recorded.shipped().find(PLAN)
-    assert found.measurement is None and found.why == recorded.DAMAGED
+    found = lookup.shipped().find(PLAN)
+    assert found.measurement is None and found.why == lookup.DAMAGED
     assert found.file.endswith(".gpurec")
     view = view_of(Provenance("coalescing", {}, "sm_90"))
     assert view.story.steps and all(run.measurement is None for run in view.runs.values())
@@ -67,7 +67,7 @@ def test_a_damaged_recording_is_named_and_the_lesson_goes_on_without(own: Path) 
 def test_a_recording_that_was_put_there_later_is_none(own: Path) -> None:
     real = own / "recordings" / "nvidia-h200.gpurec"
     shutil.copy(real, own / "recordings" / "a-forged.gpurec")
-    assert len(recorded.shipped().recordings) == 2 and recorded.shipped().damaged
+    assert len(lookup.shipped().recordings) == 2 and lookup.shipped().damaged
 
 
 def test_a_damaged_sweep_is_none(own: Path) -> None:
@@ -97,7 +97,7 @@ def test_line_endings_of_texts_do_not_matter(own: Path) -> None:
 
 
 def test_who_writes_what_ships_seals_it_and_nothing_else(own: Path, tmp_path: Path) -> None:
-    (one, *_) = recorded.shipped().recordings
+    (one, *_) = lookup.shipped().recordings
     recording.write(own / "recordings" / "new.gpurec", one)
     checksums.check(own / "recordings" / "new.gpurec")
     recording.write(tmp_path / "mine.gpurec", one)
@@ -106,5 +106,5 @@ def test_who_writes_what_ships_seals_it_and_nothing_else(own: Path, tmp_path: Pa
 
 def test_without_checksums_nothing_is_believed(own: Path) -> None:
     (own / "recordings" / checksums.NAME).unlink()
-    assert recorded.shipped().recordings == () and recorded.shipped().damaged
+    assert lookup.shipped().recordings == () and lookup.shipped().damaged
     assert main(["list"]) == 0

@@ -12,7 +12,7 @@ from gpuviz.base.errors import InputError
 from gpuviz.course import lesson
 from gpuviz.lectures.answer import Answer, answer, figures, label, run_of, shown, unit
 from gpuviz.lectures.lecture import Guess, Per, Question
-from gpuviz.recordings.measurement import DeviceFacts, Measurement, Reading, Timing
+from gpuviz.recordings.measurement import CounterValue, DeviceFacts, Measurement, Timing
 from gpuviz.run.run import Run
 from gpuviz.story.perform import perform
 from gpuviz.views.performed import view_of
@@ -49,7 +49,7 @@ def ask(
 
 
 def measured(**counters: float) -> Measurement:
-    found = {key: Reading(value) for key, value in counters.items()}
+    found = {key: CounterValue(value) for key, value in counters.items()}
     return Measurement("recorded", "2026-11-20", DEVICE, found, Timing(np.array([3.0, 5.0, 4.0])))
 
 

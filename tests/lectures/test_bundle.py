@@ -20,7 +20,7 @@ from gpuviz.lectures.answer import answer
 from gpuviz.lectures.lecture import Lecture, Slide
 from gpuviz.lectures.reading import read
 from gpuviz.lectures.writing import write
-from gpuviz.recordings.measurement import DeviceFacts, Measurement, Reading
+from gpuviz.recordings.measurement import CounterValue, DeviceFacts, Measurement
 from gpuviz.recordings.recording import Entry, key_of
 from gpuviz.run.session import Session
 from gpuviz.story.lesson import Plan
@@ -84,7 +84,7 @@ def measured(plan: Plan) -> Entry | None:
         "recorded",
         "2026-01-02",
         facts,
-        {"global_load_sectors": Reading(64.0), "global_load_requests": Reading(8.0)},
+        {"global_load_sectors": CounterValue(64.0), "global_load_requests": CounterValue(8.0)},
     )
     return Entry("kernel", "kernel", {}, key_of(plan), found)
 

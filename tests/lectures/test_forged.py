@@ -26,7 +26,7 @@ from gpuviz.lectures.answer import Figure
 from gpuviz.lectures.lecture import Lecture
 from gpuviz.lectures.reading import read
 from gpuviz.memory.counts import Count
-from gpuviz.recordings import recorded, recording
+from gpuviz.recordings import lookup, recording
 from gpuviz.recordings.measurement import Measurement
 from gpuviz.results.badges import caption
 from gpuviz.run.session import Session
@@ -59,10 +59,10 @@ SMALL = Path(__file__).parents[1] / "data" / "h200_small_launches.gpurec"
 
 
 @pytest.fixture
-def ships(monkeypatch: pytest.MonkeyPatch) -> recorded.Recordings:
+def ships(monkeypatch: pytest.MonkeyPatch) -> lookup.Recordings:
     """As if the recordings of small launches shipped, too."""
-    made = recorded.Recordings((*recorded.shipped().recordings, recording.read(SMALL)))
-    monkeypatch.setattr(recorded, "shipped", lambda: made)
+    made = lookup.Recordings((*lookup.shipped().recordings, recording.read(SMALL)))
+    monkeypatch.setattr(lookup, "shipped", lambda: made)
     return made
 
 
@@ -104,7 +104,7 @@ def views(path: Path) -> tuple[View, View]:
 
 def ten_times_faster(tmp_path: Path, path: Path) -> Forge:
     """A recording as if the H200 were: of all that ships, and of the file's own kernel."""
-    real = recorded.shipped().recordings[0]
+    real = lookup.shipped().recordings[0]
     made = []
     for one in real.entries:
         timing = one.measurement.timing
@@ -127,7 +127,7 @@ def measured(view: View) -> Measurement:
 
 
 def test_a_recording_in_a_file_never_stands_in_for_one_that_ships(
-    honest: Path, forged: Callable[[Forge], Path], tmp_path: Path, ships: recorded.Recordings
+    honest: Path, forged: Callable[[Forge], Path], tmp_path: Path, ships: lookup.Recordings
 ) -> None:
     course, own = views(forged(ten_times_faster(tmp_path, honest)))
     (plan,) = COURSE.plan(check_values(COURSE, {}))

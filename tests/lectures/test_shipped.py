@@ -21,8 +21,8 @@ from gpuviz.lectures.over_time import lesson_of
 from gpuviz.lectures.picture import Shown, frame
 from gpuviz.lectures.reading import read, title
 from gpuviz.lectures.writing import text_of
+from gpuviz.recordings.lookup import shipped
 from gpuviz.recordings.measurement import Measurement
-from gpuviz.recordings.recorded import shipped
 from gpuviz.sweeps import shelf
 from gpuviz.views.lesson_view import View
 from gpuviz.views.performed import view_of

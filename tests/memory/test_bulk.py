@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gpuviz.arguments import Passed, TensorMap
-from gpuviz.arguments.passed import Pointer
+from gpuviz.arguments import ByValue, TensorMap
+from gpuviz.arguments.by_value import Pointer
 from gpuviz.memory.bulk import BulkCopies
 from gpuviz.memory.counts import Count
 from gpuviz.ptx.emulator import emulate
@@ -38,10 +38,10 @@ def counted(told: dict[str, Any]) -> dict[str, int]:
         shape = (tuple(told[k]) for k in ("sizes", "strides", "box", "step"))
         tensor = TensorMap(told["dtype"], 0, *shape, told["swizzle"])
         size, rest = tensor.moved_bytes, [np.int32(x) for x in told["corner"]]
-        first = Passed(tensor.encoded(), (Pointer(8, memory, told["at"], ""),), ())
+        first = ByValue(tensor.encoded(), (Pointer(8, memory, told["at"], ""),), ())
     else:
         size, rest = told["size"], []
-        first = Passed(bytes(8), (Pointer(0, memory, told["offset"], ""),), ())
+        first = ByValue(bytes(8), (Pointer(0, memory, told["offset"], ""),), ())
     given = [first, np.uint32(told["shared"]), np.uint32(size), *rest]
     options = Options(engine="numpy", checks=())
     shape = (told["grid"], 1, 1), (1, 1, 1)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gpuviz.arguments import Passed, parse, passed
+from gpuviz.arguments import ByValue, parse, passed
 from gpuviz.base.errors import InputError, KernelFault
 from gpuviz.ptx.emulator import Options, Result
 from gpuviz.ptx.tensor.shared_matrix import swizzled
@@ -17,9 +17,9 @@ from tests.ptx.launching import KERNELS, launch
 SOURCE = (KERNELS / "tensor_copies.cu").read_text()
 
 
-def given(text: str) -> Passed:
+def given(text: str) -> ByValue:
     (one,) = passed([parse(text)])
-    assert isinstance(one, Passed) and str(parse(text)) == text
+    assert isinstance(one, ByValue) and str(parse(text)) == text
     return one
 
 
@@ -128,7 +128,7 @@ def test_products_are_over_when_they_were_waited_for() -> None:
 
 
 def test_what_is_no_tensor_map_is_told() -> None:
-    args = [Passed(bytes(128)), 1, 0, 0, 0, 16, np.zeros(4, "f4")]
+    args = [ByValue(bytes(128)), 1, 0, 0, 0, 16, np.zeros(4, "f4")]
     with pytest.raises(KernelFault, match=r"no tensor map at .* give the argument as tensormap\("):
         launch("tensor_copies", "box", 1, 32, *args, arch="sm_90a", shared=4096)
     args[0] = given("tensormap(f32[8,8]=rand, box=4x4)")

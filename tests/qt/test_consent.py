@@ -21,7 +21,7 @@ from gpuviz.lectures.lecture import Lecture, Slide
 from gpuviz.qt.presenter.presentation import Presentation
 from gpuviz.qt.running.consent_dialog import ConsentDialog
 from gpuviz.qt.window.window import Window
-from gpuviz.run.session import Carried, Library
+from gpuviz.run.session import LectureContents, Library
 from gpuviz.story.lesson import Plan
 from gpuviz.story.sources import Sources
 from gpuviz.views.provenance import Provenance
@@ -194,7 +194,7 @@ def test_in_front_of_a_class_nobody_is_asked(
 @pytest.mark.slow
 def test_the_lecture_that_brought_a_kernel_is_named(window: Window, qtbot: QtBot) -> None:
     file = Path("talk.gpuviz-lecture")
-    window.session.open_lecture(file, Carried())
+    window.session.open_lecture(file, LectureContents())
     window.director.set_lecture(file)
     qtbot.waitUntil(lambda: window.director.showing.library.file == file.name)  # type: ignore[union-attr]
     window.meter.run_once()

@@ -18,8 +18,8 @@ from pytestqt.qtbot import QtBot
 from gpuviz.gpu.client import Gpu
 from gpuviz.gpu.live_thread import pause
 from gpuviz.qt.window.window import Window
-from gpuviz.recordings.measurement import Measurement, Peaks, Reading, Timing
-from gpuviz.recordings.recorded import NOT_RECORDED
+from gpuviz.recordings.lookup import NOT_RECORDED
+from gpuviz.recordings.measurement import CounterValue, Measurement, Peaks, Timing
 from gpuviz.recordings.recording import Entry, Recording, key_of
 from gpuviz.results.timings import KEPT, Series, lines_of
 from gpuviz.run.session import Session
@@ -231,7 +231,7 @@ def test_another_gpu_can_be_chosen(live: Callable[..., Window], qtbot: QtBot) ->
 def recorded() -> Session:
     """A session in which a recording of the first preset has been opened."""
     facts = replace(fake_gpu.facts(0), name="NVIDIA H200")
-    readings = {k: Reading(v) for k, v in fake_gpu.COUNTS.items()}
+    readings = {k: CounterValue(v) for k, v in fake_gpu.COUNTS.items()}
     timing = Timing(np.linspace(2.0, 3.0, 101))
     made = Measurement("recorded", "2026-11-20", facts, readings, timing)
     entry = Entry("pairs", "pairs", {}, key_of(plan("pairs", {"stride": 1})), made)

@@ -11,7 +11,7 @@ from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from gpuviz.launch.settings import load
-from gpuviz.launch.signature import Taken
+from gpuviz.launch.signature import KernelParameter
 from gpuviz.launch.texts import Kernel
 from gpuviz.qt.kernels.launch_fields import Field, LaunchFields
 from gpuviz.qt.window.window import Window
@@ -176,10 +176,10 @@ def test_sizes_and_arguments_follow_each_other(own: Window, qtbot: QtBot) -> Non
 
 
 def test_arguments_go_with_their_parameters(launch: KernelLaunch) -> None:
-    data, bins = Taken("data", "i32", True), Taken("bins", "i32", True)
-    n, many = (Taken(name, "i32", False, size=4) for name in ("n", "many"))
+    data, bins = KernelParameter("data", "i32", True), KernelParameter("bins", "i32", True)
+    n, many = (KernelParameter(name, "i32", False, size=4) for name in ("n", "many"))
 
-    def refitted(*taken: Taken) -> KernelLaunch:
+    def refitted(*taken: KernelParameter) -> KernelLaunch:
         given = replace(launch, arguments=("i32[64]=rand", "i32[255]=zeros", "i32=64"))
         return fitted(given, "f", Kernel((data, bins, n), (), {}.get), Kernel(taken, (), {}.get))
 

@@ -29,7 +29,7 @@ LATER = [
     "gpuviz.gpu.process",
     "gpuviz.gpu.protocol",
     "gpuviz.gpu.sent",
-    "gpuviz.recordings.recorded",
+    "gpuviz.recordings.lookup",
     "gpuviz.story.perform",
     "gpuviz.course.shared_memory.banks.lesson",
     "cuda",

@@ -4,7 +4,7 @@ import pytest
 
 from gpuviz.api.tables import Counts
 from gpuviz.course import lesson
-from gpuviz.recordings.measurement import DeviceFacts, Measurement, Reading
+from gpuviz.recordings.measurement import CounterValue, DeviceFacts, Measurement
 from gpuviz.recordings.stall_reasons import KEYS, METRICS, PREFIX
 from gpuviz.results.count_columns import Column, Measured, Sheet, measured_of
 from gpuviz.results.count_tables import table
@@ -54,7 +54,7 @@ def test_what_warps_wait_for_stands_beside_what_counters_say() -> None:
     told = MEASURED["copy1_2e18"]["stalls"]["cold"]
     read = dict.fromkeys(METRICS, 0.0) | {PREFIX + reason: n for reason, n in told.items()}
     facts = DeviceFacts(0, "NVIDIA H200", "9.0", "580", "13.0", 132, 1, 1)
-    readings = {key: Reading(n) for key, n in read.items()}
+    readings = {key: CounterValue(n) for key, n in read.items()}
     sheet, rows = waiting(measured_of(Measurement("recorded", "2026-11-23", facts, readings)))
     assert list(rows) == list(WAITS) and rows.keys() == KEYS.keys()
     memory, drain = rows["waits_memory"], rows["waits_drain"]
@@ -93,7 +93,7 @@ def test_a_group_is_folded_to_its_heading() -> None:
 
 def test_waits_are_counts_of_the_api_and_rows_of_what_is_exported() -> None:
     told = MEASURED["copy1_2e18"]["stalls"]["cold"]
-    readings = {PREFIX + reason: Reading(n) for reason, n in told.items()}
+    readings = {PREFIX + reason: CounterValue(n) for reason, n in told.items()}
     facts = DeviceFacts(0, "NVIDIA H200", "9.0", "580", "13.0", 132, 1, 1)
     measured = Measurement("live", "2026-11-23", facts, readings)
     runs = performed(lesson("coalescing"), {"blocks": 64}).runs

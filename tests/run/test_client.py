@@ -15,9 +15,9 @@ import numpy as np
 import pytest
 
 from gpuviz.arguments import BufferSpec, materialise
-from gpuviz.arguments.given import Given
+from gpuviz.arguments.given import ArrayArgument
+from gpuviz.base.cancel import stopped_by
 from gpuviz.base.errors import Cancelled, KernelFault
-from gpuviz.base.stopping import stopped_by
 from gpuviz.gpu import client, protocol
 from gpuviz.gpu.client import Gpu, GpuLaunch
 from gpuviz.gpu.consent import own_permit
@@ -31,7 +31,7 @@ FAKE = (sys.executable, str(Path(__file__).with_name("fake_worker.py")))
 
 def launch(entry: str = "plain", number: int = 0, size: int = 5) -> GpuLaunch:
     given = np.arange(size, dtype=np.float32) + number, np.asarray(np.int32(7))
-    arguments = sent([Given(one) for one in given])
+    arguments = sent([ArrayArgument(one) for one in given])
     return GpuLaunch("cubin", b"code", "", entry, (1, 1, 1), (32, 1, 1), 0, arguments, PERMIT)
 
 

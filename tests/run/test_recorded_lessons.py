@@ -14,7 +14,7 @@ from gpuviz.cli.launches_to_record import variants
 from gpuviz.compile import Resources, nvrtc
 from gpuviz.course import SCENES
 from gpuviz.ptx.emulator import Options
-from gpuviz.recordings import recorded
+from gpuviz.recordings import lookup
 from gpuviz.recordings.recording import Entry, key_of, read
 from gpuviz.run import emulated
 from gpuviz.run.verification import compare_run
@@ -26,8 +26,8 @@ RACES = {"matmul-barrier"}  # its kernel lacks a barrier: a GPU computes somethi
 
 
 @cache
-def known() -> recorded.Recordings:
-    return recorded.Recordings((*recorded.shipped().recordings, read(SMALL)))
+def known() -> lookup.Recordings:
+    return lookup.Recordings((*lookup.shipped().recordings, read(SMALL)))
 
 
 def lessons() -> list[object]:
@@ -80,7 +80,7 @@ def recorded_launches() -> list[tuple[str, Plan, int | None]]:
     """Of every lesson and preset: the launch, and what the driver said of it."""
     found = []
     for one, _, plan, _ in variants(SCENES):
-        measurement = recorded.shipped().find(plan).measurement
+        measurement = lookup.shipped().find(plan).measurement
         if measurement is not None:
             found.append((f"{one.id} {plan.role}", plan, measurement.resident_blocks))
     return found

@@ -14,13 +14,13 @@ from gpuviz.base import resources
 from gpuviz.base.errors import FormatError, InputError
 from gpuviz.cli.launches_to_record import variants
 from gpuviz.course import SCENES
-from gpuviz.recordings import recorded
+from gpuviz.recordings import lookup
 from gpuviz.recordings.measurement import (
+    CounterValue,
     DeviceFacts,
     Measurement,
     Peaks,
     Placement,
-    Reading,
     Telemetry,
     Timing,
 )
@@ -61,7 +61,10 @@ def measurement() -> Measurement:
         "live",
         "2026-11-20",
         DEVICE,
-        {"global_load_sectors": Reading(512.0), "local_load_lines": Reading(None, "no such")},
+        {
+            "global_load_sectors": CounterValue(512.0),
+            "local_load_lines": CounterValue(None, "no such"),
+        },
         Timing(np.array([1.5, 2.0, 1.75]), "rotated", (1980.0, 1965.0)),
         places,
         Telemetry(1980.0, 2619.0, 40.0, 91.5, 1 << 30, ("power limit",)),
@@ -225,7 +228,7 @@ def test_foreign_and_newer_files_are_told_apart(file: Path) -> None:
 
 
 def test_a_launch_is_found_by_what_it_does(file: Path) -> None:
-    shelf = recorded.load([file])
+    shelf = lookup.load([file])
     found = shelf.find(replace(Plan(), defines=(("A", "1"), ("B", "2"))))
     assert found.measurement is not None and found.why == ""
     for other in (
@@ -237,7 +240,7 @@ def test_a_launch_is_found_by_what_it_does(file: Path) -> None:
         replace(Plan(), kernel="transpose.cu"),
     ):
         assert shelf.find(other).measurement is None
-        assert shelf.find(other).why == recorded.NOT_RECORDED
+        assert shelf.find(other).why == lookup.NOT_RECORDED
 
 
 def test_a_recording_of_another_source_is_not_shown(
@@ -248,26 +251,26 @@ def test_a_recording_of_another_source_is_not_shown(
     changed = tmp_path / "kernels" / "coalescing.cu"
     monkeypatch.setattr(resources, "path", lambda name="": tmp_path / name)
     changed.write_text(text)
-    shelf = recorded.load([file])
+    shelf = lookup.load([file])
     assert shelf.find(Plan()).measurement is not None and shelf.entry(Plan()) is not None
     changed.write_text(text + "// one more line\n")
-    assert shelf.find(Plan()).measurement is None and shelf.find(Plan()).why == recorded.STALE
+    assert shelf.find(Plan()).measurement is None and shelf.find(Plan()).why == lookup.STALE
     assert shelf.entry(Plan()) is None
 
 
 def test_recordings_that_ship_can_be_read() -> None:
-    shelf = recorded.shipped()
+    shelf = lookup.shipped()
     assert shelf.recordings and all(one.entries and one.device.name for one in shelf.recordings)
     assert all(e.measurement.values() for one in shelf.recordings for e in one.entries)
 
 
 def test_every_launch_without_a_recording_says_what_to_do() -> None:
     """Of all presets, as they ship: recorded on a GPU that is named, or how it can be."""
-    shelf = recorded.shipped()
+    shelf = lookup.shipped()
     found = [(plan, shelf.find(plan)) for *_, plan, _ in variants(tuple(map(real, SCENES)))]
     for plan, one in found:
         if one.measurement is None:
-            assert "gpuviz record" in one.why or one.why == recorded.STALE, plan
+            assert "gpuviz record" in one.why or one.why == lookup.STALE, plan
         else:
             entry = shelf.entry(plan)
             assert entry is not None and entry.launch == key_of(plan)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from gpuviz.arguments import Recipe, materialise, parse, passed, variables
-from gpuviz.arguments.given import Given
+from gpuviz.arguments.given import ArrayArgument
 from gpuviz.base.errors import LaunchError
 from gpuviz.compile import compile_cuda
 from gpuviz.gpu import kernel as kernels
@@ -161,7 +161,7 @@ def test_buffers_are_in_the_order_of_the_emulator() -> None:
 
 def test_an_array_that_is_given_twice_is_one_buffer() -> None:
     array = np.zeros(4)
-    found = sent([Given(array), Given(array)])
+    found = sent([ArrayArgument(array), ArrayArgument(array)])
     assert len(found.buffers) == 1
     assert found.parameters[1].addresses == (Address(0, 0),)
 

@@ -8,10 +8,10 @@ from pathlib import Path
 from gpuviz.compile import Program
 from gpuviz.compile.bundled import key_of as program_key
 from gpuviz.course import lesson
-from gpuviz.recordings import recorded
+from gpuviz.recordings import lookup
 from gpuviz.recordings.measurement import DeviceFacts, Measurement
 from gpuviz.recordings.recording import Entry, Recording, key_of, write
-from gpuviz.run.session import Carried, Library, Session, shipped
+from gpuviz.run.session import LectureContents, Library, Session, shipped
 from gpuviz.story.check import check_values
 from gpuviz.story.lesson import Plan
 
@@ -42,7 +42,7 @@ def test_a_new_session_knows_what_ships() -> None:
 
 def test_what_a_lecture_carries_serves_the_lecture_alone() -> None:
     session = Session()
-    session.open_lecture(LECTURE, Carried((recording("Mine", SHIPS, OWN),), {KEY: PROGRAM}))
+    session.open_lecture(LECTURE, LectureContents((recording("Mine", SHIPS, OWN),), {KEY: PROGRAM}))
     its = session.library(LECTURE)
     assert (device(its, SHIPS), device(its, OWN)) == ("NVIDIA H200", f"Mine, from {LECTURE}")
     assert its.programs[KEY].origin == its.file == LECTURE.name
@@ -53,11 +53,11 @@ def test_what_a_lecture_carries_serves_the_lecture_alone() -> None:
 def test_opened_three_times_and_closed_nothing_is_left() -> None:
     session = Session()
     for _ in range(3):
-        session.open_lecture(LECTURE, Carried((recording("Mine", OWN),), {KEY: PROGRAM}))
+        session.open_lecture(LECTURE, LectureContents((recording("Mine", OWN),), {KEY: PROGRAM}))
         session.open_recording(MINE, recording("Mine, too", OWN))
     held = session.library(LECTURE).recordings.recordings
     assert [one.device.name for one in held[-2:]] == ["Mine, too", "Mine"]
-    assert held[:-2] == recorded.shipped().recordings
+    assert held[:-2] == lookup.shipped().recordings
     session.forget(LECTURE)
     assert device(session.library(LECTURE), OWN) == f"Mine, too, from {MINE}"
     session.forget(MINE)
@@ -66,7 +66,7 @@ def test_opened_three_times_and_closed_nothing_is_left() -> None:
 
 def test_two_sessions_do_not_see_each_others() -> None:
     one, other = Session(), Session()
-    one.open_lecture(LECTURE, Carried((recording("Mine", OWN),)))
+    one.open_lecture(LECTURE, LectureContents((recording("Mine", OWN),)))
     one.open_recording(MINE, recording("Mine", OWN))
     one.use_gpu(FACTS)
     assert other.library(LECTURE) is other.library() is shipped()
@@ -86,7 +86,7 @@ def test_a_recording_that_the_user_chose_answers_first_everywhere(tmp_path: Path
     session, file = Session(), tmp_path / "mine.gpurec"
     write(file, recording("Mine", SHIPS))
     session.choose_recordings([tmp_path / "gone.gpurec", file])
-    session.open_lecture(LECTURE, Carried((recording("Lent", SHIPS),)))
+    session.open_lecture(LECTURE, LectureContents((recording("Lent", SHIPS),)))
     for library in (session.library(), session.library(LECTURE)):
         assert device(library, SHIPS) == "Mine, from mine.gpurec"
     session.choose_recordings(())
@@ -99,7 +99,7 @@ def test_a_library_stays_until_something_is_opened_or_put_away() -> None:
     before = session.library()
     session.forget(LECTURE)
     assert session.library() is session.library(LECTURE) is before
-    session.open_lecture(LECTURE, Carried((recording("Lent", OWN),)))
+    session.open_lecture(LECTURE, LectureContents((recording("Lent", OWN),)))
     assert device(before, OWN) == f"Mine, from {MINE}"  # who looks up meanwhile is not disturbed
 
 

@@ -10,7 +10,7 @@ import pytest
 from gpuviz.arch import architecture
 from gpuviz.course import lesson
 from gpuviz.ptx.options import Options
-from gpuviz.recordings import recorded
+from gpuviz.recordings import lookup
 from gpuviz.run.predicted import launched
 from gpuviz.sass.listing import read_listings
 from gpuviz.story.lesson import Plan
@@ -77,6 +77,6 @@ def test_warps_wait_for_what_they_copied() -> None:
 def test_a_ring_takes_what_it_takes_on_an_h200(stages: int) -> None:
     """No number of the model was chosen by these launches."""
     plan = _plans(stages)[True]
-    measured = recorded.shipped().find(plan).measurement
+    measured = lookup.shipped().find(plan).measurement
     assert measured is not None and measured.timing is not None
     assert _predicted(plan).microseconds == pytest.approx(measured.timing.median, rel=0.15)

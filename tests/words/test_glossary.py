@@ -29,7 +29,7 @@ MACHINERY = {
     "Place",
     "At",
     "Values",  # what a store is about to write
-    "Meeting",  # who waits for whom at a barrier
+    "BarrierEvent",  # who waits for whom at a barrier
     "PhaseEvent",  # who arrives at an mbarrier, and who waits there
     "Transfer",  # what is moved, or read, asynchronously
     "Runs",  # which bytes side by side a box is made of

@@ -27,8 +27,8 @@ from gpuviz.ptx.simt.cluster import split_told
 from gpuviz.ptx.simt.program import Program
 from gpuviz.traces.observe import (
     Access,
+    BarrierEvent,
     Lanes,
-    Meeting,
     PhaseEvent,
     Place,
     Report,
@@ -127,7 +127,7 @@ class ClusterRaceCheck(RaceCheck):
 
     # What orders threads
 
-    def barrier(self, at: Place, blocks: I64, meeting: Meeting | None = None) -> None:
+    def barrier(self, at: Place, blocks: I64, meeting: BarrierEvent | None = None) -> None:
         """That of a cluster is the whole one, others are of some warps."""
         cluster, numbers = self._cluster, self._numbers
         number, rank = cluster.number(blocks), cluster.rank(blocks)
@@ -140,7 +140,7 @@ class ClusterRaceCheck(RaceCheck):
             threads = numbers.launch.warps_per_block * LANES
             came[:, one, :threads] = 1 if meeting is None else meeting.came[some]
             places, waits = ((at,), (True,)) if meeting is None else (meeting.places, meeting.waits)
-            made = Meeting(places, waits, came.reshape(len(came), -1), threads)
+            made = BarrierEvent(places, waits, came.reshape(len(came), -1), threads)
             super().barrier(at, number[some], made)
 
     def warp_sync(self, sync: WarpSync) -> None:

@@ -18,7 +18,7 @@ from gpuviz.ptx.checks.report import finding
 from gpuviz.ptx.checks.transfers import UNIT, pieces
 from gpuviz.ptx.simt.cells import Cells
 from gpuviz.ptx.simt.cluster import Cluster, split_told
-from gpuviz.traces.observe import Access, Meeting, Place, Report, Sink, Transfer
+from gpuviz.traces.observe import Access, BarrierEvent, Place, Report, Sink, Transfer
 from gpuviz.traces.trace import BESIDE, LANES, Finding, Launch, MemoryInstruction
 
 _REMEDIES = {
@@ -59,7 +59,7 @@ class InitCheck(Sink):
         if self._cluster is not None:
             self._batch.unfold()
 
-    def barrier(self, at: Place, blocks: I64, meeting: Meeting | None = None) -> None:
+    def barrier(self, at: Place, blocks: I64, meeting: BarrierEvent | None = None) -> None:
         """Stop watching what is all written."""
         self._inner["shared"].settle()
 

@@ -12,7 +12,7 @@ import numpy as np
 from gpuviz.base.arrays import I64, Bool
 from gpuviz.ptx.checks.batch import Batch
 from gpuviz.ptx.checks.phases import Phases
-from gpuviz.traces.observe import Meeting, PhaseEvent, Transfer, Warps, WarpSync
+from gpuviz.traces.observe import BarrierEvent, PhaseEvent, Transfer, Warps, WarpSync
 from gpuviz.traces.trace import LANES
 
 GROUPS = 8  # groups of asynchronous copies that are told apart
@@ -45,7 +45,7 @@ class Order:
         if self.copies is not None:
             self.copies.unfold(blocks)
 
-    def barrier(self, step: int, blocks: I64, meeting: Meeting | None) -> None:
+    def barrier(self, step: int, blocks: I64, meeting: BarrierEvent | None) -> None:
         """Blocks go on from a barrier."""
         rows = self.batch.block_rows(blocks)
         if meeting is not None and meeting.count:
@@ -58,7 +58,7 @@ class Order:
             if self.phases is not None:
                 self.phases.barrier(rows)
 
-    def _part(self, step: int, blocks: I64, meeting: Meeting) -> None:
+    def _part(self, step: int, blocks: I64, meeting: BarrierEvent) -> None:
         """A barrier of some warps: those that waited know what all that came have done."""
         size, batch = self.batch.warps, self.batch
         came = meeting.came.reshape(len(blocks), size, LANES).max(axis=2)

@@ -30,8 +30,8 @@ from gpuviz.ptx.checks.transfers import Reads, instruction_of, pieces
 from gpuviz.ptx.simt.cluster import RANK_BIT
 from gpuviz.traces.observe import (
     Access,
+    BarrierEvent,
     Lanes,
-    Meeting,
     PhaseEvent,
     Place,
     Report,
@@ -117,7 +117,7 @@ class RaceCheck(Sink):
         self._events.append(event)
         return len(self._events) - 1
 
-    def barrier(self, at: Place, blocks: I64, meeting: Meeting | None = None) -> None:
+    def barrier(self, at: Place, blocks: I64, meeting: BarrierEvent | None = None) -> None:
         """Blocks go on."""
         self._order.barrier(self._step(), blocks, meeting)
         self._flags.barrier(self._batch.block_rows(blocks))

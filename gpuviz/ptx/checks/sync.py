@@ -14,7 +14,7 @@ import numpy as np
 from gpuviz.base.arrays import I64, Bool
 from gpuviz.ptx.checks.batch import Batch
 from gpuviz.ptx.checks.report import Severity, finding
-from gpuviz.traces.observe import Lanes, Meeting, Place, Report, Sink, WarpSync
+from gpuviz.traces.observe import BarrierEvent, Lanes, Place, Report, Sink, WarpSync
 from gpuviz.traces.trace import LANES, Launch, Stretch
 
 _LANE = np.arange(LANES, dtype=np.uint32)
@@ -50,7 +50,7 @@ class SyncCheck(Sink):
             pc = stretch.pc + 1
             self._ended[warp] = pc if some is None else np.where(some, pc, self._ended[warp])
 
-    def barrier(self, at: Place, blocks: I64, meeting: Meeting | None = None) -> None:
+    def barrier(self, at: Place, blocks: I64, meeting: BarrierEvent | None = None) -> None:
         """Who has ended did not come; who came did so at the same place."""
         if meeting is None or not meeting.count:
             self._look_for_ended(at, blocks)
@@ -71,7 +71,7 @@ class SyncCheck(Sink):
             count = int((ended == pc).sum()) * alike
             self._past.setdefault(pc - 1, []).append((at, thread, count))
 
-    def _look_for_others(self, blocks: I64, meeting: Meeting) -> None:
+    def _look_for_others(self, blocks: I64, meeting: BarrierEvent) -> None:
         came = meeting.came.reshape(len(blocks), self._batch.warps, LANES)
         low, high = np.where(came > 0, came, np.int8(127)).min(axis=2), came.max(axis=2)
         apart = (low < high) & (low < 127)  # (B, W)

@@ -12,7 +12,7 @@ from gpuviz.base.arrays import I64, Array, Bool
 from gpuviz.base.errors import KernelFault
 from gpuviz.ptx.simt.group import Group
 from gpuviz.ptx.text.ir import Instruction
-from gpuviz.traces.observe import Meeting, Place
+from gpuviz.traces.observe import BarrierEvent, Place
 
 if TYPE_CHECKING:
     from gpuviz.ptx.simt.machine import Machine
@@ -182,7 +182,7 @@ def _passed(
 
 def _meeting(
     arrivals: list[Arrival], without: list[_WentOn], blocks: slice | Bool
-) -> Meeting | None:
+) -> BarrierEvent | None:
     """Who came to a barrier of blocks that go on."""
     count = max(a.count for a in arrivals)
     if not without and not count and len({a.instruction.pc for a in arrivals}) == 1:
@@ -195,7 +195,7 @@ def _meeting(
     for place, waits, threads in came:
         found[threads] = 1 + kinds.index((place, waits))
     places, waiting = zip(*kinds, strict=True)
-    return Meeting(places, waiting, found[blocks], count)
+    return BarrierEvent(places, waiting, found[blocks], count)
 
 
 def _waiting(arrival: Arrival, row: int) -> str:

@@ -16,7 +16,7 @@ from gpuviz.qt.counts.counts_model import CountsModel, as_text
 from gpuviz.qt.counts.counts_table import CountsTable
 from gpuviz.qt.look.theme import Theme
 from gpuviz.qt.running.meter import Meter
-from gpuviz.recordings.measurement import Reading
+from gpuviz.recordings.measurement import CounterValue
 from gpuviz.results.count_columns import (
     Measured,
     Sheet,
@@ -148,7 +148,7 @@ class Counts(QWidget):
             self._measured[key] = measured
             self._timer.start()
 
-    def _update(self, key: str, readings: Mapping[str, Reading]) -> None:
+    def _update(self, key: str, readings: Mapping[str, CounterValue]) -> None:
         """Newer readings; they are shown when the eye has had time for the last ones."""
         before = self._measured.get(key)
         if before is None:

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from gpuviz.base.errors import InputError
-from gpuviz.compile import Program, Written, entry_name
+from gpuviz.compile import HostLaunch, Program, entry_name
 from gpuviz.launch.host_launch import proposed_by
 from gpuviz.launch.settings import Settings
 from gpuviz.launch.signature import short_name
@@ -42,7 +42,7 @@ class KernelDialog(QDialog):
         self,
         path: Path,
         program: Program,
-        launches: tuple[Written, ...],
+        launches: tuple[HostLaunch, ...],
         settings: Settings,
         theme: Theme,
         parent: QWidget,
@@ -201,10 +201,10 @@ class KernelDialog(QDialog):
 
 
 def _of_these(
-    launches: tuple[Written, ...], kernels: tuple[str, ...]
-) -> tuple[tuple[Written, str], ...]:
+    launches: tuple[HostLaunch, ...], kernels: tuple[str, ...]
+) -> tuple[tuple[HostLaunch, str], ...]:
     """The launches of kernels that there are, with these; each once."""
-    found: dict[tuple[object, ...], tuple[Written, str]] = {}
+    found: dict[tuple[object, ...], tuple[HostLaunch, str]] = {}
     for launch in launches:
         with suppress(InputError):
             entry = entry_name(kernels, launch.instance or launch.kernel)
@@ -212,7 +212,7 @@ def _of_these(
     return tuple(found.values())
 
 
-def _words(launch: Written) -> str:
+def _words(launch: HostLaunch) -> str:
     sizes = (
         "×".join(map(str, known)) if known else text
         for known, text in zip((launch.grid, launch.block), launch.texts, strict=False)

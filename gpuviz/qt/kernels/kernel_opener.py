@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
+from gpuviz.base.cancel import stopped_by
 from gpuviz.base.errors import InputError
-from gpuviz.base.stopping import stopped_by
-from gpuviz.compile import Program, Written, compile_arch, load_program, written_launches
+from gpuviz.compile import HostLaunch, Program, compile_arch, load_program, written_launches
 from gpuviz.files import bounded
 from gpuviz.launch.settings import Settings, load
 from gpuviz.launch.signature import taken_by
@@ -85,7 +85,11 @@ class KernelOpener(QObject):
             self._compiled.emit(number, path, outcome, (launches, settings))
 
     def _take(
-        self, number: int, path: Path, outcome: object, beside: tuple[tuple[Written, ...], Settings]
+        self,
+        number: int,
+        path: Path,
+        outcome: object,
+        beside: tuple[tuple[HostLaunch, ...], Settings],
     ) -> None:
         if number != self._number:
             return
@@ -110,7 +114,7 @@ class KernelOpener(QObject):
         self,
         path: Path,
         program: Program,
-        launches: tuple[Written, ...],
+        launches: tuple[HostLaunch, ...],
         settings: Settings,
         at_once: bool = False,
     ) -> None:

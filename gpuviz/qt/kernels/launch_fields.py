@@ -13,8 +13,8 @@ from PySide6.QtWidgets import QGridLayout, QLineEdit, QVBoxLayout, QWidget
 from gpuviz.arguments import DTYPES, FILLS
 from gpuviz.base.errors import InputError
 from gpuviz.compile import flags
-from gpuviz.launch.signature import Taken
-from gpuviz.launch.texts import NONE, Kernel, LaunchTexts, Reading
+from gpuviz.launch.signature import KernelParameter
+from gpuviz.launch.texts import NONE, Kernel, LaunchReader, LaunchTexts
 from gpuviz.qt.controls.controls import label, restyle
 from gpuviz.story.kernel_launch import FOLDER, KernelLaunch, macros_of, macros_text, words_of
 from gpuviz.story.refitting import made, written
@@ -192,10 +192,10 @@ class LaunchFields(QWidget):
             said=LaunchTexts(),
         )
 
-    def _reading(self, **changes: str) -> Reading:
+    def _reading(self, **changes: str) -> LaunchReader:
         return self._kernel.reading(replace(self.texts, **changes), self._base)  # type: ignore[arg-type]
 
-    def _read(self, leaf: Taken, text: str) -> object:
+    def _read(self, leaf: KernelParameter, text: str) -> object:
         """An argument, or a field of one, with what the others are."""
         texts = self.texts
         if leaf.name in {one.path for one in self.arguments}:
@@ -233,7 +233,7 @@ class LaunchFields(QWidget):
             before = line
         QWidget.setTabOrder(before, self.sizes)
 
-    def _line(self, leaf: Taken, tip: str, example: str = "") -> Field:
+    def _line(self, leaf: KernelParameter, tip: str, example: str = "") -> Field:
         line = Field(leaf.name, lambda text: self._read(leaf, text), tip, example)
         line.path = leaf.name
         return line

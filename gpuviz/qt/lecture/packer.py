@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
+from gpuviz.base.cancel import stopped_by
 from gpuviz.base.errors import Cancelled, failure_of
-from gpuviz.base.stopping import stopped_by
 from gpuviz.files.allowed_paths import Reach
 from gpuviz.lectures.lecture import Lecture
 from gpuviz.qt.running.meter import Meter

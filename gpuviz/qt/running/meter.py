@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from gpuviz.gpu.consent import Code
     from gpuviz.gpu.live_thread import Report, Target, Wish
     from gpuviz.launch.job import Job
+    from gpuviz.recordings.lookup import Recordings
     from gpuviz.recordings.measurement import DeviceFacts, Measurement
-    from gpuviz.recordings.recorded import Recordings
     from gpuviz.run.run import Run
     from gpuviz.run.session import Library
     from gpuviz.story.lesson import Plan

@@ -13,7 +13,7 @@ from gpuviz.panels.layout import rows
 from gpuviz.panels.lines import Line, Lines
 from gpuviz.panels.panel import Values
 from gpuviz.panels.roofline import Climb, Kernel, Roofline, rate
-from gpuviz.recordings import recorded
+from gpuviz.recordings import lookup
 from gpuviz.recordings.measurement import Measurement
 from gpuviz.run.throughput import work_of
 from gpuviz.story.measured import time_of
@@ -74,7 +74,7 @@ def picture(moment: Moment) -> Told:
 def _known(arch: str) -> Measurement | None:
     """A recording of a device of an architecture, whatever was launched: its peaks are its own."""
     capability = arch.removeprefix("sm_").rstrip("af")
-    for one in recorded.shipped().recordings:
+    for one in lookup.shipped().recordings:
         for entry in one.entries:
             found = entry.measurement
             if found.peaks is not None and found.device.capability.replace(".", "") == capability:

@@ -10,7 +10,7 @@ from gpuviz.ptx.options import Engine, Options
 from gpuviz.recordings.measured_file import MeasuredLaunch
 from gpuviz.run import emulated, verification
 from gpuviz.run.run import Run
-from gpuviz.run.verification import Measured
+from gpuviz.run.verification import Measurements
 from tests.ptx.compiled.engines import alike_runs
 
 DATA = Path(__file__).parents[2] / "data"
@@ -31,7 +31,7 @@ MOST = 50_000_000
 @pytest.mark.slow
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("file, launch", CASES)
-def test_both_engines_count_what_a_gpu_counted(file: Measured, launch: MeasuredLaunch) -> None:
+def test_both_engines_count_what_a_gpu_counted(file: Measurements, launch: MeasuredLaunch) -> None:
     compiled = run(file, launch, "compiled")
     found = verification.compare_run(launch.name, compiled, launch.measured)
     assert len(found) >= 9 and [one for one in found if not one.equal] == []
@@ -39,7 +39,7 @@ def test_both_engines_count_what_a_gpu_counted(file: Measured, launch: MeasuredL
         alike_runs(run(file, launch, "numpy"), compiled)
 
 
-def run(file: Measured, launch: MeasuredLaunch, engine: Engine) -> Run:
+def run(file: Measurements, launch: MeasuredLaunch, engine: Engine) -> Run:
     options = Options(record=(), blocks="all", seconds=300.0, engine=engine)
     return emulated.run(verification.job_of(file, launch), file.arch, options=options)
 

@@ -14,7 +14,7 @@ from gpuviz.arch.occupancy_fit import Demand, names
 from gpuviz.base.arrays import F64, I64, Bool
 from gpuviz.draw.axis import short
 from gpuviz.sweeps.axis import Axis
-from gpuviz.sweeps.record import Made
+from gpuviz.sweeps.record import SweepOrigin
 from gpuviz.sweeps.table import Table
 from gpuviz.words.language import percent, three, tr
 
@@ -90,7 +90,7 @@ class Atlas:
         return np.asarray(np.isfinite(self.modelled) & np.isfinite(self.milliseconds))
 
     @property
-    def made(self) -> Made | None:
+    def made(self) -> SweepOrigin | None:
         """How they were measured, None where they were not."""
         return self.measured.head.made if self.measured and self.measured.head else None
 

@@ -21,7 +21,7 @@ _OWN = "__nv_"  # names of what NVRTC makes up itself
 
 
 @dataclass(frozen=True)
-class Reading:
+class Dependencies:
     """Checksums of the files by name, and names that would have been found before them."""
 
     files: Mapping[str, str] = field(default_factory=dict)
@@ -42,7 +42,7 @@ def reading(
     own: Sequence[Path],
     foreign: Sequence[Path],
     since: int,
-) -> Reading | None:
+) -> Dependencies | None:
     """What to keep of a compilation that opened these files; None when it cannot be known.
 
     `texts` are the source and its macros, `given` the names of headers handed over as text, `own`
@@ -51,7 +51,7 @@ def reading(
     """
     joined = [_SPLICE.sub("", text) for text in texts]
     if names is None:
-        return None if any(map(_READS.search, joined)) else Reading()
+        return None if any(map(_READS.search, joined)) else Dependencies()
     opened = _opened(names, given)
     folders = tuple(map(str, foreign))
     users = users_own(names, texts, given, foreign) or ()
@@ -61,7 +61,7 @@ def reading(
     if asks or len(known) < len(files) or not all(Path(name).is_absolute() for name in opened):
         return None
     places = _earlier(opened, users, [*map(str, own), *folders], len(own))
-    return Reading(known, tuple(sorted({place for place in places if not _exists(place)})))
+    return Dependencies(known, tuple(sorted({place for place in places if not _exists(place)})))
 
 
 def users_own(

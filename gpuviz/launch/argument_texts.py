@@ -39,7 +39,7 @@ from gpuviz.arguments.expressions import evaluate, number
 from gpuviz.arguments.from_files import count_in, size_of_image
 from gpuviz.base.errors import InputError
 from gpuviz.launch.scope import Scope
-from gpuviz.launch.signature import Taken
+from gpuviz.launch.signature import KernelParameter
 
 _TYPED = re.compile(r"(\w+)\s*(?:\[(.*?)\]\s*(?:\+([^=]*))?|\*([^=]*))?=(.*)$", re.DOTALL)
 _CALL = re.compile(rf"({'|'.join(FILLS)})\s*\((.*)\)\s*(?:\+(.*))?$", re.DOTALL)
@@ -60,12 +60,12 @@ class Reader:
     where its text does not say (by the name of what it is for).
     """
 
-    taken: tuple[Taken, ...]
+    taken: tuple[KernelParameter, ...]
     scope: Scope
     lengths: Mapping[str, int] = field(default_factory=dict)
     folder: Path = field(default_factory=Path)
 
-    def spec(self, taken: Taken, texts: Mapping[str, str]) -> Spec:
+    def spec(self, taken: KernelParameter, texts: Mapping[str, str]) -> Spec:
         """The argument for a parameter from the texts of it, or of its fields.
 
         Raises
@@ -82,7 +82,7 @@ class Reader:
             fields.append(Field(name, one.offset, inner))
         return StructSpec(taken.size, tuple(fields))
 
-    def _one(self, taken: Taken, text: str) -> Plain:
+    def _one(self, taken: KernelParameter, text: str) -> Plain:
         try:
             found = self._read(taken, text.strip())
         except InputError as error:
@@ -101,7 +101,7 @@ class Reader:
             )
         return found
 
-    def _read(self, taken: Taken, text: str) -> Plain:
+    def _read(self, taken: KernelParameter, text: str) -> Plain:
         if taken.kind in ("texture", "surface"):
             return self._image(taken, text)
         if taken.kind == "tensormap":
@@ -123,7 +123,7 @@ class Reader:
         names = ", ".join(taken.name for taken in self.taken)
         return f"{word!r} is no parameter ({names}) and no type ({', '.join(DTYPES)})"
 
-    def _typed(self, taken: Taken, text: str, typed: re.Match[str]) -> Plain:
+    def _typed(self, taken: KernelParameter, text: str, typed: re.Match[str]) -> Plain:
         """`f32[n]=rand`, `f32*4=ones`, `i32=n`."""
         kind, count, offset, inline, value = (
             typed[1],
@@ -145,7 +145,7 @@ class Reader:
         after = f"+{evaluate(offset, self.scope)}" if offset else ""
         return _plain(f"{kind}[{evaluate(count, self.scope)}]{after}={fill}")
 
-    def _buffer(self, taken: Taken, text: str) -> Plain:
+    def _buffer(self, taken: KernelParameter, text: str) -> Plain:
         if text in ("0", "null", "NULL", "nullptr"):
             return ScalarSpec("u64", 0)
         if text.startswith("@"):
@@ -170,7 +170,7 @@ class Reader:
             f"@file.npy, [1, 2, 3], or another buffer, as in a + 3 (there are: {others})"
         )
 
-    def _image(self, taken: Taken, text: str) -> Plain:
+    def _image(self, taken: KernelParameter, text: str) -> Plain:
         """`image f32[64, n] wrap=rand`, `f32[64, 64]=rand`, `@photo.png linear float`."""
         kind = taken.image.partition("[")[0]
         if text.startswith("@"):
@@ -212,7 +212,7 @@ class Reader:
         assert isinstance(made, TensorMapSpec)
         return made
 
-    def _called(self, taken: Taken, called: re.Match[str]) -> Plain:
+    def _called(self, taken: KernelParameter, called: re.Match[str]) -> Plain:
         """`zeros(f32, n)`, `rand(n, seed=3) + 2`."""
         kind, seed, plain = taken.kind, "", list[str]()
         for part in split(called[2]):
@@ -272,7 +272,7 @@ class Reader:
 
 
 def flattened(
-    taken: Iterable[Taken], texts: Mapping[str, str], there_are: str = "there are"
+    taken: Iterable[KernelParameter], texts: Mapping[str, str], there_are: str = "there are"
 ) -> dict[str, str]:
     """Texts by the names of parameters and fields; `{n=4}` for `p` is `4` for `p.n`.
 
@@ -328,5 +328,5 @@ def _is_literal(text: str, kind: str) -> bool:
         return False
 
 
-def _wanted(taken: Taken) -> str:
+def _wanted(taken: KernelParameter) -> str:
     return taken.kind if taken.count == 1 else f"{taken.count} of {taken.kind}"

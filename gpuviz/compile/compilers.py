@@ -9,9 +9,9 @@ from pathlib import Path
 from gpuviz.base.errors import UnavailableError
 from gpuviz.compile import archs, cache, device_only, elf, headers, log, nvcc, nvrtc, paths
 from gpuviz.compile.binding import Output
-from gpuviz.compile.program import Asked, Program, Resources
-from gpuviz.compile.reading import reading, users_own
-from gpuviz.compile.splitting import Split
+from gpuviz.compile.dependencies import reading, users_own
+from gpuviz.compile.program import BuildOptions, Program, Resources
+from gpuviz.compile.split import Split
 
 # What NVRTC gets besides: functions without a mark are device code; what the pictures need.
 _NVRTC = ("--device-as-default-execution-space", "-lineinfo", "--ptxas-options=-v")
@@ -22,7 +22,7 @@ _SYSTEM = (Path("/usr"), Path("/opt"))  # where nvcc's own headers and the host'
 
 
 @dataclass(frozen=True)
-class Wanted:
+class Compilation:
     """What is to be compiled: see `compile_cuda`. `macros` are `-DK=V`; `include` are absolute."""
 
     source: str
@@ -44,7 +44,7 @@ class _Nvrtc:
     options: tuple[str, ...]
 
     @classmethod
-    def of(cls, wanted: Wanted) -> _Nvrtc:
+    def of(cls, wanted: Compilation) -> _Nvrtc:
         library = nvrtc.find(archs.capability(wanted.arch))
         name = "NVRTC {}.{}".format(*library.version)
         archs.require(wanted.arch, library.archs, name)
@@ -52,7 +52,7 @@ class _Nvrtc:
         return cls(library, name, headers.folders(library), options)
 
 
-def with_nvrtc(wanted: Wanted) -> Program:
+def with_nvrtc(wanted: Compilation) -> Program:
     """A text of device code alone, as it is."""
     compiler = _Nvrtc.of(wanted)
     folders = (*wanted.include, *compiler.folders)
@@ -80,7 +80,7 @@ def with_nvrtc(wanted: Wanted) -> Program:
     return program
 
 
-def device_code(wanted: Wanted) -> Program:
+def device_code(wanted: Compilation) -> Program:
     """The device code of a text that holds host code as well. `include` begins with its folder."""
     compiler = _Nvrtc.of(wanted)
     given = headers.builtin(compiler.folders)
@@ -112,7 +112,7 @@ def device_code(wanted: Wanted) -> Program:
     return program
 
 
-def with_nvcc(wanted: Wanted, reason: str) -> Program:
+def with_nvcc(wanted: Compilation, reason: str) -> Program:
     """A text as it is, host code and all; UnavailableError without nvcc."""
     command = nvcc.find()
     if command is None:
@@ -143,7 +143,7 @@ def with_nvcc(wanted: Wanted, reason: str) -> Program:
 
 
 def _program(
-    output: Output, wanted: Wanted, compiler: str, read: tuple[str, ...] | None
+    output: Output, wanted: Compilation, compiler: str, read: tuple[str, ...] | None
 ) -> Program:
     if not output.ok:
         failure = log.failure(wanted.name, output.log, _FOLDER)
@@ -162,7 +162,7 @@ def _program(
         compiler=compiler,
         flags=wanted.flags,
         read=read,
-        asked=Asked(wanted.macros, tuple(map(str, wanted.include)), wanted.instances),
+        asked=BuildOptions(wanted.macros, tuple(map(str, wanted.include)), wanted.instances),
     )
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from gpuviz.compile.program import Diagnostic
 from gpuviz.compile.repair import Choice
 from gpuviz.source.headers import Unit, unit
-from gpuviz.source.launches import Written, guessed, instances, mentioned, written
+from gpuviz.source.launches import HostLaunch, guessed, instances, mentioned, written
 
 
 class Split:
@@ -25,7 +25,7 @@ class Split:
         """Read the file and its project's headers; InputError when one of these is too large."""
         self.name = name
         self.unit: Unit = unit(source, name, folder, own, known)
-        self.launches: tuple[Written, ...] = written(self.unit.texts)
+        self.launches: tuple[HostLaunch, ...] = written(self.unit.texts)
         self._choice = Choice.first(self.unit.texts)
 
     @property

@@ -1,5 +1,5 @@
 """Arguments as an engine takes them: arrays are buffers, NumPy scalars are passed by value, and
-what is passed by value and has pointers in it is a `Passed`.
+what is passed by value and has pointers in it is a `ByValue`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import numpy as np
 
 from gpuviz.arguments.dtypes import size_of
 from gpuviz.arguments.filling import materialise
-from gpuviz.arguments.given import Given
+from gpuviz.arguments.given import ArrayArgument
 from gpuviz.arguments.specs import (
     UNSET,
     BufferSpec,
@@ -61,7 +61,7 @@ class Pointer:
 
 
 @dataclass(frozen=True, eq=False)
-class Passed:
+class ByValue:
     """Bytes passed by value, with addresses to be filled in; `values` are its fields by name.
 
     Those of a `tensor_map` are the emulator's: a device wants others.
@@ -73,18 +73,18 @@ class Passed:
     tensor_map: TensorMapSpec | None = None
 
 
-def passed(specs: Sequence[Spec]) -> list[Array | Passed]:
+def passed(specs: Sequence[Spec]) -> list[Array | ByValue]:
     """The arguments of a kernel; without the variables, which come after them."""
     return [one.values if isinstance(one, Recipe) else one for one in described(specs)]
 
 
-def described(specs: Sequence[Spec]) -> list[Recipe | Array | Passed]:
+def described(specs: Sequence[Spec]) -> list[Recipe | Array | ByValue]:
     """As `passed`, where the buffers are not made yet."""
     given = (spec for spec in specs if not isinstance(spec, VariableSpec))
     return [_one(spec, number) for number, spec in enumerate(given)]
 
 
-def variables(specs: Sequence[Spec]) -> Mapping[str, Passed]:
+def variables(specs: Sequence[Spec]) -> Mapping[str, ByValue]:
     """What variables of the module hold, by name."""
     return {
         spec.name: _bytes(spec.spec, number)
@@ -93,8 +93,8 @@ def variables(specs: Sequence[Spec]) -> Mapping[str, Passed]:
     }
 
 
-def _one(spec: Spec, number: int) -> Recipe | Array | Passed:
-    if isinstance(spec, Given):
+def _one(spec: Spec, number: int) -> Recipe | Array | ByValue:
+    if isinstance(spec, ArrayArgument):
         return spec.values
     if isinstance(spec, BufferSpec) and not spec.offset:
         return Recipe(spec, number)
@@ -103,7 +103,7 @@ def _one(spec: Spec, number: int) -> Recipe | Array | Passed:
     return _bytes(spec, number)
 
 
-def _bytes(spec: Spec, number: int) -> Passed:
+def _bytes(spec: Spec, number: int) -> ByValue:
     """An argument as bytes. The buffers of a structure are drawn each for itself."""
     assert not isinstance(spec, VariableSpec)
     if isinstance(spec, TensorMapSpec):
@@ -115,7 +115,7 @@ def _bytes(spec: Spec, number: int) -> Passed:
     return _laid_out(size, (Field("", 0, spec),), (number,))
 
 
-def _laid_out(size: int, fields: Sequence[Field], seeds: Sequence[int]) -> Passed:
+def _laid_out(size: int, fields: Sequence[Field], seeds: Sequence[int]) -> ByValue:
     content, pointers, values = bytearray(size), list[Pointer](), []
     for field, seed in zip(fields, seeds, strict=True):
         spec, at = field.spec, field.offset
@@ -126,20 +126,20 @@ def _laid_out(size: int, fields: Sequence[Field], seeds: Sequence[int]) -> Passe
                 values.append((field.name, made.item()))
         else:
             pointers.append(_pointer(at, spec, seed, field.name))
-    return Passed(bytes(content), tuple(pointers), tuple(values))
+    return ByValue(bytes(content), tuple(pointers), tuple(values))
 
 
-def _tensor_map(spec: TensorMapSpec, seed: int) -> Passed:
+def _tensor_map(spec: TensorMapSpec, seed: int) -> ByValue:
     """As the emulator knows it; `tensor_map` says what it is."""
     to = Recipe(content_of(spec), seed) if spec.to is None else spec.to
     pointer = Pointer(ADDRESS_AT, to, spec.offset, "", spec.fill == UNSET)
-    return Passed(spec.map_at(spec.offset).encoded(), (pointer,), (), spec)
+    return ByValue(spec.map_at(spec.offset).encoded(), (pointer,), (), spec)
 
 
 def _pointer(at: int, spec: Elsewhere, seed: int, name: str) -> Pointer:
     if isinstance(spec, PointerSpec):
         return Pointer(at, spec.number, spec.offset, name)
-    if isinstance(spec, Given):
+    if isinstance(spec, ArrayArgument):
         return Pointer(at, spec.values, 0, name)
     if isinstance(spec, ImageSpec):
         return Pointer(at, Recipe(spec.texels, seed), 0, name, spec.fill == UNSET, spec)

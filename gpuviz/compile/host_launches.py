@@ -8,11 +8,11 @@ from pathlib import Path
 from gpuviz.base.errors import InputError
 from gpuviz.compile import headers, nvrtc
 from gpuviz.compile.compiler import read_text
-from gpuviz.compile.splitting import Split
-from gpuviz.source.launches import Written
+from gpuviz.compile.split import Split
+from gpuviz.source.launches import HostLaunch
 
 
-def written_launches(path: Path, include: tuple[Path, ...] = ()) -> tuple[Written, ...]:
+def written_launches(path: Path, include: tuple[Path, ...] = ()) -> tuple[HostLaunch, ...]:
     """Every `kernel<<<grid, block>>>(...)` in a file and its project's headers, in order.
 
     Nothing is compiled. InputError when the file cannot be read.
@@ -29,7 +29,7 @@ def written_launches(path: Path, include: tuple[Path, ...] = ()) -> tuple[Writte
 
 def launches_in(
     path: Path, kernel: str = "", include: tuple[Path, ...] = ()
-) -> tuple[Written, ...]:
+) -> tuple[HostLaunch, ...]:
     """The launches that a file itself writes, not its headers; of one kernel where it is named,
     and then those of the headers if the file has none of it.
     """
@@ -38,12 +38,12 @@ def launches_in(
     return tuple(own or [one for one in every if kernel and kernel in _names(one)])
 
 
-def _names(launch: Written) -> tuple[str, ...]:
+def _names(launch: HostLaunch) -> tuple[str, ...]:
     """What the kernel of a launch may be called."""
     return launch.kernel, launch.kernel.rpartition("::")[2], launch.instance or launch.kernel
 
 
-def launch_at(path: Path, line: int, include: tuple[Path, ...] = ()) -> Written:
+def launch_at(path: Path, line: int, include: tuple[Path, ...] = ()) -> HostLaunch:
     """The launch that is written at a line of a file; InputError, with the others, if none is."""
     found = launches_in(path, include=include)
     for one in found:
@@ -52,6 +52,6 @@ def launch_at(path: Path, line: int, include: tuple[Path, ...] = ()) -> Written:
     raise InputError(f"{path.name} has no launch at line {line}; lines with one: {lines_of(found)}")
 
 
-def lines_of(found: Iterable[Written]) -> str:
+def lines_of(found: Iterable[HostLaunch]) -> str:
     """Launches as lines and kernels: "12 (saxpy), 40 (dot)"."""
     return ", ".join(f"{one.line} ({one.kernel})" for one in found) or "none"

@@ -11,15 +11,15 @@ from PIL import Image
 from gpuviz.arguments import BufferSpec, ScalarSpec, materialise, parse
 from gpuviz.base.errors import InputError
 from gpuviz.compile import compile_cuda
-from gpuviz.launch.signature import Taken, taken_by
+from gpuviz.launch.signature import KernelParameter, taken_by
 from gpuviz.launch.texts import Kernel, LaunchTexts
 
 KERNEL = Kernel(
     (
-        Taken("a", "f32", True, written=False),
-        Taken("b", "u8", True, lanes=4),
-        Taken("n", "i32", False, size=4),
-        Taken("x", "f64", False),
+        KernelParameter("a", "f32", True, written=False),
+        KernelParameter("b", "u8", True, lanes=4),
+        KernelParameter("n", "i32", False, size=4),
+        KernelParameter("x", "f64", False),
     ),
     (),
     {"TILE": 16}.get,
@@ -105,9 +105,9 @@ def test_floats_that_numpy_does_not_have_are_rounded_to_nearest_even() -> None:
 )
 def test_a_tensor_map_is_of_a_type_or_of_a_buffer(text: str, spec: str) -> None:
     taken = (
-        Taken("map", "tensormap", False, size=128),
-        Taken("a", "f32", True),
-        Taken("n", "i32", False, size=4),
+        KernelParameter("map", "tensormap", False, size=128),
+        KernelParameter("a", "f32", True),
+        KernelParameter("n", "i32", False, size=4),
     )
     texts = LaunchTexts(
         "1", "32", "", {"map": text, "a": "rand(n * 64)", "n": "40"}, {}, {"m": "8"}
