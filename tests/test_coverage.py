@@ -131,7 +131,7 @@ def test_a_time_says_how_big_its_launch_is() -> None:
     slow, peaks = Timing(np.array([123.0])), Peaks(1e12, 1e12, 2.0)
     measured = Measurement("recorded", "2026-01-01", device, timing=slow, peaks=peaks)
     alone = replace(run, measurement=measured, companion=None)
-    assert figure._time(alone) == f"123 µs ({run.told_size})".replace("\u202f", " ")
+    assert figure._time(alone) == f"123 µs ({run.size_words})".replace("\u202f", " ")
     assert run.companion is not None
     beside = replace(run, companion=replace(run.companion, measurement=measured))
     assert figure._time(beside).endswith(f"({run.companion.size})".replace("\u202f", " "))

@@ -177,4 +177,4 @@ def _pictured(
         height=size[1],
         badges=badges(runs),
     )
-    return Picture(View(kernel.tell(values, runs), runs, made))
+    return Picture(View(kernel.narrate(values, runs), runs, made))

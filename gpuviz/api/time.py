@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from gpuviz.api.table import Table
 from gpuviz.panels.limit_bars import bars_of
-from gpuviz.panels.limit_words import limit_sentence, model_note, told
+from gpuviz.panels.limit_words import limit_sentence, model_note, what_if_words
 from gpuviz.panels.state_inks import NAMES
 from gpuviz.words.language import english
 
@@ -53,7 +53,13 @@ class Limits(Table):
         """What the launch would take without each of its larger costs: simulated, not guessed."""
         e = self._subject.explained
         rows = [
-            (one.resource, round(one.cycles), round(one.microseconds, 2), one.limiter, told(e, one))
+            (
+                one.resource,
+                round(one.cycles),
+                round(one.microseconds, 2),
+                one.limiter,
+                what_if_words(e, one),
+            )
             for one in e.what_ifs
         ]
         return Table(("without", "cycles", "us", "then limited by", "told"), rows)

@@ -134,7 +134,7 @@ def as_json(run: Run, role: str = "", ranked: list[LineCost] | None = None) -> d
     out: dict[str, Any] = {"role": role} if role else {}
     out |= {
         "kernel": launch.kernel,
-        "size": run.told_size,
+        "size": run.size_words,
         "arch": run.arch,
         "level": run.level,
         "grid": list(launch.grid),
@@ -180,7 +180,7 @@ def as_text(run: Run, role: str = "", ranked: list[LineCost] | None = None) -> s
     shape = "{} x {}".format(*(",".join(map(str, s)) for s in (launch.grid, launch.block)))
     head = [
         f"{demangled(launch.kernel)}  {shape}  {run.arch}, {run.level} level, predicted (model)"
-        + (f"  [{role}: {run.told_size}]" if role else "")
+        + (f"  [{role}: {run.size_words}]" if role else "")
     ]
     if run.resources:
         registers, shared = run.resources.registers, run.resources.static_shared_bytes

@@ -165,7 +165,7 @@ class Told:
         m = self.measurement
         return {
             "role": self.role,
-            "size": self.job.told_size,
+            "size": self.job.size_words,
             "kernel": demangled(self.job.entry),
             "grid": list(self.job.grid),
             "block": list(self.job.block),
@@ -218,7 +218,7 @@ class Told:
         """For people."""
         shape = "{} x {}".format(*(",".join(map(str, s)) for s in (self.job.grid, self.job.block)))
         name = f"{demangled(self.job.entry)}  {shape}" + (
-            f"  [{self.role}: {self.job.told_size}]" if self.role else ""
+            f"  [{self.role}: {self.job.size_words}]" if self.role else ""
         )
         parts = [
             "\n".join(

@@ -18,7 +18,13 @@ from gpuviz.export.formats import format_of
 from gpuviz.export.save import save
 from gpuviz.launch.job import Job
 from gpuviz.panels.limit_bars import bars_of
-from gpuviz.panels.limit_words import limit_sentence, model_note, size_note, time_words, told
+from gpuviz.panels.limit_words import (
+    limit_sentence,
+    model_note,
+    size_note,
+    time_words,
+    what_if_words,
+)
 from gpuviz.panels.state_inks import NAMES
 from gpuviz.ptx.options import Options
 from gpuviz.run.explained import explain
@@ -132,7 +138,7 @@ def as_text(subject: Subject, role: str = "") -> str:
         [
             "\n".join([name, limit_sentence(e, subject.source.splitlines()), *notes]),
             table(("resource", "cycles", "of all", "line", ""), rows, ">1 >2 >3"),
-            *(["\n".join(told(e, one) for one in e.what_ifs)] if e.what_ifs else []),
+            *(["\n".join(what_if_words(e, one) for one in e.what_ifs)] if e.what_ifs else []),
             f"a resident warp's time: {waits}",
         ]
     )

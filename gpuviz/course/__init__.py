@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Listed:
+class LessonEntry:
     """A lesson as a list shows it, and how it is opened."""
 
     id: str
@@ -30,7 +30,7 @@ class Listed:
     open: Callable[[], Lesson]
 
     @classmethod
-    def of(cls, lesson: Lesson) -> Listed:
+    def of(cls, lesson: Lesson) -> LessonEntry:
         """A lesson that is there already."""
         return cls(lesson.id, lesson.title, lesson.chapter, lambda: lesson)
 
@@ -98,8 +98,8 @@ def lesson(name: str) -> Lesson:
     return found
 
 
-COURSE: tuple[Listed, ...] = tuple(
-    Listed(id, title, chapter, partial(lesson, id))
+COURSE: tuple[LessonEntry, ...] = tuple(
+    LessonEntry(id, title, chapter, partial(lesson, id))
     for (chapter, _), titles in _COURSE.items()
     for id, title in titles.items()
 )

@@ -153,7 +153,7 @@ def _time(run: Run) -> str:
     found = time_of(run)
     if found is None:
         return ""
-    return f"{found.whole} ({found.size or run.told_size})".replace(THIN, " ")
+    return f"{found.whole} ({found.size or run.size_words})".replace(THIN, " ")
 
 
 @dataclass(frozen=True)

@@ -34,7 +34,7 @@ def _plain(run: Run) -> dict[str, Any]:
     launch = run.trace.launch
     return {
         "kernel": launch.kernel,
-        "size": run.told_size,
+        "size": run.size_words,
         "grid": list(launch.grid),
         "block": list(launch.block),
         "arch": run.arch,

@@ -44,7 +44,7 @@ class Job:
     loose_shared: bool = False
 
     @property
-    def told_size(self) -> str:
+    def size_words(self) -> str:
         """How big the launch is, in words."""
         return self.size or size_of(self.grid, self.block)
 

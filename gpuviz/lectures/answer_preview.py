@@ -6,7 +6,7 @@ from gpuviz.base.errors import InputError
 from gpuviz.lectures.answer import answer, shown
 from gpuviz.lectures.band import LETTERS
 from gpuviz.lectures.lecture import Question
-from gpuviz.story.showing import Showing
+from gpuviz.story.exhibit import Exhibit
 from gpuviz.views.provenance import Provenance
 from gpuviz.words.language import tr
 
@@ -21,7 +21,7 @@ def same_run(one: Provenance | None, other: Provenance) -> bool:
     return all(getattr(one, name, None) == getattr(other, name) for name in _RUN)
 
 
-def told(question: Question, showing: Showing) -> str:
+def told(question: Question, showing: Exhibit) -> str:
     """The answer and its letter among the choices; InputError when no choice is right."""
     try:
         found = answer(question, showing.runs, {})

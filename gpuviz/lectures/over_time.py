@@ -43,7 +43,7 @@ def over_time(lesson: Lesson, role: str, values: Values) -> Lesson:
     if not roles or role not in ("", *roles):
         there = ", ".join(map(repr, roles)) or "none"
         raise InputError(f"{lesson.id} has no launch {role!r}; there are: {there}")
-    return replace(lesson, plan=partial(_plan, lesson, role), tell=_tell, swept=())
+    return replace(lesson, plan=partial(_plan, lesson, role), narrate=_narrate, swept=())
 
 
 def _plan(lesson: Lesson, role: str, values: Values) -> tuple[Plan, ...]:
@@ -53,7 +53,7 @@ def _plan(lesson: Lesson, role: str, values: Values) -> tuple[Plan, ...]:
     return (replace(chosen, companion_of="", explained=True, timeline="", optional=False),)
 
 
-def _tell(values: Values, runs: Mapping[str, Run]) -> Story:
+def _narrate(values: Values, runs: Mapping[str, Run]) -> Story:
     run = next(iter(runs.values()))
     launch, arch = run.trace.launch, architecture(run.arch)
     if run.explained is not None:

@@ -74,7 +74,7 @@ def plotted(lesson: Lesson, plot: Plotted, role: str = "") -> Lesson:
         presets=(),
         swept=(),
         plan=partial(_plan, lesson, axis.name, values, role),
-        tell=partial(_tell, axis.name, tr(parameter.label), names, plot),
+        narrate=partial(_narrate, axis.name, tr(parameter.label), names, plot),
     )
 
 
@@ -100,7 +100,7 @@ def _among(varied: tuple[Value, ...], now: Value) -> tuple[Value, ...]:
     return tuple(sorted(numbers)) if len(numbers) > len(varied) else (*varied, now)
 
 
-def _tell(
+def _narrate(
     name: str, called: str, names: Mapping[str, str], plot: Plotted, values: Values, runs: Runs
 ) -> Story:
     roles, now = list(runs), str(values[name])

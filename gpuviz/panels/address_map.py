@@ -27,7 +27,7 @@ from gpuviz.draw.warp import lane_boxes, lane_row
 from gpuviz.memory.request import Request
 from gpuviz.memory.transaction_names import in_bytes
 from gpuviz.panels.address_labels import lines, numbers
-from gpuviz.panels.address_strip import Longest, Placed, height_of, place
+from gpuviz.panels.address_strip import Longest, StripLayout, height_of, place
 from gpuviz.panels.address_tips import box_tip, cell_tip, lane_tip
 from gpuviz.panels.panel import Need, Panel
 from gpuviz.words.language import grouped, tr
@@ -40,12 +40,12 @@ _LEAST, _WIDE = 11.5, 24.0  # letters that all of it is high and wide at least
 
 
 @dataclass(frozen=True, eq=False)
-class _Laid:
+class _MapLayout:
     """Where everything goes, whatever the time; `curves` (32, 4, 2) run from lanes to the strip."""
 
     caption: Rect
     lanes: F32
-    strip: Placed
+    strip: StripLayout
     curves: F32
     below: Rect
 
@@ -144,7 +144,7 @@ def _longest(request: Request, stage: Stage) -> Longest | None:
     return Longest(*(stage.most(name, own) for name, own in _scales(request).items()))
 
 
-def _laid(request: Request, stage: Stage, area: Rect) -> _Laid:
+def _laid(request: Request, stage: Stage, area: Rect) -> _MapLayout:
     small, scale = stage.text(14), stage.scale
     caption, rest = area.above(small * _CAPTION)
     row, rest = rest.above(min(30 * scale, rest.height * 0.12))
@@ -155,7 +155,7 @@ def _laid(request: Request, stage: Stage, area: Rect) -> _Laid:
     strip, lanes = place(request.strip, low, scale, longest), lane_boxes(row)
     start = np.stack([lanes[:, 0] + lanes[:, 2] / 2, lanes[:, 1] + lanes[:, 3]], axis=1)
     curves = bands(start + _BELOW_LANES, strip.target - _ABOVE_STRIP)
-    return _Laid(caption, lanes, strip, curves, Rect(area.x, low.bottom, area.width, under))
+    return _MapLayout(caption, lanes, strip, curves, Rect(area.x, low.bottom, area.width, under))
 
 
 def _caption(stage: Stage, request: Request, area: Rect) -> Mark:
@@ -188,7 +188,9 @@ def _hints(request: Request) -> tuple[str, ...]:
     return (tr("hue = quarter warp, brighter = higher lane"),)
 
 
-def _boxes(stage: Stage, request: Request, strip: Placed, over: Bool, now: Bool) -> Iterator[Mark]:
+def _boxes(
+    stage: Stage, request: Request, strip: StripLayout, over: Bool, now: Bool
+) -> Iterator[Mark]:
     """A box a transaction: done in the accent, now outlined; dots where addresses are left out."""
     palette, size = stage.palette, stage.text(14)
     edge = np.where(over[:, None], palette.accent, palette.border).astype(np.uint8)

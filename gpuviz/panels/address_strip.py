@@ -38,7 +38,7 @@ class Longest:
 
 
 @dataclass(frozen=True, eq=False)
-class Placed:
+class StripLayout:
     """Where a strip goes: (S, 4) `boxes`, (C, 4) `cells`, (32, 2) `target` of each lane's band.
 
     `breaks` (B, 2) are the middles of gaps in which addresses are left out.
@@ -60,7 +60,7 @@ def height_of(
     return min(max(52.0 * scale, 0.2 * height), 0.62 * height)
 
 
-def place(strip: Strip, area: Rect, scale: float, longest: Longest | None = None) -> Placed:
+def place(strip: Strip, area: Rect, scale: float, longest: Longest | None = None) -> StripLayout:
     """Boxes and cells of a strip in the area, centred, left to right; `longest` of those beside."""
     folded = _is_folded(strip, area.width, scale, longest)
     gaps = _gaps(strip, area.width, scale)
@@ -79,7 +79,7 @@ def place(strip: Strip, area: Rect, scale: float, longest: Longest | None = None
     breaks = np.stack([middle, np.full_like(middle, area.y + area.height / 2)], axis=1)
     places = (boxes, cells, _targets(strip, boxes, cells), breaks)
     boxes, cells, target, breaks = (np.asarray(a, dtype=np.float32) for a in places)
-    return Placed(boxes, cells, target, breaks, folded)
+    return StripLayout(boxes, cells, target, breaks, folded)
 
 
 def _is_apart(strip: Strip) -> Bool:

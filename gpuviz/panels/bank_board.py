@@ -7,7 +7,7 @@ from gpuviz.memory.bank_request import BankRequest
 from gpuviz.memory.transaction_names import counted
 from gpuviz.panels.bank_map import BankMap
 from gpuviz.panels.bank_tips import lanes_named
-from gpuviz.panels.figures import Counted, Figure, Said
+from gpuviz.panels.figures import Figure, FigureRow, TextLine
 from gpuviz.panels.layout import Line, rows
 from gpuviz.panels.panel import Answer
 from gpuviz.panels.ticks import Ticks
@@ -29,8 +29,8 @@ def with_board(shown: BankMap, request: BankRequest, served: float, *more: Figur
     )
     return rows(
         shown,
-        Counted(counters),
-        Answer(Said(_cause(request, served), "warn" if request.worst else "muted")),
+        FigureRow(counters),
+        Answer(TextLine(_cause(request, served), "warn" if request.worst else "muted")),
         Ticks(request.count, request.ideal, served),
     )
 

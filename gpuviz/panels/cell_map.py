@@ -99,7 +99,7 @@ class CellMap(Panel):
         area = self.used(stage, area)
         yield from _named(stage, area, self.names)
         body = area.above(self._head(stage))[1]
-        laid = _Laid(self, stage, self._inner(stage, body))
+        laid = _MapLayout(self, stage, self._inner(stage, body))
         yield laid.painted()
         yield from laid.hatching()
         for outline in self.outlines:
@@ -173,7 +173,7 @@ def _fitted(area: Rect, aspect: float = 1.0, most: float = np.inf) -> Rect:
 
 
 @dataclass(frozen=True, eq=False)
-class _Laid:
+class _MapLayout:
     """A map in an area."""
 
     panel: CellMap

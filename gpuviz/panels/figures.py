@@ -43,7 +43,7 @@ _Worded = tuple[Figure, tuple[str, ...]]  # a figure and those of its wordings t
 
 
 @dataclass(frozen=True, eq=False)
-class Counted(Panel):
+class FigureRow(Panel):
     """Figures side by side, and what they come from.
 
     Where not all fit the last ones are left out first, but the one in bold last, and before it
@@ -137,7 +137,7 @@ class Figures(Panel):
 
 
 @dataclass(frozen=True, eq=False)
-class Said(Panel):
+class TextLine(Panel):
     """The longest of several wordings that fits a line, the last one cut short where none does."""
 
     texts: tuple[str, ...]
@@ -179,7 +179,7 @@ class Paragraph(Panel):
 
 
 @dataclass(frozen=True, eq=False)
-class Sourced(Panel):
+class Provenance(Panel):
     """A badge and what stands in that source: the longest of several wordings that fits a line.
 
     Where none does there is nothing, or, where it is to be said as a `whole`, several lines.
@@ -219,6 +219,6 @@ class Sourced(Panel):
         return wrap(self.texts[0], room, size) if self.whole else ()
 
 
-def published(said: str, where: str) -> Sourced:
+def published(said: str, where: str) -> Provenance:
     """What a document says, and which: left out where there is no room for it."""
-    return Sourced((f"{said} · {where}", said))
+    return Provenance((f"{said} · {where}", said))

@@ -49,7 +49,7 @@ class Heat:
 
 
 @dataclass(frozen=True, eq=False)
-class Hatching:
+class Hatch:
     """Cells, by number, that are of no use; `quiet` while nothing happens to them.
 
     Those that are `bad` are wrong; they are kept back while a class is asked.
@@ -104,7 +104,7 @@ class Grid:
     paints: tuple[Paint, ...] = ()
     heat: Heat | None = None
     words: tuple[str, ...] = ()
-    hatched: tuple[Hatching, ...] = ()
+    hatched: tuple[Hatch, ...] = ()
     outlines: tuple[Outline, ...] = ()
     own: tuple[int, ...] = ()
     tile: int = 0
@@ -165,7 +165,7 @@ def _seen(stage: Stage, heat: Heat) -> I64:
     return np.minimum(heat.count, 1) if stage.asks else heat.count
 
 
-def _hatching(stage: Stage, matrix: Matrix, one: Hatching) -> Iterator[Mark]:
+def _hatching(stage: Stage, matrix: Matrix, one: Hatch) -> Iterator[Mark]:
     palette, rects = stage.palette, matrix.cells[one.cells]
     if not len(rects) or (one.bad and stage.asks):
         return

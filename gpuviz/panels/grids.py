@@ -25,7 +25,7 @@ _HEAD, _GAP = 1.4, 1.2  # letters above a matrix, and between matrices
 _LOW, _SIDE = 4.4, 1.7  # lower than this, names stand on the left
 
 
-class Laid(NamedTuple):
+class MatricesLayout(NamedTuple):
     """Where matrices are, and the areas of their names; `aside`: on their left."""
 
     matrices: tuple[Matrix, ...]
@@ -43,7 +43,7 @@ def whole_pixels(pitch: float) -> float:
     return max(float(int(pitch)) if pitch >= 4 else pitch, 0.5)
 
 
-def side_by_side(stage: Stage, area: Rect, grids: tuple[Grid, ...], most: float) -> Laid:
+def side_by_side(stage: Stage, area: Rect, grids: tuple[Grid, ...], most: float) -> MatricesLayout:
     """From left to right, names above, or on the left where there is no height for them."""
     size, aside = stage.text(14), area.height < stage.text(14) * _LOW
     head, side = (0.0, size * _SIDE) if aside else (size * _HEAD, 0.0)
@@ -60,10 +60,10 @@ def side_by_side(stage: Stage, area: Rect, grids: tuple[Grid, ...], most: float)
         placed.append((matrix, room))
         x = matrix.x + one.columns * pitch + gap
     matrices, names = zip(*placed, strict=True)
-    return Laid(matrices, names, aside)
+    return MatricesLayout(matrices, names, aside)
 
 
-def _stacked(stage: Stage, area: Rect, grids: tuple[Grid, ...]) -> Laid:
+def _stacked(stage: Stage, area: Rect, grids: tuple[Grid, ...]) -> MatricesLayout:
     """From top to bottom, names above."""
     size, count = stage.text(14), len(grids)
     head, gap = size * _HEAD, size * 0.5
@@ -76,10 +76,10 @@ def _stacked(stage: Stage, area: Rect, grids: tuple[Grid, ...]) -> Laid:
         placed.append((matrix, Rect(area.x, y, area.width, head)))
         y = matrix.y + one.rows * pitch + gap
     matrices, names = zip(*placed, strict=True)
-    return Laid(matrices, names)
+    return MatricesLayout(matrices, names)
 
 
-def drawn(stage: Stage, laid: Laid, grids: tuple[Grid, ...]) -> Iterator[Mark]:
+def drawn(stage: Stage, laid: MatricesLayout, grids: tuple[Grid, ...]) -> Iterator[Mark]:
     """The matrices with their names."""
     for matrix, room, one in zip(laid.matrices, laid.names, grids, strict=True):
         yield from named(stage, matrix, room, one, aside=laid.aside)
@@ -140,7 +140,7 @@ class Grids(Panel):
         """The cells of a matrix."""
         return cells_of(self.grids, self._laid(stage, area).matrices, name)
 
-    def _laid(self, stage: Stage, area: Rect) -> Laid:
+    def _laid(self, stage: Stage, area: Rect) -> MatricesLayout:
         both = side_by_side(stage, area, self.grids, LARGEST), _stacked(stage, area, self.grids)
         return max(both, key=lambda laid: laid.pitch)
 

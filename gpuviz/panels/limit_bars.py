@@ -13,7 +13,7 @@ from gpuviz.draw.layout import Rect, wrap
 from gpuviz.draw.marks import Boxes, Lines, Mark
 from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
-from gpuviz.panels.limit_words import told
+from gpuviz.panels.limit_words import what_if_words
 from gpuviz.panels.panel import Need, Panel, line
 from gpuviz.panels.resource_names import RESOURCES
 from gpuviz.timing.explained import Explained
@@ -149,4 +149,4 @@ class WhatIfs(Panel):
     def _said(self, stage: Stage, width: float) -> list[tuple[str, ...]]:
         size = stage.text(14)
         e = self.explained
-        return [wrap(told(e, one), width - size * 1.1, size) for one in e.what_ifs]
+        return [wrap(what_if_words(e, one), width - size * 1.1, size) for one in e.what_ifs]

@@ -53,7 +53,7 @@ def limit_sentence(e: Explained, source: Sequence[str] = ()) -> str:
     return f"{said}, {where}"
 
 
-def told(e: Explained, one: WhatIf) -> str:
+def what_if_words(e: Explained, one: WhatIf) -> str:
     """What a launch would take, and what would limit it then."""
     known = {
         "without": tr(_WITHOUT[one.resource]),

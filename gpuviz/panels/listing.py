@@ -17,7 +17,7 @@ _LEAST = 14.0  # pixels; smaller letters are no better than a line cut short
 
 
 @dataclass(frozen=True)
-class Listing:
+class CodeListing:
     """A title (`brief` where it has no room), a line of CUDA, and lines that it became, in `inks`
     where there are any.
 
@@ -35,7 +35,7 @@ class Listing:
 class Listings(Panel):
     """As many lines as there is room for, all in letters of one size."""
 
-    listings: tuple[Listing, ...]
+    listings: tuple[CodeListing, ...]
     whole: bool = False  # whether all lines have to be there
 
     def need(self, stage: Stage, width: float) -> Need:
@@ -57,7 +57,7 @@ class Listings(Panel):
             yield from _listing(stage, box, one, lines, letters)
 
 
-def _code(stage: Stage, one: Listing, room: int) -> tuple[str, ...]:
+def _code(stage: Stage, one: CodeListing, room: int) -> tuple[str, ...]:
     """The source, and the lines there is room for."""
     lines = one.lines[:room]
     if stage.asks:
@@ -66,7 +66,7 @@ def _code(stage: Stage, one: Listing, room: int) -> tuple[str, ...]:
 
 
 def _listing(
-    stage: Stage, box: Rect, one: Listing, lines: tuple[str, ...], letters: float
+    stage: Stage, box: Rect, one: CodeListing, lines: tuple[str, ...], letters: float
 ) -> Iterator[Mark]:
     palette, size, inner = stage.palette, stage.text(14), box.width - stage.text(14)
     y = box.y + size * (2.1 + _LINE * np.arange(len(lines)))

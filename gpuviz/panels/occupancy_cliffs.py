@@ -6,7 +6,7 @@ import numpy as np
 
 from gpuviz.arch.occupancy_fit import Fit, Sweep, name_of, names, percent
 from gpuviz.draw.axis import Axis, linear
-from gpuviz.panels.figures import Sourced
+from gpuviz.panels.figures import Provenance
 from gpuviz.panels.layout import columns, first, rows
 from gpuviz.panels.panel import Ink
 from gpuviz.panels.picture import Picture
@@ -36,7 +36,9 @@ def cliffs(fit: Fit, sweeps: tuple[Sweep, ...], share: float) -> Picture:
     return Picture(
         _cliff_title(sweeps),
         tr("The ring is this kernel; the broken line, where fewer warps begin to fit."),
-        rows(first(across, rows(*below, gap=0.6), across), Sourced(texts, tr("model"), "accent")),
+        rows(
+            first(across, rows(*below, gap=0.6), across), Provenance(texts, tr("model"), "accent")
+        ),
     )
 
 

@@ -20,7 +20,7 @@ _CLEAR = 150  # opacity, of 255, of what is on its way
 
 
 @dataclass(frozen=True, eq=False)
-class Moving:
+class Movement:
     """Things on their way between panels: of those that one calls `source`, (N,) `start` go to
     (N,) `end` of what another calls `target` (`Panel.spots`); `share` of the way is over.
     """
@@ -45,7 +45,7 @@ class Picture:
     body: Node
     others: tuple[str, ...] = ()
     low: Picture | None = None
-    moving: tuple[Moving, ...] = ()
+    moving: tuple[Movement, ...] = ()
 
 
 def longest(sentences: Iterable[str]) -> tuple[str, ...]:
@@ -54,13 +54,13 @@ def longest(sentences: Iterable[str]) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, eq=False)
-class Placed:
+class PictureLayout:
     """A picture on a stage: its heading, and the panels that are not kept back in their areas."""
 
     stage: Stage
     head: tuple[Mark, ...]
     parts: tuple[tuple[Panel, Rect], ...]
-    moving: tuple[Moving, ...]
+    moving: tuple[Movement, ...]
 
     def frame(self) -> Frame:
         """What is drawn."""
@@ -79,7 +79,7 @@ class Placed:
         return None
 
 
-def placed(picture: Picture, given: Stage) -> Placed:
+def placed(picture: Picture, given: Stage) -> PictureLayout:
     """The picture on a stage, with letters as large as the stage has room for."""
     stage = given.roomy()
     head, area = steady_heading(stage, picture.title, picture.sentence, picture.others)
@@ -87,10 +87,10 @@ def placed(picture: Picture, given: Stage) -> Placed:
         return replace(placed(picture.low, given), moving=picture.moving)
     parts = place(picture.body, stage, area)
     shown = tuple(one for one in parts if not (one[0].answers and stage.asks))
-    return Placed(stage, tuple(head), shown, picture.moving)
+    return PictureLayout(stage, tuple(head), shown, picture.moving)
 
 
-def _under_way(stage: Stage, one: Moving, shown: Sequence[tuple[Panel, Rect]]) -> list[Mark]:
+def _under_way(stage: Stage, one: Movement, shown: Sequence[tuple[Panel, Rect]]) -> list[Mark]:
     """Boxes between two panels, through which words below them are read; none where one of them is
     not there.
     """

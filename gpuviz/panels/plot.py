@@ -95,7 +95,7 @@ class Note:
 
 
 @dataclass(frozen=True)
-class Named:
+class PointLabel:
     """A name beside a point; those above each other are moved apart. One that stands `lower` keeps
     clear of a line that rises through its point.
     """
@@ -119,7 +119,7 @@ class Corner:
     answers: bool = False
 
 
-Element = Curve | Stairs | Points | Upright | Note | Named | Corner
+Element = Curve | Stairs | Points | Upright | Note | PointLabel | Corner
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,7 +174,7 @@ class Plot(Panel):
         for one in shown:
             yield from _drawn(stage, laid, one, corners)
         yield from _names(stage, laid, [c for c in curves if c in shown])
-        yield from _beside(stage, laid, [one for one in shown if isinstance(one, Named)])
+        yield from _beside(stage, laid, [one for one in shown if isinstance(one, PointLabel)])
 
 
 def _drawn(stage: Stage, laid: plot.Plot, one: Element, corners: Sequence[Rect]) -> Iterator[Mark]:
@@ -200,7 +200,7 @@ def _drawn(stage: Stage, laid: plot.Plot, one: Element, corners: Sequence[Rect])
         case Note():
             at = _beside_point(laid, one, text_width(one.text, size, True), size, corners)
             yield label(at.x, at.center[1], one.text, ink, size, True)
-        case Named():
+        case PointLabel():
             pass  # all of them together, in `_beside`
         case Corner():
             at = _corner(stage, laid, one)
@@ -245,7 +245,7 @@ def _ends(axis: Axis) -> Axis:
     return replace(axis, ticks=(ticks[0], ticks[-1]), labels=(labels[0], labels[-1]))
 
 
-def _beside(stage: Stage, laid: plot.Plot, names: list[Named]) -> Iterator[Mark]:
+def _beside(stage: Stage, laid: plot.Plot, names: list[PointLabel]) -> Iterator[Mark]:
     """Names beside points, to their right where there is room; those at one x moved apart."""
     size, low = stage.text(14), laid.area.bottom - 8 * stage.scale
     edge = stage.width - stage.margin * 0.3

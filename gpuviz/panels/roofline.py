@@ -240,7 +240,7 @@ class Roofline(Panel):
         names = tuple(stop.name for stop in self.climb.stops)
         above = marks - [[0, size * 1.05]]
         above[0, 0] += text_width(names[0], size, True) / 2 - small  # others may stand at its left
-        told = self._told(plot, above, names, size)
+        told = self._label(plot, above, names, size)
         yield from _plates(stage, above[told], tuple(names[i] for i in told), palette.ink)
         handle = Rect(x - wide, y - wide, 2 * wide, 2 * wide)
         yield Boxes(handle.array(), palette.compute, stroke=palette.outline, stroke_width=2.0,
@@ -249,7 +249,7 @@ class Roofline(Panel):
         said = first_fitting(self.climb.axis, plot.area.right - start, size)
         yield label(start, y, said, palette.muted, size)
 
-    def _told(
+    def _label(
         self, plot: Plot, middles: F64 | F32, names: tuple[str, ...], size: float
     ) -> list[int]:
         """The variants whose names keep clear of each other and of the kernel that climbs."""

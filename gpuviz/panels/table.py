@@ -17,7 +17,7 @@ from gpuviz.draw.scales import Scales
 from gpuviz.draw.stage import Stage
 from gpuviz.panels.bar import Bar, draw_bar
 from gpuviz.panels.panel import Need, Panel, color
-from gpuviz.panels.table_layout import TIGHT, Laid, height_of, lay_out, least_width
+from gpuviz.panels.table_layout import TIGHT, TableLayout, height_of, lay_out, least_width
 from gpuviz.panels.table_layout import Column as Column
 from gpuviz.words.language import tr
 
@@ -78,7 +78,7 @@ class Table(Panel):
         told = any(c.origin or any(c.remarks) for c in self.columns)
         return stage.text(14) * TIGHT if told else 0.0
 
-    def _remarks(self, stage: Stage, laid: Laid, area: Rect) -> Iterator[Mark]:
+    def _remarks(self, stage: Stage, laid: TableLayout, area: Rect) -> Iterator[Mark]:
         """Where numbers come from and what to know of quiet cells: below the rows, to the right."""
         told = [self.columns[i] for i in laid.kept if laid.tells(i)]
         origin = " · ".join(dict.fromkeys(c.origin for c in told if c.origin))
@@ -96,7 +96,7 @@ class Table(Panel):
             at = np.array([[area.right, bottom + size * TIGHT / 2]], np.float32)
             yield Texts(at, (words,), stage.palette.muted, size, "right")
 
-    def _cells(self, stage: Stage, laid: Laid, number: int, shown: int) -> Iterator[Mark]:
+    def _cells(self, stage: Stage, laid: TableLayout, number: int, shown: int) -> Iterator[Mark]:
         """The words of a column, quieter than the row under way."""
         column = self.columns[number]
         looks: dict[tuple[bool, bool], list[int]] = {}
@@ -127,7 +127,7 @@ class Table(Panel):
             for place, scale in enumerate(zip(*rows, strict=True))
         }
 
-    def _bars(self, stage: Stage, laid: Laid, number: int, shown: int) -> Iterator[Mark]:
+    def _bars(self, stage: Stage, laid: TableLayout, number: int, shown: int) -> Iterator[Mark]:
         rows = self.columns[number].bars
         most = [stage.most(name, own) for name, own in self._longest(number).items()]
         for row, stack in enumerate(rows[:shown]):
@@ -153,7 +153,7 @@ def _shorter(origin: str) -> tuple[str, ...]:
     return tuple(", ".join(parts[:n]) for n in range(len(parts) - 1, 0, -1))
 
 
-def _heading(stage: Stage, laid: Laid, place: int) -> Iterator[Mark]:
+def _heading(stage: Stage, laid: TableLayout, place: int) -> Iterator[Mark]:
     """A column's badge and title, the title's last line just above the rule."""
     column, title, size = laid.columns[laid.kept[place]], laid.titles[place], laid.size
     x, width = laid.spans[place]

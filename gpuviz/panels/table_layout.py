@@ -53,7 +53,7 @@ class Column:
 
 
 @dataclass(frozen=True, eq=False)
-class Laid:
+class TableLayout:
     """A table laid out: `kept` numbers the columns kept; `asks` says that cells keep their counts
     back.
     """
@@ -96,7 +96,7 @@ def least_width(stage: Stage, columns: Sequence[Column]) -> float:
     return sum(widths) + _GAP * size * (len(kept) - 1)
 
 
-def lay_out(stage: Stage, area: Rect, columns: Sequence[Column]) -> Laid:
+def lay_out(stage: Stage, area: Rect, columns: Sequence[Column]) -> TableLayout:
     """The columns in an area: as many of them, and as long titles, as fit its width."""
     order = sorted(range(1, len(columns)), key=lambda i: -columns[i].optional)
     spare = [i for i in order if columns[i].optional]
@@ -150,7 +150,7 @@ def _placed(
     widths: list[float],
     free: float,
     size: float,
-) -> Laid:
+) -> TableLayout:
     """Columns side by side, what is left over shared out between them."""
     elastic = [i for i, index in enumerate(kept) if columns[index].bars]
     gap = _GAP * size + min(free / max(len(kept) - 1, 1), size * (1.5 if elastic else 5))
@@ -165,4 +165,6 @@ def _placed(
     rows = len(columns[0].cells)
     row = max(min((area.height - head) / rows, size * 1.9), size * 1.2)
     spans = tuple((float(x), w) for x, w in zip(left, widths, strict=True))
-    return Laid(tuple(columns), tuple(kept), titles, spans, area, head, row, size, stage.asks)
+    return TableLayout(
+        tuple(columns), tuple(kept), titles, spans, area, head, row, size, stage.asks
+    )

@@ -22,7 +22,7 @@ _BETWEEN = 0.6  # letters kept free between two names
 
 
 @dataclass(frozen=True)
-class Setting:
+class MapAxis:
     """What is varied along an axis: the parameter that a pick sets, its name, its values; those of
     them that are named beside the cells, if not as many as have room.
     """
@@ -62,8 +62,8 @@ class ValueMap(Panel):
     """
 
     share: ClassVar[float] = 1.0
-    x: Setting
-    y: Setting | None
+    x: MapAxis
+    y: MapAxis | None
     values: F64
     failed: Bool
     picked: tuple[int, int]

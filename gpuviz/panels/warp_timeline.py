@@ -159,7 +159,7 @@ class WarpTimeline(Panel):
         states = spans.state[rows]
 
         def said(box: int) -> str:
-            return self._told(int(rows[box]))
+            return self._tip(int(rows[box]))
 
         yield Boxes(rects, inks[states], tip=said)
         chosen = (spans.event[rows] == self.chosen) & (states == State.ISSUE) & (self.chosen >= 0)
@@ -276,9 +276,9 @@ class WarpTimeline(Panel):
 
     def _said(self, place: int, cycle: float) -> str:
         row = self.record.spans.at(place, cycle)
-        return tr(TOLD[State.ABSENT]) if row < 0 else self._told(row)
+        return tr(TOLD[State.ABSENT]) if row < 0 else self._tip(row)
 
-    def _told(self, row: int) -> str:
+    def _tip(self, row: int) -> str:
         """What a span is: cycles, block and warp, what it does, with which instruction and line."""
         record, spans = self.record, self.record.spans
         state, event = State(int(spans.state[row])), int(spans.event[row])

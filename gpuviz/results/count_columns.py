@@ -14,7 +14,7 @@ from gpuviz.recordings.stall_reasons import first_of, waits
 from gpuviz.results.badges import caption
 from gpuviz.results.quantities import Row, shown
 from gpuviz.run.run import not_checked
-from gpuviz.story.showing import Showing, Side
+from gpuviz.story.exhibit import Exhibit, Side
 from gpuviz.words.language import later, tr, typeset
 
 Kind = Literal["name", "predicted", "measured", "residual", "ratio"]
@@ -32,7 +32,7 @@ class View:
     ratio: bool = False
 
 
-def views_of(showing: Showing) -> list[View]:
+def views_of(showing: Exhibit) -> list[View]:
     """The ways to look at the counts, the best to begin with first."""
     beside = showing.companions
     small = [key for key in showing.runs if key not in beside]
@@ -43,7 +43,7 @@ def views_of(showing: Showing) -> list[View]:
     ]
 
 
-def _among(showing: Showing, keys: list[str]) -> list[View]:
+def _among(showing: Exhibit, keys: list[str]) -> list[View]:
     """The ways to look at some of the runs."""
     single = [View(showing.title(key), (key,)) for key in keys]
     if len(keys) < 2:
@@ -51,11 +51,11 @@ def _among(showing: Showing, keys: list[str]) -> list[View]:
     return (_pairs(showing, keys) if showing.compared else [_all(showing, keys)]) + single
 
 
-def _all(showing: Showing, keys: list[str]) -> View:
+def _all(showing: Exhibit, keys: list[str]) -> View:
     return View(" | ".join(map(showing.title, keys)), tuple(keys), ratio=len(keys) == 2)
 
 
-def _pairs(showing: Showing, keys: list[str]) -> list[View]:
+def _pairs(showing: Exhibit, keys: list[str]) -> list[View]:
     """A against B: the run that each story begins with, where these differ; then role by role."""
     a, b = showing.sides
     both = [(a.key(role), b.key(role)) for role in a.performance.runs]

@@ -44,7 +44,7 @@ def table(runs: Mapping[str, Run]) -> Table:
 
 def _rows(role: str, run: Run) -> Iterator[tuple[str, ...]]:
     """All rows of a run; totals that are 0 everywhere are left out."""
-    size = run.told_size
+    size = run.size_words
     for key, value in run.counts.totals.items():
         if value:
             yield role, size, run.arch, "0", "", key, str(value), run.modelled
@@ -95,7 +95,7 @@ def summary(runs: Mapping[str, Run]) -> Table:
     """
     columns: dict[str, Mapping[str, float]] = {}
     for role, run in runs.items():
-        name = f"{run_named(role)}, {run.told_size}"
+        name = f"{run_named(role)}, {run.size_words}"
         exact = tr("sampled: no number is exact") if run.sampled else ""
         said = ", ".join(filter(None, (modelled(run), exact)))
         columns[f"{name} ({said})"] = {**by_name(run.counts.totals), **_of_time(run)}

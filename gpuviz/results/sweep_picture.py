@@ -8,11 +8,11 @@ import numpy as np
 
 from gpuviz.base.arrays import F64
 from gpuviz.draw.axis import short
-from gpuviz.panels.figures import Sourced
+from gpuviz.panels.figures import Provenance
 from gpuviz.panels.layout import rows, share
 from gpuviz.panels.legend import Legend
 from gpuviz.panels.picture import Picture
-from gpuviz.panels.value_map import Setting, ValueMap
+from gpuviz.panels.value_map import MapAxis, ValueMap
 from gpuviz.sweeps import quantity
 from gpuviz.sweeps.axis import Axis, Cell
 from gpuviz.sweeps.cell import Outcome
@@ -50,8 +50,8 @@ def picture(
     log = bool(len(known) and known.min() > 0 and known.max() > _WIDE * known.min())
     named = names or {}
     made = ValueMap(
-        Setting(across.name, named.get(across.name, across.name), across.values),
-        Setting(down.name, named.get(down.name, down.name), down.values) if down else None,
+        MapAxis(across.name, named.get(across.name, across.name), across.values),
+        MapAxis(down.name, named.get(down.name, down.name), down.values) if down else None,
         values,
         table.failed,
         _place(axes, picked),
@@ -63,7 +63,7 @@ def picture(
         low, high = map(short, ends)
         body = rows(Legend(low, high, badge), share(1, made), gap=0.4)
     elif ends is not None:
-        body = rows(share(1, made), Sourced((_range(ends),), badge), gap=0.4)
+        body = rows(share(1, made), Provenance((_range(ends),), badge), gap=0.4)
     said = _sentence(table, values)
     return Picture(quantity.called(wanted), f"{of}. {said}" if of else said, body)
 

@@ -107,7 +107,7 @@ class Run:
         return self.timelines[0] if self.timelines else None
 
     @property
-    def told_size(self) -> str:
+    def size_words(self) -> str:
         """How big the launch is, in words."""
         return self.size or size_of(self.trace.launch.grid, self.trace.launch.block)
 

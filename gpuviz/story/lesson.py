@@ -159,7 +159,7 @@ class Plan:
     checks: tuple[str, ...] = ()
 
     @property
-    def told_size(self) -> str:
+    def size_words(self) -> str:
         """How big it is, in words: as the lesson has it, or its blocks and threads."""
         return self.size or size_of(self.grid, self.block)
 
@@ -280,7 +280,7 @@ class Lesson:
     """One lesson of the course.
 
     `problem(values)` says in a sentence why a combination of values makes no sense, or returns "".
-    `plan(values)` gives the launches, `tell(values, runs)` the story, with runs by role. `words`
+    `plan(values)` gives the launches, `narrate(values, runs)` the story, with runs by role. `words`
     are the ids of the glossary's words that the lesson is about (`gpuviz.words.glossary`). `launch`
     is how a kernel of the user's own is launched, as plain values; empty in lessons of the course.
     `given(arch)` is what needs no launch: runs from a file, by role, counted for an architecture.
@@ -295,7 +295,7 @@ class Lesson:
     parameters: tuple[Parameter, ...]
     presets: tuple[Preset, ...]
     plan: Callable[[Values], tuple[Plan, ...]]
-    tell: Callable[[Values, Mapping[str, Run]], Story]
+    narrate: Callable[[Values, Mapping[str, Run]], Story]
     problem: Callable[[Values], str] = field(default=lambda values: "")
     words: tuple[str, ...] = ()
     launch: Values = field(default_factory=dict)

@@ -15,7 +15,7 @@ from gpuviz.words.language import duration, grouped, tr
 
 
 @dataclass(frozen=True)
-class Timed:
+class LaunchTime:
     """The median time of a launch: microseconds, the badge of its source, the device and the day.
 
     `size` is how big the launch is where that is another one than the one drawn, else "".
@@ -54,7 +54,7 @@ class Timed:
         return duration(self.microseconds)
 
 
-def time_of(run: Run) -> Timed | None:
+def time_of(run: Run) -> LaunchTime | None:
     """How long a run's launch took on a GPU; None when none has run it.
 
     Where the launch has a companion, it is that one's time.
@@ -64,29 +64,29 @@ def time_of(run: Run) -> Timed | None:
     return timed(found, size, run.arch)
 
 
-def timed(found: Measurement | None, size: str, arch: str) -> Timed | None:
+def timed(found: Measurement | None, size: str, arch: str) -> LaunchTime | None:
     """What was measured of a launch of a size, as a time; None when nothing was."""
     if found is None or found.timing is None:
         return None
     elsewhere = found.device.sm != arch
-    return Timed(
+    return LaunchTime(
         found.timing.median, found.badge, found.gpu, size, found.overhead, elsewhere, found.date
     )
 
 
-def badge_of(times: Iterable[Timed | None]) -> str:
+def badge_of(times: Iterable[LaunchTime | None]) -> str:
     """The badge of a column of times."""
     found = next((t for t in times if t is not None), None)
     return tr("unavailable") if found is None else found.badge
 
 
-def device_of(times: Iterable[Timed | None]) -> str:
+def device_of(times: Iterable[LaunchTime | None]) -> str:
     """The device that was timed, and when; or why there is no time."""
     found = next((t for t in times if t is not None), None)
     return tr("no GPU and no recording") if found is None else found.where
 
 
-def time_figures(time: Timed | None) -> tuple[Figure, ...]:
+def time_figures(time: LaunchTime | None) -> tuple[Figure, ...]:
     """How long a launch took, to stand beside what was counted; nothing where none was timed."""
     if time is None:
         return ()
@@ -113,7 +113,7 @@ def rate_figures(run: Run) -> tuple[Figure, ...]:
 
 
 def time_column(
-    times: Sequence[Timed | None], always: bool = False, named: bool = False
+    times: Sequence[LaunchTime | None], always: bool = False, named: bool = False
 ) -> tuple[Column, ...]:
     """The column of times of a table; none where nothing was timed, unless it is `always` there.
 

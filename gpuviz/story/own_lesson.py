@@ -11,7 +11,7 @@ from gpuviz.story.kernel_launch import KernelLaunch, record_of
 from gpuviz.story.lesson import Lesson, Parameter, Plan, Story, Values
 from gpuviz.story.own_kernel import pictures, story
 from gpuviz.story.own_kernel.events import ALL
-from gpuviz.story.own_kernel.story import Shown
+from gpuviz.story.own_kernel.story import WarpSelection
 from gpuviz.story.values import number
 from gpuviz.words.language import later, tr
 
@@ -54,7 +54,7 @@ def lesson_of(launch: KernelLaunch) -> Lesson:
         parameters_of(block, launch.warps),
         (),
         lambda values: (_planned(plan, values),),
-        tell,
+        narrate,
         launch=record_of(launch),
         former=FORMER,
     )
@@ -76,7 +76,7 @@ def _chosen(values: Values, name: str) -> int:
     return number(values, name) if name in values else 0
 
 
-def tell(values: Values, runs: Mapping[str, Run]) -> Story:
+def narrate(values: Values, runs: Mapping[str, Run]) -> Story:
     """All that the chosen warp, or every warp of the block, did, in its order."""
     warp = ALL if values.get("every") else _chosen(values, "warp")
-    return story.tell(ROLE, Shown(_chosen(values, "block"), warp), values, runs)
+    return story.narrate(ROLE, WarpSelection(_chosen(values, "block"), warp), values, runs)

@@ -109,7 +109,7 @@ def perform(
             run, measurement=find(plan), companion_of=plan.companion_of, others=others
         )
     for plan in beside:
-        made = Companion(plan.role, plan.told_size, find(plan), runs.get(plan.role))
+        made = Companion(plan.role, plan.size_words, find(plan), runs.get(plan.role))
         runs[plan.companion_of] = replace(runs[plan.companion_of], companion=made)
     if swept := tables(lesson, checked, arch, level, library.gpu):
         for role, run in runs.items():
@@ -118,7 +118,7 @@ def perform(
                 found = measured_in(swept, checked, role)
             runs[role] = replace(run, swept=swept, measurement=found)
     progress(1.0)
-    return Performance(lesson.tell(checked, runs), runs, plans)
+    return Performance(lesson.narrate(checked, runs), runs, plans)
 
 
 def accepted(

@@ -49,7 +49,7 @@ def lesson_of(path: Path) -> Lesson:
         kernel.parameters_of(block, trace.launch.warps_per_block, runs=False),
         (),
         lambda values: (),
-        partial(_tell, trace),
+        partial(_narrate, trace),
         launch=record_of(path),
         former=kernel.FORMER,
         given=lambda arch: {kernel.ROLE: _run(trace, architecture(arch))},
@@ -75,8 +75,8 @@ def _id(path: Path) -> str:
     return "trace-" + hashlib.sha256(told.encode()).hexdigest()[:12]
 
 
-def _tell(trace: Trace, values: Values, runs: Mapping[str, Run]) -> Story:
-    return kernel.tell({"block": trace.recorded[0], **values}, runs)
+def _narrate(trace: Trace, values: Values, runs: Mapping[str, Run]) -> Story:
+    return kernel.narrate({"block": trace.recorded[0], **values}, runs)
 
 
 def _run(trace: Trace, arch: Architecture) -> Run:

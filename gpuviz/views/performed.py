@@ -14,10 +14,10 @@ from gpuviz.run.run import Level, Run
 from gpuviz.run.session import Library
 from gpuviz.story import traced
 from gpuviz.story.check import check_values
+from gpuviz.story.exhibit import Variant, showing
 from gpuviz.story.kernel_launch import launch_of
 from gpuviz.story.lesson import Lesson
 from gpuviz.story.own_lesson import lesson_of
-from gpuviz.story.showing import Variant, showing
 from gpuviz.views.lesson_view import View
 from gpuviz.views.provenance import Provenance
 from gpuviz.views.subject import explained_of

@@ -10,8 +10,8 @@ from gpuviz.words.language import tr
 
 if TYPE_CHECKING:
     from gpuviz.run.run import Cancel, Progress
+    from gpuviz.story.exhibit import Exhibit, Variant
     from gpuviz.story.lesson import Plan
-    from gpuviz.story.showing import Showing, Variant
     from gpuviz.timing.explained import Explained
 
 
@@ -33,7 +33,7 @@ class Wish(NamedTuple):
     plan: Plan
 
 
-def wish_of(showing: Showing, key: str) -> Wish:
+def wish_of(showing: Exhibit, key: str) -> Wish:
     """The launch of a run; its companion's, where there is one: that is the size people run.
 
     Raises
@@ -71,7 +71,7 @@ def explained(variant: Variant, plan: Plan, progress: Progress, cancel: Cancel) 
     return Subject(found, demangled(job.entry), job.program.source, variant.arch)
 
 
-def explained_of(showing: Showing, key: str, progress: Progress, cancel: Cancel) -> Subject:
+def explained_of(showing: Exhibit, key: str, progress: Progress, cancel: Cancel) -> Subject:
     """One of the launches shown, explained; raises as `wish_of` and `explained`."""
     run = showing.runs.get(key)
     if run is not None and run.explained is not None:

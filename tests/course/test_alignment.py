@@ -12,7 +12,7 @@ from gpuviz.draw.hit import tip_at
 from gpuviz.draw.marks import Boxes
 from gpuviz.memory.request import Request, requests_of
 from gpuviz.recordings.measurement import CounterValue, DeviceFacts, Measurement
-from gpuviz.story.measured import Timed
+from gpuviz.story.measured import LaunchTime
 from gpuviz.story.perform import Performance
 from tests.course import pictures
 from tests.course.performed import performed
@@ -102,7 +102,7 @@ def test_what_l2_delivered_stands_beside_what_was_asked_for(qapp: object) -> Non
         )
         for (role, run), warp in zip(played("packed").runs.items(), (21.5, 32, 20), strict=True)
     }
-    story = LESSON.tell(LESSON.defaults() | {"warp": 1}, runs)
+    story = LESSON.narrate(LESSON.defaults() | {"warp": 1}, runs)
     for stage in pictures.STAGES:
         pictures.check_text(story, stage)
     shown = pictures.words(pictures.frame(story, 1.0, "full"))
@@ -128,10 +128,10 @@ def test_words_are_legible_on_older_architectures(
 
 @pictures.stages
 def test_times_have_their_column(stage: str, monkeypatch: pytest.MonkeyPatch, qapp: object) -> None:
-    timed = Timed(12.34, "recorded", "NVIDIA H200")
+    timed = LaunchTime(12.34, "recorded", "NVIDIA H200")
     monkeypatch.setattr(alignment, "measured_of", lambda run: (timed, None, "recorded"))
     values = LESSON.defaults() | {"layout": "packed", "warp": 1}
-    story = LESSON.tell(values, played("packed").runs)
+    story = LESSON.narrate(values, played("packed").runs)
     pictures.check_text(story, stage)
     shown = pictures.words(pictures.frame(story, 1.0, stage))
     assert shown.count("12.3\u202fµs") == 3 and "recorded" in shown

@@ -120,7 +120,7 @@ def test_what_is_timed_reads_so_often_that_its_wavefronts_can_be_told() -> None:
     assert timed.companion_of == drawn.role and timed.size == "16\u202f384 warps, 256 loads a lane"
     values = {**LESSON.defaults(), **CASES["Stride 8"]}
     few = replace(timed, grid=(1, 1, 1), record=(0,), companion_of="", role="few")
-    run = perform(replace(LESSON, plan=lambda v: (few,), tell=_untold), values).runs["few"]
+    run = perform(replace(LESSON, plan=lambda v: (few,), narrate=_untold), values).runs["few"]
     totals = run.counts.totals
     assert totals["shared_load_requests"] == 8 * 256  # warps of a block, loads of each
     assert totals["shared_load_wavefronts"] == 8 * totals["shared_load_requests"]
@@ -153,7 +153,7 @@ def test_a_measured_time_has_its_place() -> None:
     found = Measurement("recorded", "2026-01-01", h200, timing=timing)
     run.companion = SimpleNamespace(measurement=found, size="many warps")
     values = {**LESSON.defaults(), **CASES["Stride 8"]}
-    story = LESSON.tell(values, {**played_runs, "warp": run})
+    story = LESSON.narrate(values, {**played_runs, "warp": run})
     words = [
         s
         for m in pictures.frame(story, 0.3, "large").marks

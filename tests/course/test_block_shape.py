@@ -20,7 +20,7 @@ from gpuviz.course.together.block_shape.atlas import (
     ranks,
 )
 from gpuviz.course.together.block_shape.bands import words as words_of_bands
-from gpuviz.course.together.block_shape.lesson import LESSON, expected_sectors, tell
+from gpuviz.course.together.block_shape.lesson import LESSON, expected_sectors, narrate
 from gpuviz.course.together.block_shape.tables import BEST
 from gpuviz.draw.hit import lit_at, tip_at
 from gpuviz.draw.layout import Rect, centers, grid
@@ -78,7 +78,7 @@ def played(case: str) -> Performance:
 def story(case: str, maps: tuple[On, ...] = MAPS, count: int = 1024) -> Story:
     swept: Mapping[On, Table] = {on: table(on, count) for on in maps}
     runs = {role: replace(run, swept=swept) for role, run in played(case).runs.items()}
-    return tell(CASES[case], runs)
+    return narrate(CASES[case], runs)
 
 
 def atlas(arch: str = "9.0", registers: int = 32) -> Atlas:
@@ -296,7 +296,7 @@ def test_a_run_without_its_loads_is_refused() -> None:
     run = played("32 x 5").runs["shape"]
     bare = replace(run.trace, requests=run.trace.requests.select(slice(0, 0)))
     with pytest.raises(InputError, match="no loads of M and N"):
-        tell(CASES["32 x 5"], {"shape": replace(run, trace=bare)})
+        narrate(CASES["32 x 5"], {"shape": replace(run, trace=bare)})
 
 
 def test_bands_stand_where_rows_end_with_sectors() -> None:

@@ -67,7 +67,7 @@ def test_what_a_gpu_noted_is_shown_with_its_name() -> None:
     placed = placed_of(SimpleNamespace(**known), 16, 132)
     assert placed.measured and placed.sms == 64 and placed.slots == 1
     assert np.array_equal(placed.sm, np.arange(blocks) % 64)
-    story = LESSON.tell({**LESSON.defaults(), **SMALL}, {"fma4": SimpleNamespace(**known)})
+    story = LESSON.narrate({**LESSON.defaults(), **SMALL}, {"fma4": SimpleNamespace(**known)})
     shown = " ".join(pictures.words(pictures.frame(story, 1.0, "full")))
     assert "recorded" in shown and "a GPU" in shown and "µs since the first began" in shown
     assert "usual rule" not in story.sentence

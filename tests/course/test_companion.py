@@ -14,10 +14,10 @@ from gpuviz.results.count_columns import views_of
 from gpuviz.results.count_tables import HEAD, table
 from gpuviz.run.run import Companion, Run, size_of
 from gpuviz.story import perform as performing
+from gpuviz.story.exhibit import Variant, showing
 from gpuviz.story.lesson import Lesson, Plan, Story, Values
 from gpuviz.story.measured import time_column, time_of
 from gpuviz.story.perform import perform
-from gpuviz.story.showing import Variant, showing
 from gpuviz.views.performed import badges
 
 H200 = DeviceFacts(0, "NVIDIA H200", "9.0", "", "", 132, 0, 0)
@@ -35,11 +35,11 @@ def plan(values: Values) -> tuple[Plan, ...]:
     return small, small.companion("64 × 64", (4, 4, 1), product(64), block=(16, 16, 1))
 
 
-def tell(values: Values, runs: Mapping[str, Run]) -> Story:
+def narrate(values: Values, runs: Mapping[str, Run]) -> Story:
     return Story(", ".join(runs), "", (), lambda t, stage: stage.frame())
 
 
-LESSON = Lesson("small", "Small", "", "", (), (), plan, tell)
+LESSON = Lesson("small", "Small", "", "", (), (), plan, narrate)
 
 
 def measured(plan: Plan) -> Measurement:
@@ -50,7 +50,7 @@ def measured(plan: Plan) -> Measurement:
 def test_the_companion_is_the_same_kernel_drawn_nowhere() -> None:
     small, real = plan({})
     assert (real.kernel, real.entry, real.role) == (small.kernel, small.entry, "naive, real size")
-    assert real.companion_of == "naive" and real.record == () and real.told_size == "64 × 64"
+    assert real.companion_of == "naive" and real.record == () and real.size_words == "64 × 64"
 
 
 def test_a_story_does_not_wait_for_it_but_has_its_time() -> None:
@@ -106,7 +106,7 @@ def test_sizes_stand_beside_counts_and_times() -> None:
 
 def test_a_launch_nobody_has_named_is_as_big_as_its_blocks() -> None:
     assert size_of((4, 4, 1), (16, 16, 1)) == "16 blocks of 256 threads"
-    assert Plan("r", "k", "e", (1, 1, 1), (1, 1, 1), ()).told_size == "1 block of 1 thread"
+    assert Plan("r", "k", "e", (1, 1, 1), (1, 1, 1), ()).size_words == "1 block of 1 thread"
 
 
 def test_a_companion_that_an_architecture_refuses_is_left_out_there() -> None:
@@ -114,6 +114,6 @@ def test_a_companion_that_an_architecture_refuses_is_left_out_there() -> None:
         small = plan({})[0]
         return small, small.companion("70 000 blocks", (70_000, 1, 1), product(4))
 
-    one = Lesson("wide", "Wide", "", "", (), (), with_many_blocks, tell)
+    one = Lesson("wide", "Wide", "", "", (), (), with_many_blocks, narrate)
     assert [p.role for p in perform(one, {}, arch="sm_20").plans] == ["naive"]
     assert len(perform(one, {}, arch="sm_90").plans) == 2

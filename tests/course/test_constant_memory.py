@@ -97,7 +97,7 @@ def test_what_is_timed_reads_the_same_words_many_times() -> None:
     table = np.arange(256.0)
     for plan in timed:
         few = replace(plan, grid=(1, 1, 1), record=(0,), companion_of="", role="few")
-        lesson = replace(LESSON, plan=lambda v, few=few: (few,), tell=_untold)
+        lesson = replace(LESSON, plan=lambda v, few=few: (few,), narrate=_untold)
         run = perform(lesson, LESSON.defaults() | {"blocks": 1}).runs["few"]
         lane = np.arange(256) % 32
         wanted = sum(table[(lane + k) % 8] for k in range(256))

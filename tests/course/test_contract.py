@@ -120,7 +120,7 @@ def test_longer_words_have_their_place_and_none_is_left_in_english(
     one: Lesson, spanish: None, qapp: QApplication
 ) -> None:
     load_fonts()
-    story = one.tell(one.defaults(), performed(one, {}).runs)
+    story = one.narrate(one.defaults(), performed(one, {}).runs)
     sizes = {name: STAGES[name] for name in ("window", "half")}
     assert [*_illegible(one, _drawn(story, sizes))] == []
     assert {*_english(story)} == set(), "wrap it in tr(), and translate it"

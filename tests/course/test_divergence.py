@@ -16,8 +16,8 @@ from gpuviz.course.global_memory.divergence.lesson import (
 )
 from gpuviz.draw.hit import tip_at
 from gpuviz.draw.marks import Boxes
-from gpuviz.panels.figures import Sourced
-from gpuviz.story.measured import Timed
+from gpuviz.panels.figures import Provenance
+from gpuviz.story.measured import LaunchTime
 from gpuviz.story.perform import Performance
 from gpuviz.words.language import grouped
 from tests.course import pictures
@@ -165,9 +165,9 @@ def test_why_more_instructions_cost_no_time_is_told_where_counters_tell() -> Non
     few = {"instructions": 48.5e6, "achieved_occupancy": 58.9}
     many = {"instructions": 77.1e6, "achieved_occupancy": 84.4}
 
-    def why(us: float, counted: dict[str, float] = many) -> tuple[Sourced, ...]:
-        other = Timed(100.0, "recorded", "a GPU")
-        return divergence._why_alike([(counted, Timed(us, "recorded", "a GPU")), (few, other)])
+    def why(us: float, counted: dict[str, float] = many) -> tuple[Provenance, ...]:
+        other = LaunchTime(100.0, "recorded", "a GPU")
+        return divergence._why_alike([(counted, LaunchTime(us, "recorded", "a GPU")), (few, other)])
 
     (said,) = why(104.0)
     assert said.badge == "recorded"

@@ -98,7 +98,7 @@ def test_blocks_are_placed_only_where_that_was_measured() -> None:
     measured = SimpleNamespace(**known)
     placed = placement(measured)
     assert placed is not None and placed.sm == {0: 0, 1: 2, 2: 4, 3: 6, 4: 8, 5: 0}
-    story = LESSON.tell(LESSON.defaults(), {"identify": measured})
+    story = LESSON.narrate(LESSON.defaults(), {"identify": measured})
     words = pictures.words(pictures.frame(story, 1.0, "large"))
     assert "SM 0: block 0 5" in words and "5 of 132 SMs · GPU" in words and "recorded" in words
     assert "unavailable" not in words

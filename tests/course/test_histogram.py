@@ -6,7 +6,7 @@ import pytest
 from gpuviz.arch import architecture
 from gpuviz.base.errors import InputError
 from gpuviz.compile import nvrtc
-from gpuviz.course.together.histogram.count import Counting, cost_of, counting_of
+from gpuviz.course.together.histogram.count import CountRequests, cost_of, counting_of
 from gpuviz.course.together.histogram.lesson import LESSON, expected_sectors
 from gpuviz.draw.hit import tip_at
 from gpuviz.draw.marks import Boxes
@@ -37,7 +37,7 @@ def played(case: str, arch: str = "sm_90") -> Performance:
 
 
 @cache
-def counting(case: str, arch: str = "sm_90") -> Counting:
+def counting(case: str, arch: str = "sm_90") -> CountRequests:
     given = values(case)
     copies = int(given["copies"]) if given["way"] == "privatised" else 1
     run = played(case, arch).runs[str(given["way"])]
@@ -180,7 +180,7 @@ def test_lanes_of_different_bins_queue_beside_each_other() -> None:
 def test_times_are_of_a_companion_that_says_its_size() -> None:
     plans = LESSON.plan(LESSON.defaults())
     assert [p.companion_of for p in plans] == ["", "", "", *WAYS]
-    sizes = {p.told_size.replace("\u202f", " ") for p in plans}
+    sizes = {p.size_words.replace("\u202f", " ") for p in plans}
     assert sizes == {"540 672 values", "17 301 504 values"}
 
 

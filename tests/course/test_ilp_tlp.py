@@ -7,7 +7,7 @@ import pytest
 from gpuviz.arch import ARCHITECTURES, architecture
 from gpuviz.arch.occupancy import occupancy
 from gpuviz.compile import nvrtc
-from gpuviz.course.together.ilp_tlp.lesson import LESSON, plan, tell
+from gpuviz.course.together.ilp_tlp.lesson import LESSON, narrate, plan
 from gpuviz.course.together.latency_hiding import (
     ELEMENTS,
     LOADS,
@@ -143,7 +143,7 @@ def measured_story(case: str):
     )
     sweep = runs["sweep"]
     runs["sweep"] = SimpleNamespace(**{**vars(sweep), "measurement": found})
-    return tell(values, runs)
+    return narrate(values, runs)
 
 
 @needs_compiler

@@ -29,7 +29,7 @@ from gpuviz.draw.marks import Boxes
 from gpuviz.recordings import launch_calls
 from gpuviz.recordings.launch_calls import CopyCall, LaunchCall, LaunchCalls
 from gpuviz.story.lesson import Value
-from gpuviz.story.measured import Timed
+from gpuviz.story.measured import LaunchTime
 from gpuviz.story.perform import Performance
 from tests.course import pictures
 from tests.course.performed import performed
@@ -47,7 +47,7 @@ pytestmark = pytest.mark.skipif(not nvrtc.libraries(), reason="NVRTC is not inst
 def played(case: str, arch: str = "sm_90") -> Performance:
     """Told anew: what is recorded may have changed since it was performed."""
     made = performed(LESSON, CASES[case], arch=arch)
-    return replace(made, story=LESSON.tell({**LESSON.defaults(), **CASES[case]}, made.runs))
+    return replace(made, story=LESSON.narrate({**LESSON.defaults(), **CASES[case]}, made.runs))
 
 
 def given(case: str) -> dict[str, Value]:
@@ -193,11 +193,11 @@ def test_the_check_is_green_first_and_doubted_once_the_calls_are_asked() -> None
 
 
 def test_what_calls_return_is_said_to_be_recorded_only_where_it_is(calls: LaunchCalls) -> None:
-    story = LESSON.tell(LESSON.defaults(), played("The silent kernel").runs)
+    story = LESSON.narrate(LESSON.defaults(), played("The silent kernel").runs)
     shown = pictures.words(pictures.frame(story, 1.0, "full"))
     assert "→ cudaErrorThat" in shown and "→ cudaSuccess" in shown and "recorded" in shown
     assert "a GPU, CUDA 13.0 · profiler: copied host to host" in shown
-    other = LESSON.tell(given("2048 threads a block"), played("2048 threads a block").runs)
+    other = LESSON.narrate(given("2048 threads a block"), played("2048 threads a block").runs)
     shown = pictures.words(pictures.frame(other, 1.0, "full"))
     assert "→ an error" in shown and "recorded" not in shown
     assert "recorded" not in words("shared beyond 48 KiB", arch="sm_20")
@@ -254,7 +254,7 @@ def test_what_an_h200_returned_ships(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_time_that_is_mostly_launching_is_quiet_and_says_so() -> None:
     """3.41 µs for 1 000 elements stood there like a time that tells something."""
-    quick = Timed(3.41, "recorded", "a GPU", overhead="mostly launch overhead (2.4 µs)")
+    quick = LaunchTime(3.41, "recorded", "a GPU", overhead="mostly launch overhead (2.4 µs)")
     shown = launch_limits._time("set 3.41 µs", quick)
     assert shown.ink == "muted" and shown.text.endswith(", mostly launch overhead (2.4 µs)")
     assert launch_limits._time("set 23 µs", replace(quick, overhead="")).ink == "ink"

@@ -155,7 +155,7 @@ def timed(microseconds: float) -> dict[str, Run]:
 
 def test_what_a_gpu_reached_is_of_the_size_people_run() -> None:
     for microseconds, rate in ((400.0, "5\u202f369"), (4000.0, "537")):
-        story = LESSON.tell(LESSON.defaults(), timed(microseconds))
+        story = LESSON.narrate(LESSON.defaults(), timed(microseconds))
         said = " ".join(pictures.words(pictures.frame(story, 1.0, "full")))
         reached = f"{rate} GFLOP/s at 1024 × 1024 on a GPU"
         assert f"{reached}; memory alone: 1\u202f000" in said

@@ -7,7 +7,7 @@ from gpuviz.arch import ARCHITECTURES, architecture
 from gpuviz.arch.occupancy_fit import GF100, TEXTBOOK, Demand, fit_of, sweeps_of
 from gpuviz.base.errors import InputError
 from gpuviz.compile import nvrtc
-from gpuviz.course.together.occupancy.lesson import LESSON, demand_of, tell
+from gpuviz.course.together.occupancy.lesson import LESSON, demand_of, narrate
 from gpuviz.course.together.occupancy.published import EXAMPLES, SHAPES, _two_places
 from gpuviz.course.together.occupancy.resident_blocks import answer_of, most_at_once
 from gpuviz.panels.occupancy_slots import slots_of
@@ -105,7 +105,7 @@ def test_where_nothing_fits_the_launch_is_refused_and_not_at_0_percent() -> None
 @needs_compiler
 def test_what_is_timed_is_the_product_that_was_published() -> None:
     drawn, real = LESSON.plan(LESSON.defaults())
-    assert (real.companion_of, real.grid, real.told_size) == (
+    assert (real.companion_of, real.grid, real.size_words) == (
         "kernel",
         (32, 205, 1),
         "a product of 1025 × 1024",
@@ -194,7 +194,7 @@ def test_a_grid_that_fills_the_device_is_not_called_too_small() -> None:
 def test_the_drivers_answer_is_shown(stage: str, qapp: object) -> None:
     run = played("32 × 5 threads").runs["kernel"]
     measured = SimpleNamespace(**{**vars(run), "measurement": measured_by(12, 7.42)})
-    story = tell(check_values(LESSON, CASES["32 × 5 threads"]), {"kernel": measured})
+    story = narrate(check_values(LESSON, CASES["32 × 5 threads"]), {"kernel": measured})
     shown = " ".join(pictures.words(story.frame(5.0, pictures.STAGES[stage])))
     assert "12 predicted, 12 by the driver; achieved occupancy 7.4 %" in shown
     pictures.check_text(story, stage)

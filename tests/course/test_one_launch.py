@@ -22,10 +22,10 @@ from gpuviz.draw.stage import Stage
 from gpuviz.recordings.measurement import DeviceFacts, Measurement, Peaks, Timing
 from gpuviz.recordings.recording import key_of
 from gpuviz.story.check import check_values
+from gpuviz.story.exhibit import Variant, showing, with_measurements
 from gpuviz.story.lesson import Lesson, Plan, Values
 from gpuviz.story.measured import time_of
 from gpuviz.story.perform import Performance, job_of
-from gpuviz.story.showing import Variant, retold, showing
 from gpuviz.words.language import THIN
 from tests.course.performed import performed
 
@@ -80,7 +80,7 @@ def test_the_launch_counted_and_the_one_given_to_a_gpu_are_the_one_planned(
         assert sorted(buffer.count for buffer in launch.buffers) == sorted(
             spec.count for spec in job.arguments if isinstance(spec, BufferSpec | TensorMapSpec)
         )
-        assert run.told_size == plan.told_size
+        assert run.size_words == plan.size_words
 
 
 def _same_kernel(plan: Plan, made: Performance) -> bool:
@@ -120,7 +120,7 @@ def test_a_time_in_the_picture_is_that_of_a_launch_of_the_lesson(
     assert "live" not in unmeasured, "nothing was measured"
     assert "recorded" not in unmeasured or lesson.id in OWN_RECORDS
     found = {plan.role: _measurement(111.0 + 13 * number) for number, plan in enumerate(made.plans)}
-    told = retold(plain, found)
+    told = with_measurements(plain, found)
     timed = {role: time_of(run) for role, run in told.runs.items()}
     own = {time.text.replace(THIN, " ") for time in timed.values() if time is not None}
     texts, pictures = _texts(told.story), _pictures(told.story)

@@ -127,7 +127,7 @@ def test_the_heading_and_the_figures_below_come_to_the_same_wavefronts(case: str
 def test_times_are_of_sixteen_million_elements() -> None:
     plans = LESSON.plan(LESSON.defaults())
     assert [p.companion_of for p in plans] == ["", "", "", "", *WAYS]
-    assert {p.told_size.replace("\u202f", " ") for p in plans[4:]} == {"16 777 216 elements"}
+    assert {p.size_words.replace("\u202f", " ") for p in plans[4:]} == {"16 777 216 elements"}
 
 
 def test_other_banks_have_no_closed_form() -> None:

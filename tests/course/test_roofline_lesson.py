@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gpuviz.compile import nvrtc
-from gpuviz.course.together.roofline.lesson import ENDS, LESSON, ROLES, WIDTHS, tell
+from gpuviz.course.together.roofline.lesson import ENDS, LESSON, ROLES, WIDTHS, narrate
 from gpuviz.course.together.roofline.points import point_of
 from gpuviz.draw.marks import Boxes
 from gpuviz.recordings.measurement import DeviceFacts, Measurement, Peaks, Timing
@@ -144,7 +144,7 @@ def measured_story(values: dict[str, str], microseconds: float = 30.0):
         timing = Timing(np.array([microseconds / (1 + i)]))
         found = Measurement("recorded", "", device, timing=timing, peaks=Peaks(4e12, 60e12))
         runs[role] = replace(run, measurement=found)
-    return tell(check_values(LESSON, values), runs)
+    return narrate(check_values(LESSON, values), runs)
 
 
 @pytest.mark.parametrize("device", ["document", "measured", "tiles"])

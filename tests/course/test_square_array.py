@@ -12,7 +12,7 @@ from gpuviz.course.global_memory.square_array.lesson import LESSON, Walk, walk_o
 from gpuviz.course.global_memory.square_array.trials import PUBLISHED, Trial, trial_of
 from gpuviz.draw.hit import tip_at
 from gpuviz.draw.marks import Boxes
-from gpuviz.story.measured import Timed
+from gpuviz.story.measured import LaunchTime
 from gpuviz.story.perform import Performance
 from tests.course import pictures
 from tests.course.performed import performed, real
@@ -157,10 +157,10 @@ def test_the_trials_are_as_large_as_published_and_the_small_example_has_one_besi
 
 @pictures.stages
 def test_times_have_their_column(stage: str, monkeypatch: pytest.MonkeyPatch, qapp: object) -> None:
-    timed = Timed(1234.0, "recorded", "NVIDIA H200")
+    timed = LaunchTime(1234.0, "recorded", "NVIDIA H200")
     monkeypatch.setattr(square_array_trials, "time_of", lambda run: timed)
     values = LESSON.defaults() | CASES["trials"]
-    story = LESSON.tell(values, played("trials").runs)
+    story = LESSON.narrate(values, played("trials").runs)
     pictures.check_text(story, stage)
     shown = pictures.words(pictures.frame(story, 1.0, stage))
     assert shown.count("1.23\u202fms") == 7

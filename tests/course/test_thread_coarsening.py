@@ -17,7 +17,7 @@ from gpuviz.course.together.thread_coarsening.lesson import (
 from gpuviz.draw.hit import tip_at
 from gpuviz.draw.marks import Boxes
 from gpuviz.memory.request import Request, first_requests
-from gpuviz.story.measured import Timed
+from gpuviz.story.measured import LaunchTime
 from gpuviz.story.perform import Performance
 from tests.course import pictures
 from tests.course.performed import performed
@@ -182,10 +182,10 @@ def test_published_and_predicted_stand_together() -> None:
 
 @pictures.stages
 def test_times_have_their_column(stage: str, monkeypatch: pytest.MonkeyPatch, qapp: object) -> None:
-    timed = Timed(56.7, "live", "NVIDIA H200")
+    timed = LaunchTime(56.7, "live", "NVIDIA H200")
     monkeypatch.setattr(thread_coarsening, "time_of", lambda run: timed)
     values = LESSON.defaults() | CASES["adjacent unrolled"]
-    story = LESSON.tell(values, played("adjacent unrolled").runs)
+    story = LESSON.narrate(values, played("adjacent unrolled").runs)
     pictures.check_text(story, stage)
     assert "56.7\u202fµs" in pictures.words(pictures.frame(story, 1.0, stage))
 
@@ -193,9 +193,9 @@ def test_times_have_their_column(stage: str, monkeypatch: pytest.MonkeyPatch, qa
 def test_what_a_gpu_gained_stands_below_what_is_published(monkeypatch: pytest.MonkeyPatch) -> None:
     took = {"one cell": 100.0, "adjacent": 120.0, "adjacent unrolled": 80.0}
     runs = played("adjacent unrolled").runs
-    times = {id(runs[role]): Timed(us, "live", "NVIDIA H200") for role, us in took.items()}
+    times = {id(runs[role]): LaunchTime(us, "live", "NVIDIA H200") for role, us in took.items()}
     monkeypatch.setattr(thread_coarsening, "time_of", lambda run: times.get(id(run)))
-    story = LESSON.tell(LESSON.defaults() | CASES["adjacent unrolled"], runs)
+    story = LESSON.narrate(LESSON.defaults() | CASES["adjacent unrolled"], runs)
     shown = " ".join(pictures.words(pictures.frame(story, 1.0, "full")))
     assert "one cell after the other 20 % slower, all together unrolled 25 % faster" in shown
 

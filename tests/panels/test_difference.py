@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gpuviz.course.matrix_products.ladder.difference import Changed, Difference, difference
+from gpuviz.course.matrix_products.ladder.difference import Difference, DiffLine, difference
 from gpuviz.draw.layout import Rect
 from gpuviz.draw.marks import Texts
 from gpuviz.draw.palette import DARK
@@ -20,23 +20,23 @@ def test_lines_far_from_a_change_are_left_out() -> None:
     before = ["a", "b", "c", "d", "e", "f", "g"]
     after = ["a", "b", "c", "d", "e", "F", "g"]
     assert difference(before, after) == (
-        Changed(" ", "e"),
-        Changed("-", "f"),
-        Changed("+", "F"),
-        Changed(" ", "g"),
+        DiffLine(" ", "e"),
+        DiffLine("-", "f"),
+        DiffLine("+", "F"),
+        DiffLine(" ", "g"),
     )
-    assert Changed(" ", "⋯") in difference(["x", *before], ["y", *after])
+    assert DiffLine(" ", "⋯") in difference(["x", *before], ["y", *after])
 
 
 def test_a_statement_that_is_cut_keeps_its_end() -> None:
     code = "    int column = blockIdx.x * WIDTH + threadIdx.x;"
-    _, shown = words(Difference((Changed("+", code),)), 380, 200)
+    _, shown = words(Difference((DiffLine("+", code),)), 380, 200)
     assert shown.startswith("  int column = ") and shown.endswith("…threadIdx.x;")
-    assert words(Difference((Changed("+", code),)), 800, 200) == ["+", code]
+    assert words(Difference((DiffLine("+", code),)), 800, 200) == ["+", code]
 
 
 def test_what_has_no_room_is_counted() -> None:
-    panel = Difference(tuple(Changed("+", f"line{n}") for n in range(40)))
+    panel = Difference(tuple(DiffLine("+", f"line{n}") for n in range(40)))
     shown = words(panel, 300, 200)
     lines = [word for word in shown if word.startswith("line")]
     assert f"… {40 - len(lines)} more lines" in shown

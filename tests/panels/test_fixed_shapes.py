@@ -17,7 +17,7 @@ from gpuviz.draw.palette import DARK
 from gpuviz.draw.stage import Stage
 from gpuviz.panels.layout import Node, at_least, columns, first, largest, place, rows, share
 from gpuviz.panels.panel import Need, Panel
-from gpuviz.panels.picture import Moving, Picture, longest, placed
+from gpuviz.panels.picture import Movement, Picture, longest, placed
 from gpuviz.story.script import Script, pace
 
 STAGE = Stage(560, 380, DARK)
@@ -93,7 +93,10 @@ def test_a_layout_for_large_or_wide_areas_only(node: Node, wide: float, high: fl
 
 def test_things_move_from_panel_to_panel_while_both_are_there() -> None:
     start, end = np.array([0]), np.array([3])
-    moves = (Moving("a", start, "b", end, 0.5, "load"), Moving("a", start, "c", end, 0.5, "load"))
+    moves = (
+        Movement("a", start, "b", end, 0.5, "load"),
+        Movement("a", start, "c", end, 0.5, "load"),
+    )
     body = columns(Square("a"), Square("b"))
     marks = placed(Picture("Title", "Sentence.", body, moving=moves), STAGE).frame().marks
     (box,) = (mark for mark in marks if isinstance(mark, Boxes))

@@ -7,7 +7,7 @@ from gpuviz.course.together.matmul.product import Product
 from gpuviz.draw.layout import Rect
 from gpuviz.draw.palette import DARK
 from gpuviz.draw.stage import Stage
-from gpuviz.panels.grid import Grid, Hatching, Heat, Outline, Paint
+from gpuviz.panels.grid import Grid, Hatch, Heat, Outline, Paint
 
 STAGE, AREA = Stage(1280, 800, DARK), Rect(20, 100, 500, 560)
 
@@ -25,7 +25,7 @@ def test_cells_of_a_part_are_those_of_the_whole() -> None:
     assert rows == Stretch(4, 4, 10) and columns.whole
     assert stretch(9, 4, 10) == Stretch(6, 4, 10)
     whole = matrix("M", 10, 3)
-    given = (Outline(np.array([13, 0])),), (Hatching(np.array([14, 29])),)
+    given = (Outline(np.array([13, 0])),), (Hatch(np.array([14, 29])),)
     whole = Grid(**{**vars(whole), "outlines": given[0], "hatched": given[1], "own": (12,)})
     part = part_of(whole, rows, columns)
     assert part.heat is not None and part.tip is not None

@@ -13,7 +13,7 @@ from gpuviz.draw.marks import Boxes, Mark, Texts
 from gpuviz.draw.matrix import Matrix, heat
 from gpuviz.draw.palette import DARK
 from gpuviz.draw.stage import Stage
-from gpuviz.panels.grid import Grid, Hatching, Heat, Note, Outline, Paint, draw
+from gpuviz.panels.grid import Grid, Hatch, Heat, Note, Outline, Paint, draw
 from gpuviz.panels.grids import Grids
 from gpuviz.panels.panel import Panel
 
@@ -22,9 +22,7 @@ ASKS = replace(STAGE, question="How often is each element read?")
 AREA = Rect(10, 20, 400, 300)
 NEVER = np.zeros(4, bool)
 COUNTED = Grid(("M",), 2, 2, heat=Heat(np.array([3, 0, 12, 7]), 12, NEVER), note=Note(("often",)))
-WRONG = Grid(
-    ("P",), 2, 2, str, words=("1", "2", "3", "4"), hatched=(Hatching(np.array([2]), True),)
-)
+WRONG = Grid(("P",), 2, 2, str, words=("1", "2", "3", "4"), hatched=(Hatch(np.array([2]), True),))
 
 
 def words(marks: list[Mark]) -> list[str]:
@@ -64,7 +62,7 @@ def test_what_is_wrong_is_hatched_once_the_class_has_answered() -> None:
 
 def test_numbers_stand_on_hatched_cells_only_where_these_are_large() -> None:
     heat = Heat(np.array([3, 0, 2, 7]), 7, NEVER)
-    unused = replace(COUNTED, heat=heat, hatched=(Hatching(np.array([0])),))
+    unused = replace(COUNTED, heat=heat, hatched=(Hatch(np.array([0])),))
     assert words(cells(unused)) == ["3", "2", "7"]
     assert words(cells(unused, pitch=22.0)) == ["2", "7"]
 

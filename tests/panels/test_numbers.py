@@ -12,11 +12,11 @@ from gpuviz.draw.marks import Boxes, Mark, Texts
 from gpuviz.draw.palette import DARK
 from gpuviz.draw.stage import Stage
 from gpuviz.panels.bar import Bar, draw_bar
-from gpuviz.panels.figures import Counted, Figure
+from gpuviz.panels.figures import Figure, FigureRow
 from gpuviz.panels.panel import Panel
 from gpuviz.panels.shares import Share, Shares
 from gpuviz.panels.table import Column, Table, bars
-from gpuviz.story.measured import Timed, time_figures
+from gpuviz.story.measured import LaunchTime, time_figures
 
 STAGE = Stage(900, 500, DARK)
 AREA = Rect(0, 0, 600, 100)
@@ -92,7 +92,7 @@ def test_the_figure_in_bold_is_told_where_not_all_have_room() -> None:
     )
 
     def said(width: float) -> list[str]:
-        return words(marks(Counted(figures), area=Rect(0, 0, width, 30)))[1:]
+        return words(marks(FigureRow(figures), area=Rect(0, 0, width, 30)))[1:]
 
     assert said(800) == [figure.text for figure in figures]
     assert said(430) == ["1 request", "32 of 32 sectors delivered"]
@@ -101,7 +101,7 @@ def test_the_figure_in_bold_is_told_where_not_all_have_room() -> None:
 
 
 def test_a_measured_figure_goes_before_what_is_counted_but_never_without_its_launch() -> None:
-    time = Timed(12.0, "live", "NVIDIA H200", "2^20 words, 4 a lane")
+    time = LaunchTime(12.0, "live", "NVIDIA H200", "2^20 words, 4 a lane")
     figures = (
         Figure("1 request"),
         Figure("32 of 32 sectors delivered", bold=True, shorter=("32 of 32",)),
@@ -110,7 +110,7 @@ def test_a_measured_figure_goes_before_what_is_counted_but_never_without_its_lau
     )
 
     def said(width: float) -> list[str]:
-        return words(marks(Counted(figures), area=Rect(0, 0, width, 30)))
+        return words(marks(FigureRow(figures), area=Rect(0, 0, width, 30)))
 
     assert said(620)[1:] == [
         "32 of 32 sectors delivered",

@@ -12,7 +12,7 @@ from gpuviz.draw.marks import Boxes, Frame, Texts
 from gpuviz.draw.palette import DARK
 from gpuviz.draw.stage import Stage
 from gpuviz.panels.count_boxes import CountBoxes
-from gpuviz.panels.listing import Listing, Listings
+from gpuviz.panels.listing import CodeListing, Listings
 from gpuviz.panels.panel import Panel
 
 STAGE = Stage(900, 500, DARK)
@@ -68,8 +68,8 @@ def test_short_words_stand_in_narrow_boxes() -> None:
 
 
 def test_a_listing_shows_what_has_room_and_keeps_back_how_often_a_line_is_there() -> None:
-    code = Listing("indexed", "sum += a[k];", ("4 × ld.local.f32", "st.local.f32"))
-    panel = Listings((code, Listing("unrolled", "sum += a[k];", ())))
+    code = CodeListing("indexed", "sum += a[k];", ("4 × ld.local.f32", "st.local.f32"))
+    panel = Listings((code, CodeListing("unrolled", "sum += a[k];", ())))
     assert {"indexed", "4 × ld.local.f32", "st.local.f32"} <= set(said(drawn(panel)))
     assert {"ld.local.f32"} <= set(said(drawn(panel, ASKS)))
     assert "4 × ld.local.f32" not in said(drawn(panel, ASKS))

@@ -13,7 +13,7 @@ from gpuviz.arch import architecture
 from gpuviz.arguments import parse
 from gpuviz.base.errors import Cancelled, UnavailableError
 from gpuviz.compile import Program
-from gpuviz.course import Listed
+from gpuviz.course import LessonEntry
 from gpuviz.draw.marks import Boxes, Frame, Texts
 from gpuviz.draw.stage import Stage
 from gpuviz.launch.job import Job, Whose
@@ -85,7 +85,7 @@ def _steps() -> tuple[Step, ...]:
     return (*loads, Step(4.0, 6.0, "store", "store", "st.global.f32 · 4 sectors", 3, "pairs"))
 
 
-def _tell(values: Values, runs: Mapping[str, Run]) -> Story:
+def _narrate(values: Values, runs: Mapping[str, Run]) -> Story:
     stride, steps = int(values["stride"]), _steps()
     found = {role: time_of(run) for role, run in runs.items()}
     times = ", ".join(f"{r}: {t.badge} {t.text} {t.device}" for r, t in found.items() if t)
@@ -120,7 +120,7 @@ def lesson(id: str, title: str, chapter: str) -> Lesson:
         ),
         (Preset("every word", {"stride": 1}), Preset("a line a lane", {"stride": 32})),
         lambda values: (),
-        _tell,
+        _narrate,
         _problem,
     )
 
@@ -130,7 +130,7 @@ LESSONS = (
     lesson("strides", "Strides, offsets, groups", "Global memory"),
     lesson("sums", "Matmul: tiled", "Putting it together"),
 )
-COURSE = tuple(map(Listed.of, LESSONS))
+COURSE = tuple(map(LessonEntry.of, LESSONS))
 
 
 def run(values: Values, arch: str, level: Level, findings: tuple[Finding, ...] = ()) -> Run:
@@ -233,7 +233,7 @@ class FakePerform:
                 runs[one.role] = replace(
                     run(values, arch, level), size=one.size, companion_of=one.companion_of
                 )
-        return Performance(lesson.tell(values, runs), runs, plans)
+        return Performance(lesson.narrate(values, runs), runs, plans)
 
     def _wait(self, values: Values, progress: Progress, cancel: Cancel) -> None:
         for tick in range(2000):

@@ -12,10 +12,10 @@ from gpuviz.launch.versions import Version
 from gpuviz.qt.kernels.beside import earlier
 from gpuviz.qt.running.compare_commands import shared
 from gpuviz.qt.window.window import Window
+from gpuviz.story.exhibit import names_of
 from gpuviz.story.kernel_launch import KernelLaunch
 from gpuviz.story.lesson import Lesson
 from gpuviz.story.own_lesson import lesson_of
-from gpuviz.story.showing import names_of
 from gpuviz.views.link import link, parse
 from tests.qt.fake_lesson import LESSONS
 
@@ -71,7 +71,7 @@ def test_a_and_b_are_exchanged_and_another_lesson_forgets_b(window: Window, qtbo
 def test_a_kernel_beside_itself_launched_in_another_way(tmp_path: Path) -> None:
     launch = KernelLaunch(tmp_path / "f.cu", "f", "f", (4, 1, 1), (64, 1, 1), ())
     one, other = lesson_of(launch), lesson_of(replace(launch, block=(128, 1, 1)))
-    from gpuviz.story.showing import Variant
+    from gpuviz.story.exhibit import Variant
 
     variants = tuple(Variant(lesson, lesson.defaults(), "sm_90", "sass") for lesson in (one, other))
     assert names_of(variants) == ("block 64,1,1", "block 128,1,1")

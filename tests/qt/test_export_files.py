@@ -139,7 +139,7 @@ def test_data(still: View, tmp_path: Path) -> None:
     assert {len(row) for row in rows} == {8}
     assert [
         "copy",
-        still.runs["copy"].told_size,
+        still.runs["copy"].size_words,
         "sm_90",
         "0",
         "",

@@ -22,9 +22,9 @@ from gpuviz.qt.running.meter import Meter
 from gpuviz.qt.window.window import Window
 from gpuviz.recordings.measurement import DeviceFacts
 from gpuviz.run.session import Library
+from gpuviz.story.exhibit import Exhibit, Variant, measurements_of, showing
 from gpuviz.story.lesson import Plan
 from gpuviz.story.perform import Performance
-from gpuviz.story.showing import Showing, Variant, measurements_of, showing
 from gpuviz.story.sources import Sources
 from gpuviz.views.provenance import Provenance
 from tests.qt import fake_gpu
@@ -68,7 +68,7 @@ def test_numbers_stay_live_while_the_same_launch_is_performed_anew(
     qtbot.waitUntil(lambda: told_live(window), timeout=20_000)
     found: list[str] = []
 
-    def look(shown: Showing) -> None:
+    def look(shown: Exhibit) -> None:
         found.extend(one.source for one in measurements_of(shown).values())
 
     window.director.performed.connect(look)
@@ -221,7 +221,7 @@ def test_a_lesson_that_cannot_be_told_with_live_numbers_stays_and_says_so(
     make: Make, perform: FakePerform, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     perform.planned = True
-    monkeypatch.setattr("gpuviz.story.showing.retold", lambda shown, found: 1 / 0)
+    monkeypatch.setattr("gpuviz.story.exhibit.with_measurements", lambda shown, found: 1 / 0)
     window = make(gpus(), by_itself=True)
     qtbot.waitUntil(lambda: window.message.isVisible(), timeout=20_000)
     assert "every word 2" in written(window)
@@ -332,10 +332,10 @@ def test_what_was_measured_of_a_text_is_not_shown_of_another(qtbot: QtBot, tmp_p
     lesson, values = LESSONS[0], LESSONS[0].defaults()
     own = replace(plan("mine", values), kernel=str(tmp_path / "mine.cu"))
 
-    def shown(text: str) -> Showing:
+    def shown(text: str) -> Exhibit:
         made = run(values, "sm_90", "sass", ())
         runs = {"mine": replace(made, trace=replace(made.trace, source=text))}
-        performance = Performance(lesson.tell(values, runs), runs, (own,))
+        performance = Performance(lesson.narrate(values, runs), runs, (own,))
         return showing((Variant(lesson, values, "sm_90", "sass"),), (performance,))
 
     def mine(plan: Plan, arch: str, library: Library | None = None) -> Job:

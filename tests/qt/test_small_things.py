@@ -20,7 +20,7 @@ from gpuviz.qt.history.settings import Settings
 from gpuviz.qt.timing.timing_plot import COLORS, color_name, spaced
 from gpuviz.qt.window.status import _watched, _work, work_words
 from gpuviz.qt.window.window import Window
-from gpuviz.story.showing import Variant, showing
+from gpuviz.story.exhibit import Variant, showing
 from gpuviz.traces.trace import Coverage, Launch
 from gpuviz.views.provenance import Provenance, file_name
 from gpuviz.words import language

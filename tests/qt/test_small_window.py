@@ -13,7 +13,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QScrollArea, QWidget
 from pytestqt.qtbot import QtBot
 
-from gpuviz.course import SCENES, Listed
+from gpuviz.course import SCENES, LessonEntry
 from gpuviz.qt.controls.knobs import ChoiceKnob
 from gpuviz.qt.window.lesson_list import in_lines
 from gpuviz.qt.window.window import Window
@@ -82,7 +82,7 @@ def test_a_title_of_three_lines_has_a_higher_row(
 ) -> None:
     long = "Strides, offsets and groups of threads within several warps"
     lessons = (fake_lesson.LESSONS[0], replace(fake_lesson.LESSONS[1], title=long))
-    monkeypatch.setattr("tests.qt.conftest.COURSE", tuple(map(Listed.of, lessons)))
+    monkeypatch.setattr("tests.qt.conftest.COURSE", tuple(map(LessonEntry.of, lessons)))
     window = make()
     rows = [window.lessons.visualRect(window.lessons.model().index(i, 0)) for i in (1, 2)]
     assert rows[1].height() > rows[0].height()
@@ -93,7 +93,7 @@ def test_rows_make_room_for_their_titles_when_the_list_gets_narrow(
 ) -> None:
     long = "Strides, offsets and groups of threads"
     lessons = tuple(replace(one, title=long) for one in fake_lesson.LESSONS)
-    monkeypatch.setattr("tests.qt.conftest.COURSE", tuple(map(Listed.of, lessons)))
+    monkeypatch.setattr("tests.qt.conftest.COURSE", tuple(map(LessonEntry.of, lessons)))
     window = make()
     window.resize(1309, 720)
     qtbot.wait(150)  # until Qt has laid it out for the other height

@@ -24,8 +24,8 @@ from gpuviz.qt.timing.time_view import TimeView, written
 from gpuviz.qt.timing.time_work import name_of
 from gpuviz.qt.window.window import Window
 from gpuviz.results.time_rows import WAITS
+from gpuviz.story.exhibit import Variant
 from gpuviz.story.lesson import Plan
-from gpuviz.story.showing import Variant
 from gpuviz.timing.explained import Explained
 from gpuviz.timing.warp_states import State
 from gpuviz.views.subject import Subject, Wish

@@ -11,7 +11,7 @@ from gpuviz.base.errors import Cancelled, UnavailableError
 from gpuviz.export import perfetto
 from gpuviz.export.export import Export
 from gpuviz.panels.limit_bars import bars_of
-from gpuviz.panels.limit_words import limit_sentence, model_note, told
+from gpuviz.panels.limit_words import limit_sentence, model_note, what_if_words
 from gpuviz.timing.bounds import Bound, Limits
 from gpuviz.timing.device import DEVICES, H200, device_of
 from gpuviz.timing.explained import Explained, explained
@@ -35,7 +35,7 @@ def test_without_bank_conflicts_another_unit_limits() -> None:
     assert e.limits.limiter == best.resource == "wavefronts"
     assert best.cycles < 0.1 * e.prediction.cycles and best.limiter == "alu"
     assert best.microseconds == pytest.approx(best.cycles / H200.clock_ghz / 1e3 + H200.launch_us)
-    said = told(e, best)
+    said = what_if_words(e, best)
     assert said.startswith("Without bank conflicts, 131") and "integers" in said
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gpuviz.course import lesson
-from gpuviz.story.showing import Variant, names_of
+from gpuviz.story.exhibit import Variant, names_of
 from gpuviz.views.performed import view_of
 from gpuviz.views.provenance import Provenance
 

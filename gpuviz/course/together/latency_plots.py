@@ -12,7 +12,7 @@ from gpuviz.base.arrays import F64
 from gpuviz.course.together.latency_hiding import LOADS, WARPS, Latency, Variant
 from gpuviz.draw.axis import logarithmic
 from gpuviz.panels.bar import Bar
-from gpuviz.panels.figures import Sourced
+from gpuviz.panels.figures import Provenance
 from gpuviz.panels.layout import Line, rows, spare
 from gpuviz.panels.panel import Ink
 from gpuviz.panels.picture import Picture
@@ -22,7 +22,7 @@ from gpuviz.words.language import grouped, tr
 
 
 @dataclass(frozen=True, eq=False)
-class Shown:
+class LatencyModel:
     """All that the pictures select from: a multiprocessor with its warps, the kernels as compiled,
     and what was measured of the sweep (None: nothing).
     """
@@ -40,7 +40,7 @@ class Shown:
     device: str
 
 
-def warps_needed(shown: Shown, share: float) -> Picture:
+def warps_needed(shown: LatencyModel, share: float) -> Picture:
     """Needed warps over independent instructions."""
     texts = (
         tr(
@@ -56,11 +56,11 @@ def warps_needed(shown: Shown, share: float) -> Picture:
         tr(
             "Rings: our kernel with 1, 2, 4 and 8 loads at once, with the registers it compiles to."
         ),
-        rows(_needed(shown, share), Sourced(texts, tr("model"), "accent")),
+        rows(_needed(shown, share), Provenance(texts, tr("model"), "accent")),
     )
 
 
-def _needed(shown: Shown, share: float) -> Plot:
+def _needed(shown: LatencyModel, share: float) -> Plot:
     """The line above which latency is hidden; the kernels as compiled, and the one chosen."""
     one, fitting = shown.one, [v for v in shown.variants if v.latency.warps]
     top = 2.0 ** np.ceil(np.log2(max(one.wait / one.cycles, 64.0)) + 0.01)
@@ -110,7 +110,7 @@ def _tip(one: Variant) -> str:
     )
 
 
-def as_compiled(shown: Shown, share: float) -> Picture:
+def as_compiled(shown: LatencyModel, share: float) -> Picture:
     """The kernels as compiled."""
     ink: Ink = "muted" if shown.rates is None else "good"
     texts = (tr("how fast one multiprocessor loads: {device}", device=shown.device), shown.device)
@@ -131,15 +131,15 @@ def as_compiled(shown: Shown, share: float) -> Picture:
     )
     body: Line = rows(
         _table(shown, share),
-        Sourced(model, tr("model"), "accent"),
-        Sourced(texts, shown.badge, ink),
+        Provenance(model, tr("model"), "accent"),
+        Provenance(texts, shown.badge, ink),
         spare(_needed(shown, 1.0)),
     )
     said = tr("The compiler keeps every load that is under way in a register of its own.")
     return Picture(title, said, body)
 
 
-def _table(shown: Shown, share: float) -> Table:
+def _table(shown: LatencyModel, share: float) -> Table:
     """What each kernel takes, leaves, and reaches."""
     every, rates, model = shown.variants, shown.rates, tr("model")
     cells = tuple("–" for _ in every)
@@ -173,7 +173,7 @@ def _table(shown: Shown, share: float) -> Table:
     return Table(columns, LOADS.index(shown.one.independent), count)
 
 
-def as_measured(shown: Shown, rates: F64, share: float) -> Picture:
+def as_measured(shown: LatencyModel, rates: F64, share: float) -> Picture:
     """Gigabytes a second over warps, a line for each number of loads at once."""
     x = logarithmic((tr("warps on the multiprocessor"), tr("warps")), 1.0, 32.0, 2.0)
     low, high = 2.0 ** np.floor(np.log2(rates.min())), 2.0 ** np.ceil(np.log2(rates.max()))
@@ -191,9 +191,9 @@ def as_measured(shown: Shown, rates: F64, share: float) -> Picture:
     )
 
 
-def of_one_load(waits: F64 | None, device: str, badge: str) -> tuple[Sourced, ...]:
+def of_one_load(waits: F64 | None, device: str, badge: str) -> tuple[Provenance, ...]:
     """What a load of a warp alone takes, as measured, and what is published."""
-    published = Sourced(
+    published = Provenance(
         (
             tr(
                 "400 to 600 cycles from global memory · lecture slides (G80), Threads and blocks "
@@ -203,7 +203,7 @@ def of_one_load(waits: F64 | None, device: str, badge: str) -> tuple[Sourced, ..
         )
     )
     if waits is None:
-        return Sourced((device,), badge, "good"), published
+        return Provenance((device,), badge, "good"), published
     wait = f"{waits[0, 0]:.0f}"
     texts = (
         tr(
@@ -213,4 +213,4 @@ def of_one_load(waits: F64 | None, device: str, badge: str) -> tuple[Sourced, ..
         ),
         tr("{device}: {n} cycles a load", device=device, n=wait),
     )
-    return Sourced(texts, badge, "good"), published
+    return Provenance(texts, badge, "good"), published

@@ -10,7 +10,7 @@ import numpy as np
 
 from gpuviz.base.arrays import Bool
 from gpuviz.draw.axis import logarithmic
-from gpuviz.panels.figures import Counted, Figure
+from gpuviz.panels.figures import Figure, FigureRow
 from gpuviz.panels.panel import Ink
 from gpuviz.panels.plot import Curve, Element, Plot, Points
 from gpuviz.timing.timeline import Timeline
@@ -74,9 +74,9 @@ class UnderWay:
         far = taken[[State.L1, State.L2, State.MEMORY]].sum()
         return float(far / max(taken.sum(), 1.0))
 
-    def figures(self) -> Counted:
+    def figures(self) -> FigureRow:
         """Under way, latency, rate."""
-        return Counted(
+        return FigureRow(
             (
                 Figure(tr("{n} bytes under way", n=grouped(round(self.under_way))), "accent", True),
                 Figure(tr("latency {n} cycles", n=f"{self.latency:.0f}")),

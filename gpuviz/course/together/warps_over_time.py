@@ -21,7 +21,7 @@ from gpuviz.course.together.latency_hiding import (
 from gpuviz.course.together.latency_plots import of_one_load
 from gpuviz.course.together.under_way import LINE, Group, UnderWay, law
 from gpuviz.draw.axis import logarithmic
-from gpuviz.panels.figures import Sourced
+from gpuviz.panels.figures import Provenance
 from gpuviz.panels.layout import at_least, columns, first, rows, share, spare
 from gpuviz.panels.panel import Ink
 from gpuviz.panels.picture import Picture
@@ -41,7 +41,7 @@ _INKS: tuple[Ink, ...] = ("warn", "good", "shared", "accent")
 
 
 @dataclass(frozen=True, eq=False)
-class Simulated:
+class WarpSimulation:
     """All that the pictures select from.
 
     `every` (24) blocks of the sweep over time, by warps and loads at once; `recorded` (6, 4)
@@ -82,7 +82,7 @@ class Simulated:
 
 def simulated(
     arch: Architecture, sweep: Run, variants: tuple[Variant, ...], threads: int
-) -> Simulated | None:
+) -> WarpSimulation | None:
     """The sweep over time; None where the device is not modelled."""
     shapes = [(warps, loads) for warps in WARPS for loads in LOADS]
     if len(sweep.timelines) != len(shapes):
@@ -93,14 +93,14 @@ def simulated(
     )
     found, rates = sweep.measurement, rates_of(sweep)
     badge, where = (found.badge, found.gpu) if found and rates is not None else ("", "")
-    return Simulated(arch, every, variants, threads, rates, waits_of(sweep), badge, where)
+    return WarpSimulation(arch, every, variants, threads, rates, waits_of(sweep), badge, where)
 
 
 def _nanoseconds(timeline: Timeline) -> float:
     return timeline.cycles / timeline.device.clock_ghz
 
 
-def tell(shown: Simulated, independent: int, role: str, lines: tuple[int, int]) -> Story:
+def narrate(shown: WarpSimulation, independent: int, role: str, lines: tuple[int, int]) -> Story:
     """One warp; more warps; more loads of each; Little's law; recorded; as compiled.
 
     `lines` of the source load, and use what was loaded; `role` is that of the sweep.
@@ -143,7 +143,7 @@ def tell(shown: Simulated, independent: int, role: str, lines: tuple[int, int]) 
 # Over time
 
 
-def _over_time(shown: Simulated, one: UnderWay, part: float) -> Picture:
+def _over_time(shown: WarpSimulation, one: UnderWay, part: float) -> Picture:
     """The first loads of a block's warps."""
     span = _seen(shown, one)
     panel = WarpTimeline(one.timeline, 0.0, span, now=span * part if part < 1 else None)
@@ -159,12 +159,12 @@ def _over_time(shown: Simulated, one: UnderWay, part: float) -> Picture:
     return Picture(_title(shown, one), said, body)
 
 
-def _seen(shown: Simulated, one: UnderWay) -> float:
+def _seen(shown: WarpSimulation, one: UnderWay) -> float:
     """The last cycle that is in view."""
     return min(_LOADS_SHOWN * shown.one.latency, one.timeline.cycles)
 
 
-def _title(shown: Simulated, one: UnderWay) -> str:
+def _title(shown: WarpSimulation, one: UnderWay) -> str:
     """What this block shows, beside the least."""
     loads = trn("{n} load at once", "{n} loads at once", one.each)
     if one is shown.one:
@@ -185,17 +185,17 @@ def _title(shown: Simulated, one: UnderWay) -> str:
     )
 
 
-def _source(shown: Simulated) -> Sourced:
+def _source(shown: WarpSimulation) -> Provenance:
     where = tr(
         "each block alone on a multiprocessor of an {device}, the data in L2", device=shown.device
     )
-    return Sourced((where, shown.device), tr("model"), "accent")
+    return Provenance((where, shown.device), tr("model"), "accent")
 
 
 # Little's law
 
 
-def _law(shown: Simulated, grown: float) -> Picture:
+def _law(shown: WarpSimulation, grown: float) -> Picture:
     """All blocks: bytes a cycle over bytes under way, by loads at once."""
     groups = [
         Group(tuple(one for one in shown.every if one.each == loads), ink, hollow=loads > 1)
@@ -222,7 +222,7 @@ def _law(shown: Simulated, grown: float) -> Picture:
     return Picture(title, said, rows(share(1, plot), spare(_source(shown))))
 
 
-def _enough(shown: Simulated) -> int:
+def _enough(shown: WarpSimulation) -> int:
     """Lines under way that fill what L2 gives a multiprocessor."""
     port = shown.one.timeline.device.port * 32
     return ceil(port * shown.one.latency / LINE)
@@ -237,10 +237,10 @@ def _tip(one: UnderWay) -> str:
 # Beside what was recorded
 
 
-def _beside(shown: Simulated, grown: float) -> Picture:
+def _beside(shown: WarpSimulation, grown: float) -> Picture:
     """Gigabytes a second over warps: lines are modelled, discs recorded."""
     plot = _rates_plot(shown, grown)
-    model = Sourced((tr("lines: {device}", device=shown.device),), tr("model"), "accent")
+    model = Provenance((tr("lines: {device}", device=shown.device),), tr("model"), "accent")
     if shown.recorded is None:
         title = tr("Twice the loads at once do what twice the warps do, until L2 gives no more")
         return Picture(title, _alone(), rows(share(1, plot), model))
@@ -271,13 +271,13 @@ def _alone() -> str:
     )
 
 
-def _apart(shown: Simulated) -> F64:
+def _apart(shown: WarpSimulation) -> F64:
     """(6, 4) how much longer each block took than modelled, 0.1 for a tenth."""
     assert shown.recorded is not None
     return np.asarray(shown.rates / shown.recorded - 1)
 
 
-def _rates_plot(shown: Simulated, grown: float) -> Plot:
+def _rates_plot(shown: WarpSimulation, grown: float) -> Plot:
     rates, recorded = shown.rates, shown.recorded
     every = rates if recorded is None else np.concatenate([rates, recorded])
     low, high = 2.0 ** np.floor(np.log2(every.min())), 2.0 ** np.ceil(np.log2(every.max()))
@@ -292,7 +292,7 @@ def _rates_plot(shown: Simulated, grown: float) -> Plot:
     return Plot(x, logarithmic(titles, float(low), float(high), 2.0), tuple(elements))
 
 
-def _residuals(shown: Simulated) -> Table:
+def _residuals(shown: WarpSimulation) -> Table:
     """Modelled, recorded, and how much longer, of a warp and of many."""
     assert shown.recorded is not None
     chosen = [(row, c) for row in (0, len(WARPS) - 1) for c in range(len(LOADS))]
@@ -316,7 +316,7 @@ def _residuals(shown: Simulated) -> Table:
 # As compiled
 
 
-def _compiled(shown: Simulated, part: float) -> Picture:
+def _compiled(shown: WarpSimulation, part: float) -> Picture:
     """What loads at once cost: registers, and so warps; and what both give."""
     several = len({v.latency.warps for v in shown.variants}) > 1
     title = (
@@ -325,7 +325,7 @@ def _compiled(shown: Simulated, part: float) -> Picture:
         else tr("Loads at once cost registers; this multiprocessor has enough of them")
     )
     where = tr("{name}: {threads} threads a block", name=shown.device, threads=shown.threads)
-    source = Sourced((where, shown.device), tr("model"), "accent")
+    source = Provenance((where, shown.device), tr("model"), "accent")
     plot = _rates_plot(shown, 1.0)
     if shown.recorded is not None:
         what = tr("lines: {model} · discs: {recorded}", model=tr("model"), recorded=shown.badge)
@@ -335,7 +335,7 @@ def _compiled(shown: Simulated, part: float) -> Picture:
     return Picture(title, said, body)
 
 
-def _table(shown: Simulated, part: float) -> Table:
+def _table(shown: WarpSimulation, part: float) -> Table:
     every, model, enough = shown.variants, tr("model"), _enough(shown)
     chosen = [(len(WARPS) - 1, c) for c in range(len(LOADS))]
     recorded = (

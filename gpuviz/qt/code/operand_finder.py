@@ -11,8 +11,8 @@ from gpuviz.qt.running.in_thread import InThread
 
 if TYPE_CHECKING:
     from gpuviz.memory.operands import Operands
+    from gpuviz.story.exhibit import Exhibit, Variant
     from gpuviz.story.lesson import Plan
-    from gpuviz.story.showing import Showing, Variant
 
 _KEPT = 8  # texts whose operands are known
 
@@ -32,7 +32,7 @@ class OperandFinder(QObject):
         self._known: dict[str, Operands] = {}
         self._work = InThread(self._take, self)
 
-    def ask(self, showing: Showing, key: str) -> Operands:
+    def ask(self, showing: Exhibit, key: str) -> Operands:
         """The operands of a run, none while they are not known: `found` tells them then."""
         run, plan = showing.runs[key], showing.plans.get(key)
         ptx = run.trace.ptx

@@ -41,8 +41,8 @@ if TYPE_CHECKING:
     from gpuviz.results.code_text import Code
     from gpuviz.results.line_rows import LineRow
     from gpuviz.run.run import Run
+    from gpuviz.story.exhibit import Exhibit
     from gpuviz.story.script import Step
-    from gpuviz.story.showing import Showing
 
 # Name and language of each tab; one more line here, and in `_codes`, is one more tab.
 TABS = ((later("source"), "cuda"), ("PTX", "ptx"), ("SASS", "sass"))
@@ -66,7 +66,7 @@ class Source(QWidget):
         self._player = player
         self._runs: Mapping[str, Run] = {}
         self._codes: list[Code] = []
-        self._showing: Showing | None = None
+        self._showing: Exhibit | None = None
         self._stale = {BESIDE, LINES, BUFFERS, TIME}  # tabs that do not show the run in view yet
         self._role = ""
         self._step: Step | None = None
@@ -135,7 +135,7 @@ class Source(QWidget):
         finder.found.connect(self._learn)
         self.stack.setCurrentIndex(self.tabs.currentIndex())
 
-    def show_runs(self, showing: Showing) -> None:
+    def show_runs(self, showing: Exhibit) -> None:
         """Show the code of the runs."""
         self._runs, self._showing = showing.runs, showing
         self.places.show_runs(showing)
@@ -348,7 +348,7 @@ def _codes(run: Run) -> list[Code]:
     return [code_text.cuda(run), code_text.ptx(run), code_text.sass(run)]
 
 
-def _rows(showing: Showing, key: str, operands: Operands) -> list[LineRow]:
+def _rows(showing: Exhibit, key: str, operands: Operands) -> list[LineRow]:
     """The lines of a run by cost. What ranks them is loaded when they are looked at first."""
     from gpuviz.arch import architecture
     from gpuviz.memory.line_costs import line_costs

@@ -30,7 +30,7 @@ from gpuviz.results.launch_sizes import sizes_listed, sizes_said
 from gpuviz.results.quantities import Row, folded, rows_for, rows_of
 from gpuviz.results.residuals import all_verdicts
 from gpuviz.run.run import not_checked
-from gpuviz.story.showing import Showing
+from gpuviz.story.exhibit import Exhibit
 from gpuviz.words.language import tr
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class Counts(QWidget):
     def __init__(self, theme: Theme) -> None:
         super().__init__()
         self._theme = theme
-        self._showing: Showing | None = None
+        self._showing: Exhibit | None = None
         self._measured: dict[str, Measured] = {}
         self._explained: dict[str, Explained] = {}
         self._closed: set[str] = set()  # groups of rows that are folded
@@ -104,13 +104,13 @@ class Counts(QWidget):
         ):
             column.addWidget(widget)
 
-    def show_runs(self, showing: Showing) -> None:
+    def show_runs(self, showing: Exhibit) -> None:
         """Show the counts of a performance, or of two."""
         self._measured, self._explained = {}, {}
         self.update_runs(showing)
         self.show()
 
-    def update_runs(self, showing: Showing) -> None:
+    def update_runs(self, showing: Exhibit) -> None:
         """The same launches, of which more is known."""
         self._showing = showing
         self._views = views_of(showing)

@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from gpuviz.qt.commands.actions import Actions
     from gpuviz.qt.kernels.own_kernel import OwnKernel
     from gpuviz.qt.running.core import Core
+    from gpuviz.story.exhibit import Exhibit
     from gpuviz.story.kernel_launch import KernelLaunch
     from gpuviz.story.lesson import Lesson
-    from gpuviz.story.showing import Showing
 
 _OFFERED = 8  # earlier texts
 
@@ -65,7 +65,7 @@ class Beside(QObject):
         if self._own.launch is not None:
             self.opener.open(self._own.launch.path, self._core.director.arch)
 
-    def _keep(self, showing: Showing) -> None:
+    def _keep(self, showing: Exhibit) -> None:
         """Keep the text that ran as side A."""
         side, launch = showing.sides[0], self._own.launch
         if launch is None or side.variant.prebuilt:

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from gpuviz.qt.kernels.drafts import Drafts
     from gpuviz.qt.kernels.launch_panel import LaunchPanel
     from gpuviz.qt.running.core import Core
+    from gpuviz.story.exhibit import Exhibit
     from gpuviz.story.lesson import Lesson
-    from gpuviz.story.showing import Showing
 
 FIELD_MS, SOURCE_MS = 250, 80  # after the last key
 NO_SOURCE = (".ptx",)  # what is compiled already is not edited
@@ -175,7 +175,7 @@ class OwnKernel(QObject):
         self.doubted.emit(self._broken)
         self._show()
 
-    def _arrive(self, showing: Showing) -> None:
+    def _arrive(self, showing: Exhibit) -> None:
         """What is shown was compiled: to be had from the cache."""
         variant = showing.sides[0].variant
         if variant.lesson is self._core.player.lesson and not variant.prebuilt:

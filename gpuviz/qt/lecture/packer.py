@@ -20,8 +20,8 @@ from gpuviz.qt.running.worker import PATIENCE
 from gpuviz.recordings.measurement import Measurement
 from gpuviz.recordings.recording import Entry, LaunchKey, key_of
 from gpuviz.run.session import Library
+from gpuviz.story.exhibit import Exhibit
 from gpuviz.story.lesson import Plan
-from gpuviz.story.showing import Showing
 
 if TYPE_CHECKING:
     from gpuviz.lectures.packing import Packing
@@ -49,7 +49,7 @@ class Packer(QObject):
     def __init__(self, meter: Meter, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._live: dict[LaunchKey, Entry] = {}
-        self._showing: Showing | None = None
+        self._showing: Exhibit | None = None
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
         self._ended.connect(self._end)
@@ -60,7 +60,7 @@ class Packer(QObject):
         """Whether a bundle is being made."""
         return self._thread is not None
 
-    def follow(self, showing: Showing) -> None:
+    def follow(self, showing: Exhibit) -> None:
         """These launches are shown: measurements are of them."""
         self._showing = showing
 

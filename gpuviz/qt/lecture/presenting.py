@@ -19,7 +19,7 @@ from gpuviz.qt.running.core import Core
 from gpuviz.qt.running.viewing import Viewing
 from gpuviz.qt.running.worker import Perform
 from gpuviz.run.session import Library
-from gpuviz.story.showing import Showing
+from gpuviz.story.exhibit import Exhibit
 from gpuviz.words.language import tr
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ class Presenting(QObject):
         self,
         lecture: Lecture,
         library: Library,
-        known: Mapping[int, Showing],
+        known: Mapping[int, Exhibit],
         slide: int,
         rehearses: bool,
     ) -> None:
@@ -114,7 +114,7 @@ class Presenting(QObject):
         self._document.change(lambda lecture: changed(lecture, changes))
         return tr("kept with the slide; save the lecture in the window")
 
-    def _known(self) -> dict[int, Showing]:
+    def _known(self) -> dict[int, Exhibit]:
         """What is shown, if it is the view that was chosen last: it need not be run again."""
         view, showing = self._viewing.view(), self._core.director.showing
         if view is None or showing is None or showing.sides[0].variant.prebuilt:

@@ -17,9 +17,9 @@ from gpuviz.qt.running.worker import Job, Perform, Performer
 
 if TYPE_CHECKING:
     from gpuviz.lectures.picture import Shown
+    from gpuviz.story.exhibit import Exhibit, Variant
     from gpuviz.story.lesson import Story
     from gpuviz.story.perform import Performance
-    from gpuviz.story.showing import Showing, Variant
 
 SIZE = QSize(80, 45)  # as they are shown
 _SHARP = 2  # device pixels for each of these
@@ -77,7 +77,7 @@ class SlideThumbnails(QObject):
         self._under_way = None
         self._performer.cancel()
 
-    def _see(self, showing: Showing) -> None:
+    def _see(self, showing: Exhibit) -> None:
         """What the director shows is the picture of the slide that was chosen."""
         from gpuviz.qt.presenter.slide_runs import variants_of
 
@@ -120,7 +120,7 @@ class SlideThumbnails(QObject):
         self._performer.ask(job)
 
     def _take(self, job: Job, performances: tuple[Performance, ...]) -> None:
-        from gpuviz.story.showing import showing
+        from gpuviz.story.exhibit import showing
 
         slide, self._under_way = self._under_way, None
         if slide is not None:
@@ -173,7 +173,7 @@ def _painted(shown: Shown) -> QPixmap:
 
 def _what(variant: Variant) -> object:
     """What a variant runs, and on which architecture."""
-    return variant.lesson.id, variant.values, variant.arch, variant.lesson.tell
+    return variant.lesson.id, variant.values, variant.arch, variant.lesson.narrate
 
 
 def _key(slide: Slide) -> str:

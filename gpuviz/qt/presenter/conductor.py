@@ -21,7 +21,7 @@ from gpuviz.qt.playing.player import Player
 from gpuviz.qt.presenter.slide_measurements import SlideMeasurements
 from gpuviz.qt.presenter.slide_runs import SlideRuns
 from gpuviz.qt.presenter.varied_runs import VariedRuns
-from gpuviz.story.showing import Showing
+from gpuviz.story.exhibit import Exhibit
 
 Blank = Literal["", "black", "white"]
 _LATE = 10**6  # a cue behind all others
@@ -101,7 +101,7 @@ class Conductor(QObject):
         return self._variation
 
     @property
-    def varied(self) -> Showing | None:
+    def varied(self) -> Exhibit | None:
         """What was performed in place of what was planned, None until it has been."""
         if self._variation is None:
             return None
@@ -349,7 +349,7 @@ class Conductor(QObject):
         return Shown(slide, made.story, found, counted, trouble, hands, prediction)
 
 
-def _changed(slide: Slide, varied: Variation, made: Showing) -> tuple[Slide, str]:
+def _changed(slide: Slide, varied: Variation, made: Exhibit) -> tuple[Slide, str]:
     """The slide as it is shown instead, and what stands against asking its question anew."""
     question, trouble = None, ""
     if varied.asked and slide.question is not None:

@@ -32,7 +32,7 @@ from gpuviz.qt.presenter.varied_runs import VariedRuns
 from gpuviz.qt.running.meter import Meter
 from gpuviz.qt.running.worker import Perform
 from gpuviz.run.session import Library
-from gpuviz.story.showing import Showing
+from gpuviz.story.exhibit import Exhibit
 from gpuviz.story.sources import Sources
 
 THEME = "projector"
@@ -97,7 +97,7 @@ class Presentation(QObject):
         sources: Sources,
         library: Library | None = None,
         parent: QObject | None = None,
-        known: Mapping[int, Showing] | None = None,
+        known: Mapping[int, Exhibit] | None = None,
         calm: bool = False,
         use: float = State().use,
         keep: Keep | None = None,

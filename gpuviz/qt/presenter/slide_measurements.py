@@ -14,7 +14,7 @@ from gpuviz.gpu.consent import Code
 from gpuviz.qt.running.meter import Meter
 from gpuviz.qt.running.retelling import Retelling
 from gpuviz.recordings.measurement import DeviceFacts, Measurement
-from gpuviz.story.showing import Showing, measurements_of
+from gpuviz.story.exhibit import Exhibit, measurements_of
 from gpuviz.words.language import tr
 
 
@@ -33,8 +33,8 @@ class SlideMeasurements(QObject):
     def __init__(self, meter: Meter, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._meter = meter
-        self._showing: Showing | None = None
-        self._told: dict[Showing, Showing] = {}
+        self._showing: Exhibit | None = None
+        self._told: dict[Exhibit, Exhibit] = {}
         self.words = ""
         self._retelling = Retelling(meter, self._now, self._retell, self)
         self._retelling.broke.connect(lambda error: self._say(f"{type(error).__name__}: {error}"))
@@ -47,7 +47,7 @@ class SlideMeasurements(QObject):
         """Find out whether there is a GPU."""
         self._meter.look()
 
-    def show(self, showing: Showing | None) -> None:
+    def show(self, showing: Exhibit | None) -> None:
         """Another slide: what is known of it, and what a GPU makes of it from now on."""
         self._showing = showing
         if showing is None:
@@ -61,11 +61,11 @@ class SlideMeasurements(QObject):
         if self._showing is not None and self._showing.plans and self._meter.state.device:
             self._meter.run_once()
 
-    def told(self, showing: Showing) -> Showing:
+    def told(self, showing: Exhibit) -> Exhibit:
         """What a slide shows, told with the newest measurements."""
         return self._told.get(showing, showing)
 
-    def of(self, showing: Showing) -> Mapping[str, Measurement]:
+    def of(self, showing: Exhibit) -> Mapping[str, Measurement]:
         """The measurements of what a slide shows, live ones before recorded ones."""
         told = measurements_of(self.told(showing))
         return {**told, **self._meter.known} if showing is self._showing else told
@@ -74,10 +74,10 @@ class SlideMeasurements(QObject):
         """End the meter."""
         self._meter.close()
 
-    def _now(self) -> Showing | None:
+    def _now(self) -> Exhibit | None:
         return self.told(self._showing) if self._showing is not None else None
 
-    def _retell(self, made: Showing) -> None:
+    def _retell(self, made: Exhibit) -> None:
         if self._showing is not None:
             self._told[self._showing] = made
             self.changed.emit()

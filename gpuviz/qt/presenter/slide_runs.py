@@ -12,7 +12,7 @@ from gpuviz.lectures.over_time import lesson_of
 from gpuviz.lectures.plot_beside import plot_of
 from gpuviz.qt.running.worker import Job, Perform, Performer
 from gpuviz.run.session import Library
-from gpuviz.story.showing import Showing, Variant, showing
+from gpuviz.story.exhibit import Exhibit, Variant, showing
 from gpuviz.views import performed
 
 
@@ -32,11 +32,11 @@ class SlideRuns(QObject):
         perform: Perform,
         library: Library | None = None,
         parent: QObject | None = None,
-        known: Mapping[int, Showing] | None = None,
+        known: Mapping[int, Exhibit] | None = None,
     ) -> None:
         super().__init__(parent)
         self._slides, self._library = lecture.slides, library
-        self._done: dict[int, Showing] = dict(known or {})
+        self._done: dict[int, Exhibit] = dict(known or {})
         self._why_not: dict[int, str] = {}
         self._under_way: int | None = None
         self._job: Job | None = None
@@ -45,7 +45,7 @@ class SlideRuns(QObject):
         self._performer.performed.connect(self._take)
         self._performer.failed.connect(self._fail)
 
-    def showing(self, number: int) -> Showing | None:
+    def showing(self, number: int) -> Exhibit | None:
         """What was performed of a slide, None while there is nothing."""
         return self._done.get(number)
 

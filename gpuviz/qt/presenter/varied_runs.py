@@ -9,7 +9,7 @@ from gpuviz.lectures.lecture import Slide
 from gpuviz.qt.presenter.slide_runs import variants_of
 from gpuviz.qt.running.worker import Job, Perform, Performer
 from gpuviz.run.session import Library
-from gpuviz.story.showing import Showing, showing
+from gpuviz.story.exhibit import Exhibit, showing
 
 _KEPT = 8  # that are gone back to without being run again
 
@@ -29,7 +29,7 @@ class VariedRuns(QObject):
     ) -> None:
         super().__init__(parent)
         self._library = library
-        self._done: list[tuple[Slide, Showing]] = []
+        self._done: list[tuple[Slide, Exhibit]] = []
         self._wanted: Slide | None = None
         self._job: Job | None = None
         self.share: float | None = None  # of the run under way; None when there is none
@@ -39,7 +39,7 @@ class VariedRuns(QObject):
         self._performer.failed.connect(self._fail)
         self._performer.progressed.connect(self._come_further)
 
-    def showing(self, slide: Slide) -> Showing | None:
+    def showing(self, slide: Slide) -> Exhibit | None:
         """What was performed of a slide with a view like this, None while there is nothing."""
         return next((made for one, made in self._done if one == slide), None)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 
 from gpuviz.arch import ARCHITECTURES
-from gpuviz.course import Listed
+from gpuviz.course import LessonEntry
 from gpuviz.qt.commands.actions import Actions, Command
 from gpuviz.qt.playing.player import Player
 from gpuviz.qt.running.comparison import AS_A, Comparison
@@ -58,12 +58,12 @@ class CompareCommands:
         self.switch(True)
         self._comparison.set_values(values)
 
-    def with_listed(self, listed: Listed) -> None:
+    def with_listed(self, listed: LessonEntry) -> None:
         """Compare with another lesson, as it begins."""
         lesson = listed.open()
         self._comparison.set_lesson(lesson, shared(lesson, self._player.values))
 
-    def add(self, listed: Listed) -> None:
+    def add(self, listed: LessonEntry) -> None:
         """A command that compares with a lesson."""
         text = tr("Compare with: {preset}", preset=tr(listed.title))
         command = Command(f"compare.lesson.{listed.id}", text, "Compare")

@@ -23,7 +23,7 @@ from gpuviz.words.language import later
 if TYPE_CHECKING:
     from PySide6.QtCore import QObject
 
-    from gpuviz.course import Listed
+    from gpuviz.course import LessonEntry
     from gpuviz.qt.history.settings import Settings
     from gpuviz.qt.running.worker import Perform
     from gpuviz.run.run import Level
@@ -53,7 +53,7 @@ class Core:
 def as_left(
     settings: Settings,
     session: Session,
-    lessons: Sequence[Listed],
+    lessons: Sequence[LessonEntry],
     perform: Perform,
     sources: Sources,
     parent: QObject,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
-from gpuviz.course import Listed
+from gpuviz.course import LessonEntry
 
 if TYPE_CHECKING:
     from gpuviz.qt.history.settings import Settings
@@ -25,8 +25,8 @@ class Course(QObject):
 
     Signals
     -------
-    added : `Listed`, a lesson made of a user's own kernel, which is among the others from now on
-    renamed : `Listed`, such a lesson under another name
+    added : `LessonEntry`, a lesson made of a user's own kernel, among the others from now on
+    renamed : `LessonEntry`, such a lesson under another name
     removed : the id of such a lesson, which is no longer there
     """
 
@@ -35,7 +35,11 @@ class Course(QObject):
     removed = Signal(str)
 
     def __init__(
-        self, lessons: Sequence[Listed], player: Player, comparison: Comparison, settings: Settings
+        self,
+        lessons: Sequence[LessonEntry],
+        player: Player,
+        comparison: Comparison,
+        settings: Settings,
     ) -> None:
         super().__init__(player)
         self.lessons = tuple(lessons)
@@ -43,7 +47,7 @@ class Course(QObject):
         self._settings = settings
         self._titles: dict[str, str] = {}  # of users' kernels, as they are called by themselves
 
-    def open(self, listed: Listed) -> None:
+    def open(self, listed: LessonEntry) -> None:
         """Show a lesson, unless it is shown already; a user's kernel as it was launched last."""
         lesson = next((one for one in self.lessons if one.id == listed.id), listed).open()
         if lesson is not self._player.lesson:
@@ -57,10 +61,10 @@ class Course(QObject):
         self._titles.setdefault(lesson.id, lesson.title)
         lesson, known = self._named(lesson), self._known(lesson.id)
         if known is None:
-            self.lessons += (Listed.of(lesson),)
+            self.lessons += (LessonEntry.of(lesson),)
             self.added.emit(self.lessons[-1])
         elif dict(known.open().launch) != dict(lesson.launch):
-            self._replace(known, Listed.of(lesson))
+            self._replace(known, LessonEntry.of(lesson))
         self.open(known or self.lessons[-1])
 
     def rename(self, id: str, name: str) -> None:
@@ -70,7 +74,7 @@ class Course(QObject):
             return
         self._settings.keep(f"{_NAMES}/{id}", name.strip())
         plain = replace(known.open(), title=self._titles[id])
-        listed = Listed.of(self._named(plain))
+        listed = LessonEntry.of(self._named(plain))
         self._replace(known, listed)
         self.renamed.emit(listed)
         if self._player.lesson.id == id:
@@ -87,10 +91,10 @@ class Course(QObject):
         self.lessons = tuple(one for one in self.lessons if one is not known)
         self.removed.emit(id)
 
-    def _known(self, id: str) -> Listed | None:
+    def _known(self, id: str) -> LessonEntry | None:
         return next((one for one in self.lessons if one.id == id), None)
 
-    def _replace(self, known: Listed, listed: Listed) -> None:
+    def _replace(self, known: LessonEntry, listed: LessonEntry) -> None:
         self.lessons = tuple(listed if one is known else one for one in self.lessons)
 
     def _named(self, lesson: Lesson) -> Lesson:

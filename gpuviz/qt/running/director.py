@@ -13,7 +13,14 @@ from gpuviz.panels.panel import GO
 from gpuviz.qt.running.comparison import AS_A, Comparison
 from gpuviz.qt.running.worker import Job, Perform, Performer
 from gpuviz.story.compare import SIDES
-from gpuviz.story.showing import Showing, Variant, going_on, measurements_of, retold, showing
+from gpuviz.story.exhibit import (
+    Exhibit,
+    Variant,
+    going_on,
+    measurements_of,
+    showing,
+    with_measurements,
+)
 from gpuviz.traces.checks import ALL
 
 if TYPE_CHECKING:
@@ -39,8 +46,8 @@ class Director(QObject):
 
     Signals
     -------
-    performed : the newest `Showing`
-    retold : the `Showing` of the same launches, of which more is known
+    performed : the newest `Exhibit`
+    with_measurements : the `Exhibit` of the same launches, of which more is known
     failed : job, `Failure`
     arch_changed, level_changed, checks_changed : what is run for
     problem_changed : why the values make no sense, or ""
@@ -48,7 +55,7 @@ class Director(QObject):
     """
 
     performed = Signal(object)
-    retold = Signal(object)
+    with_measurements = Signal(object)
     failed = Signal(object, object)
     arch_changed = Signal(str)
     level_changed = Signal(str)
@@ -75,7 +82,7 @@ class Director(QObject):
         self._lecture: Path | None = None
         self._told: Lesson | None = None
         self._turned = ""  # the id of the lesson turned to
-        self._showing: Showing | None = None
+        self._showing: Exhibit | None = None
         self._hurry = True
         self._going = ""
         self._held = 1  # until it is let go
@@ -116,7 +123,7 @@ class Director(QObject):
         return self._lecture
 
     @property
-    def showing(self) -> Showing | None:
+    def showing(self) -> Exhibit | None:
         """What is shown, None while there is nothing."""
         return self._showing
 
@@ -259,7 +266,7 @@ class Director(QObject):
         if job.begun:
             made = showing(job.variants, performances)
             live = measurements_of(self._showing) if self._showing is not None else {}
-            self.retell(retold(made, live))
+            self.retell(with_measurements(made, live))
             return
         self._patience.stop()
         same = self._told is not None and self._told.id == job.lesson.id
@@ -273,11 +280,11 @@ class Director(QObject):
         elif any(one.waiting for one in performances):
             self.performer.ask(Job(job.variants, performances))
 
-    def retell(self, made: Showing) -> None:
+    def retell(self, made: Exhibit) -> None:
         """Show the same launches, of which more is known."""
         self._showing = made
         self._player.tell(made.story, keep=True)
-        self.retold.emit(made)
+        self.with_measurements.emit(made)
 
     def _fail(self, job: Job, failure: Failure) -> None:
         """What was shown may stay, but not that of another lesson."""

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from gpuviz.recordings.measurement import DeviceFacts, Measurement
     from gpuviz.run.run import Run
     from gpuviz.run.session import Library
+    from gpuviz.story.exhibit import Exhibit
     from gpuviz.story.lesson import Plan
-    from gpuviz.story.showing import Showing
     from gpuviz.story.sources import JobOf, Sources
 
 
@@ -65,7 +65,7 @@ class Meter(QObject):
         self.sources = sources
         self._live = LiveGpu(sources.make_gpu, sources.agreed, self)
         self._live.reported.connect(self._take)
-        self._shown: tuple[Showing, Library] | None = None
+        self._shown: tuple[Exhibit, Library] | None = None
         self._again = False  # whether to go on when other launches are shown
         self.by_itself = True  # whether to begin unasked
         self._paused = False  # whether something else needs the GPU
@@ -94,13 +94,13 @@ class Meter(QObject):
         if self._live.can_look:
             self._go("looking", Look(device))
 
-    def show(self, showing: Showing) -> None:
+    def show(self, showing: Exhibit) -> None:
         """Other launches are shown: recordings of them, and live numbers when these run.
 
         What was measured of the same launches stands, and goes on; and so does what they are told
         with already.
         """
-        from gpuviz.story.showing import measurements_of
+        from gpuviz.story.exhibit import measurements_of
 
         before = _launches(self._shown[0]) if self._shown is not None else {}
         self._shown, now = (showing, showing.library), _launches(showing)
@@ -115,7 +115,7 @@ class Meter(QObject):
         if self._again and self.state.device and not (now == before and self._busy):
             self._run_on(asked=False)
 
-    def update(self, showing: Showing) -> None:
+    def update(self, showing: Exhibit) -> None:
         """The same launches, of which more is known."""
         self._shown = (showing, showing.library)
 
@@ -373,9 +373,9 @@ def _job(job_of: JobOf, plan: Plan, library: Library, arch: str) -> Job:
     return replace(job, file=library.file) if library.file else job
 
 
-def _launches(showing: Showing) -> dict[str, tuple[object, ...]]:
+def _launches(showing: Exhibit) -> dict[str, tuple[object, ...]]:
     """What a GPU is asked for, by the names of the runs; of a user's own file with its text."""
-    from gpuviz.story.showing import asked_of_gpu
+    from gpuviz.story.exhibit import asked_of_gpu
 
     texts = {key: run.trace.source for key, run in showing.runs.items()}
     return {

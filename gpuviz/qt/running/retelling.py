@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from gpuviz.qt.running.meter import Meter
     from gpuviz.recordings.measurement import Measurement
-    from gpuviz.story.showing import Showing
+    from gpuviz.story.exhibit import Exhibit
 
 INTERVAL = 1.0  # seconds between two tellings: numbers that change more often nobody reads
 
@@ -35,15 +35,15 @@ class Retelling(QObject):
     def __init__(
         self,
         meter: Meter,
-        shown: Callable[[], Showing | None],
-        take: Callable[[Showing], None],
+        shown: Callable[[], Exhibit | None],
+        take: Callable[[Exhibit], None],
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
         self._meter, self._shown, self._take = meter, shown, take
         self._busy = False
         self._missed = False  # numbers that came while a story was being told
-        self._broken: Showing | None = None
+        self._broken: Exhibit | None = None
         self._last = -INTERVAL
         self._telling = InThread(self._land, self)
         self._timer = QTimer(self)
@@ -63,7 +63,7 @@ class Retelling(QObject):
 
     def _wait(self) -> float:
         """Seconds until the next telling: the first live number of a picture waits for nothing."""
-        from gpuviz.story.showing import measurements_of
+        from gpuviz.story.exhibit import measurements_of
 
         showing = self._shown()
         told = measurements_of(showing).values() if showing is not None else ()
@@ -72,7 +72,7 @@ class Retelling(QObject):
         return max(0.0, self._last + INTERVAL - time.monotonic())
 
     def _tell(self) -> None:
-        from gpuviz.story.showing import measurements_of, retold
+        from gpuviz.story.exhibit import measurements_of, with_measurements
 
         showing = self._shown()
         if showing is None or showing is self._broken:
@@ -82,9 +82,9 @@ class Retelling(QObject):
         if all(_seen(told.get(key)) == _seen(one) for key, one in newest.items()):
             return
         self._busy = True
-        self._telling.ask(partial(retold, showing, newest), showing)
+        self._telling.ask(partial(with_measurements, showing, newest), showing)
 
-    def _land(self, showing: Showing, made: object) -> None:
+    def _land(self, showing: Exhibit, made: object) -> None:
         self._busy, self._last = False, time.monotonic()
         if self._shown() is not showing:
             self._note()

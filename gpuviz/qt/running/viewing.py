@@ -16,8 +16,8 @@ from gpuviz.qt.playing.player import Player
 from gpuviz.qt.running.comparison import AS_A, Comparison, alike
 from gpuviz.qt.running.director import Director
 from gpuviz.run.run import Level
+from gpuviz.story.exhibit import Exhibit
 from gpuviz.story.lesson import Lesson
-from gpuviz.story.showing import Showing
 from gpuviz.views.check_record import fitted
 from gpuviz.views.lesson_view import View
 from gpuviz.views.performed import badges, beside_for, lesson_for
@@ -174,7 +174,7 @@ class Viewing(QObject):
                 self._comparison.set_values(view.compare_values)
                 self._comparison.set_arch(view.compare_arch or AS_A)
 
-    def _arrive(self, showing: Showing) -> None:
+    def _arrive(self, showing: Exhibit) -> None:
         """Go to the moment asked for; again, when what came first was what ships."""
         variant = showing.sides[0].variant
         if self._due is not None and self._due[0] == variant.lesson.id:

@@ -15,9 +15,9 @@ from gpuviz.base.errors import Cancelled, failure_of
 if TYPE_CHECKING:
     from gpuviz.run.run import Cancel, Level, Progress
     from gpuviz.run.session import Library
+    from gpuviz.story.exhibit import Variant
     from gpuviz.story.lesson import Lesson, Values
     from gpuviz.story.perform import Performance
-    from gpuviz.story.showing import Variant
 
 PATIENCE = 5.0  # seconds a cancelled run is given to notice when the window closes
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from gpuviz.lectures.prediction import Prediction
     from gpuviz.qt.playing.player import Player
     from gpuviz.qt.running.director import Director
-    from gpuviz.story.showing import Showing
+    from gpuviz.story.exhibit import Exhibit
 
 
 class Guess(QObject):
@@ -112,7 +112,7 @@ class Guess(QObject):
             return tr("✓ Right: {value} {unit}", **told)
         return tr("✗ It is {value} {unit}", **told)
 
-    def _take(self, showing: Showing) -> None:
+    def _take(self, showing: Exhibit) -> None:
         from gpuviz.lectures.desk_question import desk_question
 
         self.forget()

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from gpuviz.qt.commands.actions import Actions
     from gpuviz.qt.running.core import Core
     from gpuviz.run.run import Run
+    from gpuviz.story.exhibit import Exhibit
     from gpuviz.story.lesson import Lesson
-    from gpuviz.story.showing import Showing
 
 
 class Practice(QObject):
@@ -89,7 +89,7 @@ class Practice(QObject):
         self.verdict = self._run = None
         self.changed.emit()
 
-    def _judge(self, showing: Showing) -> None:
+    def _judge(self, showing: Exhibit) -> None:
         from gpuviz.lectures.exercises import judged
 
         if self.exercise is None:

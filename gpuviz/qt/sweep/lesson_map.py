@@ -44,7 +44,7 @@ class LessonMap(QObject):
         core.meter.changed.connect(self._follow)
         core.player.lesson_changed.connect(self._offer)
         core.director.performed.connect(self._offer)
-        core.director.retold.connect(self._offer)
+        core.director.with_measurements.connect(self._offer)
         self._offer()
 
     def why_not(self, on: On) -> str:

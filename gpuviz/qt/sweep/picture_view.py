@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 from gpuviz.draw.hit import tip_at
 from gpuviz.draw.marks import Frame
 from gpuviz.draw.stage import Stage
-from gpuviz.panels.picture import Picture, Placed, placed
+from gpuviz.panels.picture import Picture, PictureLayout, placed
 from gpuviz.qt.controls.controls import plain_tip
 from gpuviz.qt.look.theme import Theme
 from gpuviz.qt.painting.painter import paint
@@ -32,7 +32,7 @@ class PictureView(QWidget):
         super().__init__()
         self._theme = theme
         self._picture: Picture | None = None
-        self._placed: Placed | None = None
+        self._placed: PictureLayout | None = None
         self._frame: Frame | None = None
         self.setMouseTracking(True)
         self.setMinimumSize(_SMALLEST)

@@ -44,13 +44,15 @@ class LimitsCanvas(QWidget):
     def show_explained(self, e: Explained | None) -> None:
         """Show a launch, or nothing."""
         from gpuviz.panels.limit_bars import LimitBars, WhatIfs, bars_of
-        from gpuviz.panels.limit_words import told
+        from gpuviz.panels.limit_words import what_if_words
 
         self._shown = None
         if e is not None:
             bars = LimitBars(bars_of(e), e.prediction.cycles, e.limits.limiter)
             self._shown = bars, WhatIfs(e)
-            self.setAccessibleDescription(" ".join(told(e, one) + "." for one in e.what_ifs))
+            self.setAccessibleDescription(
+                " ".join(what_if_words(e, one) + "." for one in e.what_ifs)
+            )
         self._fit()
 
     def resizeEvent(self, event: QEvent) -> None:

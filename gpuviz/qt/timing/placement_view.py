@@ -18,7 +18,7 @@ from gpuviz.recordings.measurement import Measurement, Placement
 from gpuviz.results.badges import BADGES
 from gpuviz.results.placements import Chart, axis, between, chart_of, height_of, picture, summary
 from gpuviz.run.run import Run
-from gpuviz.story.showing import Showing
+from gpuviz.story.exhibit import Exhibit
 from gpuviz.words.language import grouped, tr
 
 AXIS = 20  # height of the times above the rows
@@ -112,7 +112,7 @@ class PlacementView(QWidget):
     def __init__(self, theme: Theme) -> None:
         super().__init__()
         self._theme = theme
-        self._showing: Showing | None = None
+        self._showing: Exhibit | None = None
         self._found: dict[str, Measurement] = {}
         self._missing: dict[str, str] = {}
         self._role = ""
@@ -143,7 +143,7 @@ class PlacementView(QWidget):
         meter.placed.connect(self._place)
         meter.missing.connect(self._miss)
 
-    def show_runs(self, showing: Showing) -> None:
+    def show_runs(self, showing: Exhibit) -> None:
         """Other launches: nothing is known of their blocks yet."""
         self._showing = showing
         self._found, self._missing = {}, {}

@@ -30,7 +30,7 @@ from gpuviz.words.language import percent, tr
 
 if TYPE_CHECKING:
     from gpuviz.qt.look.theme import Theme
-    from gpuviz.story.showing import Showing
+    from gpuviz.story.exhibit import Exhibit
     from gpuviz.views.subject import Subject, Wish
 
 _LARGE = 1180, 760
@@ -147,7 +147,7 @@ class TimeView(QWidget):
         """What takes the focus."""
         return self.pane.canvas
 
-    def show_run(self, showing: Showing, role: str) -> None:
+    def show_run(self, showing: Exhibit, role: str) -> None:
         """Explain a run, which takes a moment; what is known already is shown at once."""
         self._role = role
         try:

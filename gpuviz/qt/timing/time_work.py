@@ -15,8 +15,8 @@ from gpuviz.views.subject import Subject, Wish, explained
 from gpuviz.words.language import tr
 
 if TYPE_CHECKING:
+    from gpuviz.story.exhibit import Variant
     from gpuviz.story.lesson import Plan
-    from gpuviz.story.showing import Variant
 
 Explain = Callable[["Variant", "Plan", Progress, Cancel], Subject]
 

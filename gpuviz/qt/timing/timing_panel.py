@@ -24,7 +24,7 @@ from gpuviz.results.badges import BADGES
 from gpuviz.results.launch_sizes import sizes_listed, sizes_said
 from gpuviz.results.timings import Series, by_run, lines_of, series_of
 from gpuviz.run.throughput import Work, work_of
-from gpuviz.story.showing import Showing
+from gpuviz.story.exhibit import Exhibit
 from gpuviz.words.language import grouped, tr, trn
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class TimingPanel(QWidget):
     def __init__(self, meter: Meter, theme: Theme, actions: Actions) -> None:
         super().__init__()
         self._theme = theme
-        self._showing: Showing | None = None
+        self._showing: Exhibit | None = None
         self._series: dict[str, Series] = {}
         self._work: dict[str, Work] = {}
         self._missing: dict[str, str] = {}
@@ -89,13 +89,13 @@ class TimingPanel(QWidget):
         """The durations shown, by the names of the runs."""
         return self._series
 
-    def show_runs(self, showing: Showing) -> None:
+    def show_runs(self, showing: Exhibit) -> None:
         """Other launches: nothing is known of their times yet."""
         self._series, self._missing, self._modelled = {}, {}, {}
         self.update_runs(showing)
         self.show()
 
-    def update_runs(self, showing: Showing) -> None:
+    def update_runs(self, showing: Exhibit) -> None:
         """The same launches, of which more is known."""
         self._showing = showing
         self._work = {key: work_of(run) for key, run in showing.runs.items()}

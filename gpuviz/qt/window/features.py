@@ -62,7 +62,7 @@ from gpuviz.qt.window.panes import Panes
 from gpuviz.qt.window.thumbnails import Thumbnails
 from gpuviz.recordings.measurement import DeviceFacts
 from gpuviz.recordings.recording import Recording
-from gpuviz.story.showing import Showing
+from gpuviz.story.exhibit import Exhibit
 from gpuviz.views.provenance import Provenance
 from gpuviz.words.language import tr
 
@@ -175,7 +175,7 @@ class Features(QObject):
         actions.bind("counts.copy", self.counts.copy)
         self.counts.asked.connect(panes.source.point_at)
         core.director.performed.connect(self._show_runs)
-        core.director.retold.connect(self._update_runs)
+        core.director.with_measurements.connect(self._update_runs)
         core.director.performed.connect(lambda showing: core.meter.look(), _ONCE)
         for hide in (self.counts.hide, panes.source.clear, core.meter.forget, self.timing.hide):
             core.director.forgotten.connect(hide)
@@ -214,14 +214,14 @@ class Features(QObject):
         asked.rejected.connect(partial(self._core.meter.refuse, codes))
         ask(asked)
 
-    def _show_runs(self, showing: Showing) -> None:
+    def _show_runs(self, showing: Exhibit) -> None:
         self._panes.message.pass_by()
         self.counts.show_runs(showing)
         self._panes.source.show_runs(showing)
         self.timing.show_runs(showing)
         self._core.meter.show(showing)
 
-    def _update_runs(self, showing: Showing) -> None:
+    def _update_runs(self, showing: Exhibit) -> None:
         self.counts.update_runs(showing)
         self.timing.update_runs(showing)
         self._core.meter.update(showing)

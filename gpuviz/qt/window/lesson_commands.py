@@ -15,7 +15,7 @@ from gpuviz.traces.checks import CHECKS
 from gpuviz.words.language import tr
 
 if TYPE_CHECKING:
-    from gpuviz.course import Listed
+    from gpuviz.course import LessonEntry
     from gpuviz.qt.commands.actions import Actions
     from gpuviz.qt.commands.choices import Choices
     from gpuviz.qt.running.core import Core
@@ -64,7 +64,7 @@ class LessonCommands(QObject):
         self._compare.offer(lesson)
         self._choices.mark()
 
-    def _add(self, lesson: Listed) -> None:
+    def _add(self, lesson: LessonEntry) -> None:
         """A command that opens a lesson."""
         show = partial(self._core.course.open, lesson)
         self._choices.add(f"open.{lesson.id}", tr(lesson.title), "Lesson", show)

@@ -22,7 +22,7 @@ from gpuviz.words.language import tr
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gpuviz.course import Listed
+    from gpuviz.course import LessonEntry
     from gpuviz.qt.look.theme import Look, Theme
     from gpuviz.qt.window.thumbnails import Thumbnails
     from gpuviz.story.lesson import Lesson
@@ -39,12 +39,12 @@ class LessonList(QListView):
 
     Signals
     -------
-    chosen : `Listed`, the lesson chosen by the user
+    chosen : `LessonEntry`, the lesson chosen by the user
     """
 
     chosen = Signal(object)
 
-    def __init__(self, lessons: Sequence[Listed], theme: Theme) -> None:
+    def __init__(self, lessons: Sequence[LessonEntry], theme: Theme) -> None:
         super().__init__()
         self._lessons = {lesson.id: lesson for lesson in lessons}
         self._rows: dict[str, int] = {}
@@ -87,7 +87,7 @@ class LessonList(QListView):
         """Enough for the first words of a title."""
         return QSize(self._theme.look.px(170), 100)
 
-    def add(self, lesson: Listed) -> None:
+    def add(self, lesson: LessonEntry) -> None:
         """One more lesson, at the end of the last chapter if that is its own."""
         model = self.model()
         assert isinstance(model, QStandardItemModel)
@@ -97,7 +97,7 @@ class LessonList(QListView):
         self._rows[lesson.id] = model.rowCount()
         model.appendRow(_Item(lesson))
 
-    def rename(self, lesson: Listed) -> None:
+    def rename(self, lesson: LessonEntry) -> None:
         """Another title."""
         model = self.model()
         assert isinstance(model, QStandardItemModel)
@@ -117,7 +117,7 @@ class LessonList(QListView):
         rows = ((r, model.index(r, 0).data(LESSON_ROLE)) for r in range(model.rowCount()))
         self._rows = {found: r for r, found in rows if found}
 
-    def _filled(self, lessons: Sequence[Listed]) -> QStandardItemModel:
+    def _filled(self, lessons: Sequence[LessonEntry]) -> QStandardItemModel:
         model = QStandardItemModel(self)
         chapter = ""
         for lesson in lessons:
@@ -142,7 +142,7 @@ def _heading(chapter: str) -> QStandardItem:
 class _Item(QStandardItem):
     """A lesson, which is opened to say what to look for in it."""
 
-    def __init__(self, lesson: Listed) -> None:
+    def __init__(self, lesson: LessonEntry) -> None:
         super().__init__(tr(lesson.title))
         self._lesson = lesson
         self.setData(lesson.id, LESSON_ROLE)

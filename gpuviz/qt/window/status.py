@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from gpuviz.qt.running.meter import Meter
     from gpuviz.qt.running.worker import Job
     from gpuviz.run.run import Run
-    from gpuviz.story.showing import Showing, Side
+    from gpuviz.story.exhibit import Exhibit, Side
     from gpuviz.traces.trace import Finding
 
 # A run shorter than this is not announced: a bar that flashes says nothing.
@@ -103,7 +103,7 @@ class Status(QFrame):
         director.failed.connect(self._fail)
         director.forgotten.connect(self._forget)
 
-    def show_runs(self, showing: Showing) -> None:
+    def show_runs(self, showing: Exhibit) -> None:
         """Findings of all runs, and which block is watched."""
         runs = showing.runs
         self._findings = [(role, f) for role, run in runs.items() for f in run.trace.findings]
@@ -239,7 +239,7 @@ class Status(QFrame):
         if self._announced and self._job is not None and (left := self._left.at(fraction)):
             self._write(self._announced + " " + tr("about {time} left", time=left))
 
-    def _counted(self, job: Job, showing: Showing | None) -> None:
+    def _counted(self, job: Job, showing: Exhibit | None) -> None:
         """What is told anew only, once a companion is counted, is not performed: what was said of
         that is over.
         """

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QPixmap
 
-from gpuviz.course import Listed
+from gpuviz.course import LessonEntry
 from gpuviz.draw.stage import Stage
 from gpuviz.qt.look.theme import Theme
 from gpuviz.qt.painting.raster import to_image
 from gpuviz.qt.running.director import Director
 from gpuviz.qt.running.worker import Job, Perform, Performer
+from gpuviz.story.exhibit import Variant
 from gpuviz.story.lesson import Story
-from gpuviz.story.showing import Variant
 
 if TYPE_CHECKING:
     from gpuviz.story.perform import Performance
@@ -48,7 +48,7 @@ class Thumbnails(QObject):
 
     def __init__(
         self,
-        lessons: Sequence[Listed],
+        lessons: Sequence[LessonEntry],
         perform: Perform,
         director: Director,
         theme: Theme,

@@ -15,7 +15,7 @@ from gpuviz.words.language import later, tr
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gpuviz.course import Listed
+    from gpuviz.course import LessonEntry
     from gpuviz.qt.commands.actions import Actions
     from gpuviz.qt.look.theme import Theme
     from gpuviz.story.lesson import Lesson
@@ -31,7 +31,7 @@ _TIPS = {
 class Toolbar(QFrame):
     """Menus trigger commands of the table; the texts follow what is shown."""
 
-    def __init__(self, lessons: Sequence[Listed], theme: Theme, actions: Actions) -> None:
+    def __init__(self, lessons: Sequence[LessonEntry], theme: Theme, actions: Actions) -> None:
         super().__init__()
         self.setObjectName("toolbar")
         self.menu = QMenu(self)
@@ -107,7 +107,7 @@ class Toolbar(QFrame):
         self.level.setText(tr(LEVELS[level]))
 
 
-def _lesson_menu(lessons: Sequence[Listed], actions: Actions, parent: QFrame) -> QMenu:
+def _lesson_menu(lessons: Sequence[LessonEntry], actions: Actions, parent: QFrame) -> QMenu:
     menu = QMenu(parent)
     chapter = ""
     for lesson in lessons:

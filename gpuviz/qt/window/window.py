@@ -24,13 +24,13 @@ from gpuviz.qt.window.lesson_commands import LessonCommands
 from gpuviz.qt.window.pane_commands import PaneCommands
 from gpuviz.qt.window.panes import Panes
 from gpuviz.run.session import Session
-from gpuviz.story.showing import names_of
+from gpuviz.story.exhibit import names_of
 from gpuviz.story.sources import Sources
 from gpuviz.views.link import link
 from gpuviz.words.language import tr
 
 if TYPE_CHECKING:
-    from gpuviz.course import Listed
+    from gpuviz.course import LessonEntry
     from gpuviz.qt.running.worker import Job, Perform
     from gpuviz.qt.window.features import Features
     from gpuviz.story.lesson import Lesson
@@ -52,7 +52,7 @@ class Window(QMainWindow):
     def __init__(
         self,
         perform: Perform,
-        lessons: Sequence[Listed],
+        lessons: Sequence[LessonEntry],
         settings: QSettings,
         sources: Sources | None = None,
         state: Path | None = None,

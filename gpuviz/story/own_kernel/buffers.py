@@ -8,7 +8,7 @@ from functools import cached_property, lru_cache
 import numpy as np
 
 from gpuviz.base.arrays import F64, I64, Array, Bool
-from gpuviz.panels.figures import Counted, Figure
+from gpuviz.panels.figures import Figure, FigureRow
 from gpuviz.panels.grid import Grid, Heat, Paint
 from gpuviz.panels.grids import Grids
 from gpuviz.panels.layout import Node, rows
@@ -16,7 +16,7 @@ from gpuviz.panels.lines import Lines
 from gpuviz.run.run import Run
 from gpuviz.story.own_kernel.events import Events, every_warp
 from gpuviz.story.own_kernel.matrix import Cells, columns_of
-from gpuviz.story.own_kernel.moment import Moment, Told
+from gpuviz.story.own_kernel.moment import Moment, Narration
 from gpuviz.story.values import number
 from gpuviz.traces.trace import LANES, Buffer, Requests, Trace, lane_mask
 from gpuviz.words.language import grouped, tr
@@ -28,7 +28,7 @@ _TOLD = 6  # warps that are named
 
 
 @dataclass(frozen=True, eq=False)
-class Touched:
+class ElementAccesses:
     """What a block did to a piece of memory: (E,) reads and writes of each of its elements.
 
     `name` is `SHARED` for shared memory, whose elements are words; `first` its first address,
@@ -59,7 +59,7 @@ class Touched:
 
 
 @lru_cache(maxsize=16)
-def touched(trace: Trace, every: Events, name: str) -> Touched:
+def touched(trace: Trace, every: Events, name: str) -> ElementAccesses:
     """How often the block touches each element of a buffer, or of shared memory."""
     buffer = next((b for b in trace.launch.buffers if b.name == name), None)
     low, size, count = (
@@ -80,7 +80,7 @@ def touched(trace: Trace, every: Events, name: str) -> Touched:
             reads += times
         if did.op != "load" and not (did.op == "copy" and name):
             writes += times
-    return Touched(name, low, size, reads, writes)
+    return ElementAccesses(name, low, size, reads, writes)
 
 
 def _size(buffer: Buffer) -> int:
@@ -103,12 +103,12 @@ def _elements(address: Array, active: Bool, low: int, size: int, width: int) -> 
     return np.asarray((first[:, None] + np.arange(parts)).ravel())
 
 
-def picture(moment: Moment) -> Told:
+def picture(moment: Moment) -> Narration:
     """The memory that the request of the moment goes to, or the one before it did."""
     name, row = _shown(moment)
     if name is None:
         said = tr("What the block asks for lies in no buffer of the launch.")
-        return Told(tr("No buffer to show"), said, Lines(()))
+        return Narration(tr("No buffer to show"), said, Lines(()))
     events = moment.events
     found = touched(events.trace, every_warp(events), name)
     wanted = number(moment.values, "columns") if "columns" in moment.values else 0
@@ -116,7 +116,7 @@ def picture(moment: Moment) -> Told:
     cells = Cells(len(found.reads), columns)
     now = _now(moment, found, row)
     body = rows(Grids(_grids(moment, found, cells, now)), _figures(found))
-    return Told(_title(moment, found), _sentence(found, cells), body)
+    return Narration(_title(moment, found), _sentence(found, cells), body)
 
 
 def _shown(moment: Moment) -> tuple[str | None, int]:
@@ -143,7 +143,7 @@ def _memory(events: Events, row: int) -> str | None:
     return None if buffer is None else buffer.name
 
 
-def _now(moment: Moment, found: Touched, row: int) -> I64:
+def _now(moment: Moment, found: ElementAccesses, row: int) -> I64:
     """The elements of the request under way."""
     if row < 0 or not moment.sent:
         return np.zeros(0, np.int64)
@@ -153,7 +153,7 @@ def _now(moment: Moment, found: Touched, row: int) -> I64:
     return inside[(inside >= 0) & (inside < len(found.reads))]
 
 
-def _grids(moment: Moment, found: Touched, cells: Cells, now: I64) -> tuple[Grid, ...]:
+def _grids(moment: Moment, found: ElementAccesses, cells: Cells, now: I64) -> tuple[Grid, ...]:
     """Reads and writes, as far as there are any, and the values that are left behind."""
     tip = _Tip(moment, found, cells)
     name = found.name or tr("shared memory")
@@ -183,7 +183,7 @@ def _heated(said: str, times: I64, cells: Cells, now: I64, tip: _Tip) -> Grid:
 
 
 @lru_cache(maxsize=8)
-def _heat_of(found: Touched, cells: Cells, writes: bool) -> Heat:
+def _heat_of(found: ElementAccesses, cells: Cells, writes: bool) -> Heat:
     """How often the elements of each cell are touched, at most; it is the same at any moment."""
     heat = cells.most(found.writes if writes else found.reads)
     return Heat(heat, max(int(heat.max(initial=0)), 1), np.zeros(len(heat), bool))
@@ -227,7 +227,7 @@ class _Tip:
     """What hovering a cell says: which element, its value, who touches it how often."""
 
     moment: Moment
-    found: Touched
+    found: ElementAccesses
     cells: Cells
 
     def __call__(self, cell: int) -> str:
@@ -274,10 +274,10 @@ class _Tip:
         return tr("by warps {warps}", warps=named)
 
 
-def _figures(found: Touched) -> Node:
+def _figures(found: ElementAccesses) -> Node:
     used, read, reads, writes = found.totals
     each = reads / max(read, 1)
-    return Counted(
+    return FigureRow(
         (
             Figure(tr("{n} elements touched", n=grouped(used))),
             Figure(tr("{n} reads", n=grouped(reads)), "accent", True),
@@ -287,14 +287,14 @@ def _figures(found: Touched) -> Node:
     )
 
 
-def _title(moment: Moment, found: Touched) -> str:
+def _title(moment: Moment, found: ElementAccesses) -> str:
     block = moment.events.block
     if not found.name:
         return tr("Shared memory of block {block}: how often each word is touched", block=block)
     return tr("{name}: how often block {block} touches each element", name=found.name, block=block)
 
 
-def _sentence(found: Touched, cells: Cells) -> str:
+def _sentence(found: ElementAccesses, cells: Cells) -> str:
     shape = tr("{rows} rows of {columns}", rows=grouped(cells.tall), columns=grouped(cells.wide))
     if cells.step > 1:
         shape += " · " + tr("a cell is {n} × {n} of them", n=cells.step)

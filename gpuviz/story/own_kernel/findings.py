@@ -14,7 +14,7 @@ from gpuviz.panels.lines import Line, Lines
 from gpuviz.panels.panel import GO, Values
 from gpuviz.story.own_kernel import phases, requests
 from gpuviz.story.own_kernel.events import ALL, Events, every_warp
-from gpuviz.story.own_kernel.moment import Moment, Told
+from gpuviz.story.own_kernel.moment import Moment, Narration
 from gpuviz.traces.checks import CHECKS
 from gpuviz.traces.trace import (
     BESIDE,
@@ -50,7 +50,7 @@ def _linear(index: tuple[int, ...], sizes: tuple[int, int, int]) -> int:
     return sum(i * prod(sizes[:axis]) for axis, i in enumerate(index))
 
 
-def picture(moment: Moment) -> Told:
+def picture(moment: Moment) -> Narration:
     """All findings, and what happens at the moment, of which one may be of them."""
     found = moment.events.trace.findings
     if not found:
@@ -75,8 +75,8 @@ def picture(moment: Moment) -> Told:
     )
     if chosen < 0:
         count = trn("The checks found {n} fault", "The checks found {n} faults", len(found))
-        return Told(count, tr("Click one: the story goes to where it happened."), body)
-    return Told(_title(found[chosen]), _sentence(launch, found[chosen]), body)
+        return Narration(count, tr("Click one: the story goes to where it happened."), body)
+    return Narration(_title(found[chosen]), _sentence(launch, found[chosen]), body)
 
 
 def chosen_at(moment: Moment) -> int:
@@ -258,14 +258,14 @@ def _nearest(launch: Launch, address: int) -> str:
     )
 
 
-def _none(moment: Moment) -> Told:
+def _none(moment: Moment) -> Narration:
     """Nothing was found, or looked for."""
     run = moment.run
     here = requests.picture(moment)
     if not run.checked:
         said = tr("It is large, and runs many times as fast without the checks.")
-        return Told(tr("This launch was not checked"), said, here.body)
+        return Narration(tr("This launch was not checked"), said, here.body)
     names = ", ".join(tr(CHECKS[name].title).lower() for name in run.checked)
     found = Lines((Line((tr("Looked for: {names}", names=names),), "muted"),))
     title = tr("The checks found no fault")
-    return Told(title, here.title, rows(here.body, found))
+    return Narration(title, here.title, rows(here.body, found))

@@ -8,13 +8,13 @@ from functools import lru_cache
 import numpy as np
 
 from gpuviz.base.arrays import I64, Bool
-from gpuviz.panels.figures import Counted, Figure
+from gpuviz.panels.figures import Figure, FigureRow
 from gpuviz.panels.lanes_over_time import LanesOverTime, Span
 from gpuviz.panels.layout import rows
 from gpuviz.panels.lines import Line, Lines
 from gpuviz.panels.panel import Ink
 from gpuviz.story.own_kernel.events import Events
-from gpuviz.story.own_kernel.moment import Moment, Told
+from gpuviz.story.own_kernel.moment import Moment, Narration
 from gpuviz.traces.trace import LANES, Path, Stretch, Trace, lane_mask
 from gpuviz.words.language import grouped, tr, trn
 
@@ -84,14 +84,14 @@ def _fits(span: tuple[int, int, int], pc: int, lanes: int) -> bool:
     return span[0] <= pc < span[1] and not lanes & ~span[2]
 
 
-def picture(moment: Moment) -> Told:
+def picture(moment: Moment) -> Narration:
     """The page of the warp's instructions that is under way."""
     events, warp = moment.events, moment.events.warp_of(moment.number)
     path = events.trace.path
     mine = path.of(events.block, max(warp, 0)) if path is not None else None
     if mine is None or not len(mine.stretch):
         said = tr("A saved trace may have requests only.")
-        return Told(tr("The way of the warps was not recorded"), said, Lines((Line((said,)),)))
+        return Narration(tr("The way of the warps was not recorded"), said, Lines((Line((said,)),)))
     return _page(moment, _way(events, max(warp, 0)), _place(moment, max(warp, 0)))
 
 
@@ -127,7 +127,7 @@ def _rows_so_far(moment: Moment) -> int:
     return int(known[0]) + 1 if len(known) else 0
 
 
-def _page(moment: Moment, way: _Way, now: float) -> Told:
+def _page(moment: Moment, way: _Way, now: float) -> Narration:
     page = int(min(now, way.total - 1)) // _PAGE
     ends = way.before + way.count
     some = np.flatnonzero((ends > page * _PAGE) & (way.before < (page + 1) * _PAGE))
@@ -147,7 +147,7 @@ def _page(moment: Moment, way: _Way, now: float) -> Told:
     issued, useful = way.total, float((way.active.sum(axis=1) * way.count).sum())
     share = useful / max(issued * way.all, 1)
     split = int((way.active.sum(axis=1) < way.all).sum())
-    figures = Counted(
+    figures = FigureRow(
         (
             Figure(
                 tr(
@@ -171,7 +171,7 @@ def _page(moment: Moment, way: _Way, now: float) -> Told:
         else tr("Warp {warp} stays together: its lanes always do the same", warp=way.warp)
     )
     said = tr("Lanes from top to bottom, what the warp issues from left to right.")
-    return Told(title, said, rows(body, figures))
+    return Narration(title, said, rows(body, figures))
 
 
 def _spans(way: _Way, some: I64, start: I64, count: I64) -> tuple[Span, ...]:

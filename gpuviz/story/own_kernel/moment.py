@@ -34,7 +34,7 @@ class Moment:
 
 
 @dataclass(frozen=True, eq=False)
-class Told:
+class Narration:
     """What a picture of a moment says, and shows."""
 
     title: str

@@ -15,7 +15,7 @@ from gpuviz.panels.warp_phases import Phase, WarpPhases
 from gpuviz.story.long_steps import KINDS
 from gpuviz.story.own_kernel import mbarriers
 from gpuviz.story.own_kernel.events import ALL, Events, events_of, every_warp, kind_of
-from gpuviz.story.own_kernel.moment import Moment, Told
+from gpuviz.story.own_kernel.moment import Moment, Narration
 from gpuviz.words.language import grouped, tr, trn
 
 _NONE: I64 = np.zeros(0, np.int64)
@@ -53,13 +53,13 @@ def _block_of(every: Events) -> _Block:
     return _Block(every, warp, phase, place, kinds[every.rows.instruction], wide)
 
 
-def picture(moment: Moment) -> Told:
+def picture(moment: Moment) -> Narration:
     """The phase under way and those around it, in all warps of the block."""
     known = _block_of(every_warp(moment.events))
     phase, _ = _here(moment, known)
     handed = mbarriers.lanes(moment)
     shown = rows(with_key(moment), *((spare(handed),) if handed else ()), gap=0.8)
-    return Told(_title(known, phase), _sentence(known, phase, _scale(known, phase)), shown)
+    return Narration(_title(known, phase), _sentence(known, phase, _scale(known, phase)), shown)
 
 
 def with_key(moment: Moment) -> Node:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from gpuviz.story.lesson import Choice, Parameter
 from gpuviz.story.own_kernel import buffers, findings, lanes, occupancy, phases, requests, roofline
-from gpuviz.story.own_kernel.moment import Moment, Told
+from gpuviz.story.own_kernel.moment import Moment, Narration
 from gpuviz.words.language import later, tr
 
 REQUEST, FINDINGS = "request", "findings"
@@ -17,7 +17,7 @@ _FINDINGS = 1 << 16  # that can be told apart
 
 class _Picture(NamedTuple):
     name: str
-    of: Callable[[Moment], Told]
+    of: Callable[[Moment], Narration]
 
 
 PICTURES = {
@@ -31,7 +31,7 @@ PICTURES = {
 }
 
 
-def picture(moment: Moment) -> Told:
+def picture(moment: Moment) -> Narration:
     """The picture chosen, of a moment."""
     return PICTURES[str(moment.values.get(NAME, REQUEST))].of(moment)
 

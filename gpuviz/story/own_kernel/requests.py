@@ -12,9 +12,9 @@ from gpuviz.panels.lane_words import LaneWords
 from gpuviz.panels.layout import rows, spare
 from gpuviz.panels.lines import Line, Lines
 from gpuviz.story.own_kernel import phases
-from gpuviz.story.own_kernel.moment import Moment, Told
+from gpuviz.story.own_kernel.moment import Moment, Narration
 from gpuviz.story.requests.acts import RequestAct
-from gpuviz.story.requests.board import told
+from gpuviz.story.requests.board import request_board
 from gpuviz.story.requests.sentences import shape, title, verdict
 from gpuviz.story.script import Act
 from gpuviz.traces.trace import MemoryInstruction
@@ -23,7 +23,7 @@ from gpuviz.words.language import tr
 _SENT, _SERVED = Act(0.0, 1.0), Act(1.0, 2.0)
 
 
-def picture(moment: Moment) -> Told:
+def picture(moment: Moment) -> Narration:
     """What the request of a moment asks for, and what the memory system makes of it."""
     did, made = moment.events.did(moment.number), moment.events.request(moment.number)
     if isinstance(made, BankRequest):
@@ -37,9 +37,11 @@ def picture(moment: Moment) -> Told:
     return _unknown(did, moment)
 
 
-def _addresses(request: Request, moment: Moment) -> Told:
+def _addresses(request: Request, moment: Moment) -> Narration:
     act = RequestAct(request, _SENT, _SERVED)
-    return Told(_title(request), verdict(request), told((act,), act, moment.sent + moment.served))
+    return Narration(
+        _title(request), verdict(request), request_board((act,), act, moment.sent + moment.served)
+    )
 
 
 def _title(request: Request) -> str:
@@ -48,10 +50,10 @@ def _title(request: Request) -> str:
     return title(request)
 
 
-def _banks(request: BankRequest, moment: Moment) -> Told:
+def _banks(request: BankRequest, moment: Moment) -> Narration:
     done = moment.served * request.count
     shown = with_board(BankMap(request, moment.sent, done), request, done)
-    return Told(_bank_title(request), _conflict(request), shown)
+    return Narration(_bank_title(request), _conflict(request), shown)
 
 
 def _bank_title(request: BankRequest) -> str:
@@ -72,14 +74,14 @@ def _conflict(request: BankRequest) -> str:
     )
 
 
-def _barrier(moment: Moment) -> Told:
+def _barrier(moment: Moment) -> Narration:
     number = int(moment.events.phase[moment.number]) + 1
     said = tr("What was written to shared memory before it, every thread may read after it.")
     words = tr("Barrier {n}: nobody goes on before all warps of the block have come", n=number)
-    return Told(words, said, phases.with_key(moment))
+    return Narration(words, said, phases.with_key(moment))
 
 
-def _constants(did: MemoryInstruction, moment: Moment) -> Told:
+def _constants(did: MemoryInstruction, moment: Moment) -> Narration:
     """Lanes and the words they read, one different word a pass."""
     events, row = moment.events, int(moment.events.row[moment.number])
     made = served(events.trace, events.arch, events.rows, row)
@@ -93,10 +95,12 @@ def _constants(did: MemoryInstruction, moment: Moment) -> Told:
     if made.count == 1:
         said = tr("A broadcast: constant memory serves the whole warp in one pass.")
     body = rows(words, spare(Lines((key,))))
-    return Told(tr("One warp reads constant memory in {count}", count=made.counted), said, body)
+    return Narration(
+        tr("One warp reads constant memory in {count}", count=made.counted), said, body
+    )
 
 
-def _unknown(did: MemoryInstruction, moment: Moment) -> Told:
+def _unknown(did: MemoryInstruction, moment: Moment) -> Narration:
     """A request to memory that has no buffers: local, or what malloc gave."""
     row = int(moment.events.row[moment.number])
     lanes = int(moment.events.rows.lanes(row).sum())
@@ -105,4 +109,4 @@ def _unknown(did: MemoryInstruction, moment: Moment) -> Told:
     }
     words = titles.get(did.space, tr("One warp goes to memory that is in no buffer"))
     said = tr("{lanes} of 32 lanes take part, {width} bytes each.", lanes=lanes, width=did.width)
-    return Told(words, said, Lines((Line((did.text,), "muted"),)))
+    return Narration(words, said, Lines((Line((did.text,), "muted"),)))

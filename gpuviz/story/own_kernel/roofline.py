@@ -8,7 +8,7 @@ from gpuviz.arch.roofline import Roof
 from gpuviz.draw.layout import Rect
 from gpuviz.draw.stage import Stage
 from gpuviz.launch.signature import short_name
-from gpuviz.panels.figures import Counted, Figure, Sourced
+from gpuviz.panels.figures import Figure, FigureRow, Provenance
 from gpuviz.panels.layout import rows
 from gpuviz.panels.lines import Line, Lines
 from gpuviz.panels.panel import Values
@@ -17,7 +17,7 @@ from gpuviz.recordings import lookup
 from gpuviz.recordings.measurement import Measurement
 from gpuviz.run.throughput import work_of
 from gpuviz.story.measured import time_of
-from gpuviz.story.own_kernel.moment import Moment, Told
+from gpuviz.story.own_kernel.moment import Moment, Narration
 from gpuviz.words.language import tr
 
 _FULL = 0.95  # of the bytes moved: fewer that are used are told of
@@ -31,14 +31,14 @@ class _Still(Roofline):
         return None
 
 
-def picture(moment: Moment) -> Told:
+def picture(moment: Moment) -> Narration:
     """The whole launch: its operations by the bytes it asks for, and by the sectors they lie in."""
     run = moment.run
     work = work_of(run)
     if not work.flops or not work.asked:
         title = tr("Without floating-point operations on global memory there is no roofline")
         said = tr("It would be operations for each byte: here one of the two is 0.")
-        return Told(title, said, Lines((Line((said,), "muted"),)))
+        return Narration(title, said, Lines((Line((said,), "muted"),)))
     found = run.measurement if run.measurement and run.measurement.peaks else _known(run.arch)
     peaks = found.peaks if found is not None else None
     roof = Roof(peaks.bytes_per_second, peaks.flops_per_second) if peaks is not None else None
@@ -63,10 +63,10 @@ def picture(moment: Moment) -> Told:
     if roof is not None:
         allowed = tr("without caches {rate}", rate=rate(roof.attainable(asked)))
         figures.insert(1, Figure(allowed, "accent"))
-    return Told(
+    return Narration(
         _title(roof, asked),
         _sentence(asked, moved),
-        rows(body, Counted(tuple(figures)), _source(found)),
+        rows(body, FigureRow(tuple(figures)), _source(found)),
     )
 
 
@@ -96,8 +96,8 @@ def _sentence(asked: float, moved: float) -> str:
     return tr("Every byte counts as often as lanes ask for it; caches move it to the right.")
 
 
-def _source(found: Measurement | None) -> Sourced:
+def _source(found: Measurement | None) -> Provenance:
     """Where the roof comes from."""
     if found is None:
-        return Sourced((tr("no GPU and no recording"),), tr("unavailable"))
-    return Sourced((tr("roof: {device}", device=found.device.name),), found.badge)
+        return Provenance((tr("no GPU and no recording"),), tr("unavailable"))
+    return Provenance((tr("roof: {device}", device=found.device.name),), found.badge)

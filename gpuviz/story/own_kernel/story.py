@@ -9,7 +9,7 @@ from gpuviz.arch import architecture
 from gpuviz.draw.follow import following
 from gpuviz.draw.marks import Frame
 from gpuviz.draw.stage import Stage
-from gpuviz.panels.figures import Sourced
+from gpuviz.panels.figures import Provenance
 from gpuviz.panels.layout import rows
 from gpuviz.panels.picture import Picture
 from gpuviz.run.run import Run, not_checked
@@ -27,14 +27,14 @@ _END = 1.5  # seconds
 
 
 @dataclass(frozen=True)
-class Shown:
+class WarpSelection:
     """What of a launch is shown: one warp of a block (or `ALL`)."""
 
     block: int = 0
     warp: int = 0
 
 
-def tell(role: str, shown: Shown, values: Values, runs: Mapping[str, Run]) -> Story:
+def narrate(role: str, shown: WarpSelection, values: Values, runs: Mapping[str, Run]) -> Story:
     """What the chosen warp, or all warps of the block, did, from the first event to the last."""
     run = runs[role]
     events = events_of(run.trace, architecture(run.arch), shown.block, shown.warp)
@@ -63,12 +63,12 @@ def tell(role: str, shown: Shown, values: Values, runs: Mapping[str, Run]) -> St
     return replace(story, frame=lit)
 
 
-def _doubt(file: str) -> tuple[Sourced, ...]:
+def _doubt(file: str) -> tuple[Provenance, ...]:
     """Below the picture of a program that a file brought: what it is worth."""
-    return (Sourced((not_checked(file),), tr("not checked"), whole=True),) if file else ()
+    return (Provenance((not_checked(file),), tr("not checked"), whole=True),) if file else ()
 
 
-def _nothing(role: str, shown: Shown, doubt: tuple[Sourced, ...]) -> Story:
+def _nothing(role: str, shown: WarpSelection, doubt: tuple[Provenance, ...]) -> Story:
     """A warp without requests to show is no error: it may be beyond the data."""
     who: dict[str, object] = {"warp": shown.warp, "block": shown.block}
     words = (
@@ -82,4 +82,4 @@ def _nothing(role: str, shown: Shown, doubt: tuple[Sourced, ...]) -> Story:
     return Story.of(script, lambda t: Picture(words, said, rows(*doubt)))
 
 
-__all__ = ["Events", "Shown", "tell"]
+__all__ = ["Events", "WarpSelection", "narrate"]

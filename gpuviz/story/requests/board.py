@@ -6,7 +6,7 @@ import numpy as np
 
 from gpuviz.memory.request import Request
 from gpuviz.memory.transaction_names import in_bytes
-from gpuviz.panels.figures import Counted, Figure
+from gpuviz.panels.figures import Figure, FigureRow
 from gpuviz.panels.layout import First, first, rows
 from gpuviz.panels.shares import Share, Shares
 from gpuviz.story.requests.acts import RequestAct
@@ -15,7 +15,7 @@ from gpuviz.words.language import tr, trn
 _GAP = 0.2  # letters
 
 
-def told(
+def request_board(
     acts: tuple[RequestAct, ...], now: RequestAct, t: float, launch: tuple[Figure, ...] = ()
 ) -> First:
     """The request under way, its counters, those of the launch, and a bar of bytes a request; only
@@ -28,7 +28,7 @@ def told(
     return first(rows(*above, every, gap=_GAP), rows(*above, own, gap=_GAP))
 
 
-def _counters(act: RequestAct, t: float, launch: tuple[Figure, ...]) -> Counted:
+def _counters(act: RequestAct, t: float, launch: tuple[Figure, ...]) -> FigureRow:
     """The request, its transactions and lines so far, how few would do; then the launch."""
     request, done = act.request, act.delivered(t)
     every = request.counted(request.count)
@@ -38,7 +38,7 @@ def _counters(act: RequestAct, t: float, launch: tuple[Figure, ...]) -> Counted:
         moved = tr("{done} of {all} delivered", done=done, all=every)
     touched = len(np.unique(request.line[request.turn < done]))
     lines = int(request.line.max()) + 1
-    return Counted(
+    return FigureRow(
         (
             Figure(tr("1 request")),
             Figure(moved, "accent", True, shorter=(tr("{done} of {all}", done=done, all=every),)),

@@ -13,14 +13,14 @@ from gpuviz.base.arrays import I64
 from gpuviz.base.errors import InputError
 from gpuviz.memory.request import Request, requests_of
 from gpuviz.memory.transaction_names import counted, in_bytes, nouns
-from gpuviz.panels.figures import Counted, Figure, Sourced
+from gpuviz.panels.figures import Figure, FigureRow, Provenance
 from gpuviz.panels.layout import first, rows
 from gpuviz.panels.picture import Picture
 from gpuviz.panels.table import Column, Table
 from gpuviz.run.run import Run
-from gpuviz.story.asked_again import Asked, columns, measured_of, pieces, timed
 from gpuviz.story.lesson import Choice, Lesson, Parameter, Plan, Preset, Story, Values, offered
-from gpuviz.story.measured import Timed
+from gpuviz.story.load_traffic import LoadTraffic, columns, measured_of, pieces, timed
+from gpuviz.story.measured import LaunchTime
 from gpuviz.story.requests.acts import Pace, RequestAct, acts_of
 from gpuviz.story.requests.fate import fate_of
 from gpuviz.story.requests.sentences import shape, verdict
@@ -94,7 +94,7 @@ class _Cost:
 
     role: str
     loads: tuple[Request, ...]
-    measured: tuple[Timed | None, float | None, str]
+    measured: tuple[LaunchTime | None, float | None, str]
     kept: bool = False
 
     @property
@@ -123,7 +123,7 @@ class _Cost:
         return int(self.fresh[:, 1].sum())
 
 
-def tell(values: Values, runs: Mapping[str, Run]) -> Story:
+def narrate(values: Values, runs: Mapping[str, Run]) -> Story:
     """The story of one warp's loads in one layout, and the table of all three."""
     role, warp = str(values["layout"]), number(values, "warp")
     arch = architecture(runs[role].arch)
@@ -263,7 +263,7 @@ def _table(costs: tuple[_Cost, ...], mine: _Cost, came: tuple[float, float]) -> 
         "arrays": tr("five arrays"),
     }
     every = [
-        Asked(
+        LoadTraffic(
             c.transactions, c.distinct, c.repeated, *c.measured, came if c is mine else (1.0, 1.0)
         )
         for c in costs
@@ -279,17 +279,17 @@ def _table(costs: tuple[_Cost, ...], mine: _Cost, came: tuple[float, float]) -> 
     )
 
 
-def _in_brief(cost: _Cost) -> Counted:
+def _in_brief(cost: _Cost) -> FigureRow:
     """The layout shown alone, where a table would leave its map no room."""
     main = Figure(_summary(cost), "accent", True, shorter=(_counted(cost),))
     different = Figure(tr("{n} different", n=cost.distinct))
-    return Counted((main, different, *timed(cost.measured[0])))
+    return FigureRow((main, different, *timed(cost.measured[0])))
 
 
-def _published() -> Sourced:
+def _published() -> Provenance:
     """What the slides say, and why our aligned struct has one wide load and one narrow."""
     a, b = _PUBLISHED
-    return Sourced(
+    return Provenance(
         (
             tr(
                 "lecture slides on the G80: {a} loads packed, {b} of 128 bits aligned to 16 (the "
@@ -315,7 +315,7 @@ LESSON = Lesson(
     PARAMETERS,
     PRESETS,
     plan,
-    tell,
+    narrate,
     problem,
     words=("alignment", "sector", "request", "stride", "waste"),
 )

@@ -14,7 +14,7 @@ from gpuviz.run.run import Run
 from gpuviz.story.lesson import Choice, Lesson, Parameter, Plan, Preset, Story, Values, offered
 from gpuviz.story.measured import rate_figures
 from gpuviz.story.requests.acts import Pace, RequestAct, acts_of, total
-from gpuviz.story.requests.board import told
+from gpuviz.story.requests.board import request_board
 from gpuviz.story.requests.fate import fate_of
 from gpuviz.story.requests.sentences import shape, title, verdict
 from gpuviz.story.script import Script
@@ -156,7 +156,7 @@ def _kernel(values: Values, count: int) -> tuple[str, int, tuple[str, ...]]:
     return "strided", (count - 1) * stride + offset + 1, (f"i32={stride}", f"i32={offset}")
 
 
-def tell(values: Values, runs: Mapping[str, Run]) -> Story:
+def narrate(values: Values, runs: Mapping[str, Run]) -> Story:
     """The story of one warp's requests."""
     run = runs[_ROLE]
     arch, warp = architecture(run.arch), number(values, "warp")
@@ -171,7 +171,9 @@ def tell(values: Values, runs: Mapping[str, Run]) -> Story:
 
     def at(t: float) -> Picture:
         now = next((act for act in acts if t < act.end), main)
-        return Picture(title(main.request), _sentence(main, now, said), told(acts, now, t, launch))
+        return Picture(
+            title(main.request), _sentence(main, now, said), request_board(acts, now, t, launch)
+        )
 
     return Story.of(script, at, _expected(values, arch), said)
 
@@ -236,7 +238,7 @@ LESSON = Lesson(
     PARAMETERS,
     PRESETS,
     plan,
-    tell,
+    narrate,
     problem,
     words=("request", "sector", "line", "transaction", "coalescing", "stride", "offset", "waste"),
 )

@@ -10,7 +10,7 @@ import numpy as np
 
 from gpuviz.base.arrays import I32, I64, Bool
 from gpuviz.base.errors import InputError
-from gpuviz.panels.figures import Counted, Figure, Sourced
+from gpuviz.panels.figures import Figure, FigureRow, Provenance
 from gpuviz.panels.lanes_over_time import LanesOverTime, Span
 from gpuviz.panels.layout import Part as LayoutPart
 from gpuviz.panels.layout import rows, spare
@@ -19,7 +19,7 @@ from gpuviz.panels.picture import Picture
 from gpuviz.panels.shares import Share, Shares
 from gpuviz.run.run import Run
 from gpuviz.story.lesson import Lesson, Parameter, Plan, Preset, Story, Values, offered
-from gpuviz.story.measured import Timed, time_of
+from gpuviz.story.measured import LaunchTime, time_of
 from gpuviz.story.script import Script
 from gpuviz.story.values import no_such_warp as problem
 from gpuviz.story.values import number
@@ -234,7 +234,7 @@ def cost_of(run: Run, group: int) -> Cost:
     )
 
 
-def tell(values: Values, runs: Mapping[str, Run]) -> Story:
+def narrate(values: Values, runs: Mapping[str, Run]) -> Story:
     """The story of one warp."""
     group = number(values, "group")
     parting = runs[_SHOWN if group < LANES else _OTHER].trace
@@ -311,10 +311,10 @@ def _bar(cost: Cost, grown: float, shown: bool = False) -> Share:
     )
 
 
-def _counted(way: Way, cost: Cost, now: float) -> Counted:
+def _counted(way: Way, cost: Cost, now: float) -> FigureRow:
     row = max(int(np.searchsorted(way.start, now, side="right")) - 1, 0)
     share = f"{100 * cost.efficiency:.0f}"
-    return Counted(
+    return FigureRow(
         (
             Figure(tr("{n} of 32 lanes at work", n=int(way.active[row].sum())), "accent", True),
             Figure(
@@ -342,7 +342,7 @@ def _times(*launches: tuple[Cost, Run]) -> tuple[LayoutPart, ...]:
     time = found[0][2]
     why = _why_alike([(_counters(run), time) for _, run, time in found])
     texts = f"{said} · {time.size} · {time.where}", f"{said} · {time.size}", said
-    return spare(Sourced(texts, time.badge, "good")), *(spare(one, 3) for one in why)
+    return spare(Provenance(texts, time.badge, "good")), *(spare(one, 3) for one in why)
 
 
 def _counters(run: Run) -> Mapping[str, float]:
@@ -351,7 +351,9 @@ def _counters(run: Run) -> Mapping[str, float]:
     return found.values() if found is not None else {}
 
 
-def _why_alike(launches: Sequence[tuple[Mapping[str, float], Timed]]) -> tuple[Sourced, ...]:
+def _why_alike(
+    launches: Sequence[tuple[Mapping[str, float], LaunchTime]],
+) -> tuple[Provenance, ...]:
     """Why many more instructions cost hardly any time, where counters tell: the launch with few
     leaves slots of warps empty that the other one fills, so new blocks come as fast to both.
     """
@@ -379,12 +381,12 @@ def _why_alike(launches: Sequence[tuple[Mapping[str, float], Timed]]) -> tuple[S
         "not {slack} %",
         **said,
     )
-    return (Sourced((whole, brief), launches[0][1].badge, "good"),)
+    return (Provenance((whole, brief), launches[0][1].badge, "good"),)
 
 
-def _published() -> Sourced:
+def _published() -> Provenance:
     said = tr("8600 GTS, groups of 512, 16, 8: 14.5, 14.4, 22.1 ms")
-    return Sourced(
+    return Provenance(
         (
             tr(
                 "{said}: its memory serves half warps · Threads and blocks in detail (2013)",
@@ -437,7 +439,7 @@ LESSON = Lesson(
     PARAMETERS,
     PRESETS,
     plan,
-    tell,
+    narrate,
     problem,
     words=("divergence", "active-lane", "branch", "branch-efficiency", "path", "warp"),
 )

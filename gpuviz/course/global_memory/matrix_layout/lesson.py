@@ -16,14 +16,14 @@ from gpuviz.memory.request import Request, requests_of
 from gpuviz.memory.transaction_names import in_bytes, nouns
 from gpuviz.panels.address_map import AddressMap
 from gpuviz.panels.cell_map import CellMap, Outline
-from gpuviz.panels.figures import Counted, Figure
+from gpuviz.panels.figures import Figure, FigureRow
 from gpuviz.panels.layout import Node, at_least, columns, first, rows, share
 from gpuviz.panels.picture import Picture
 from gpuviz.panels.table import Column, Table
 from gpuviz.run.run import Run
-from gpuviz.story import asked_again
-from gpuviz.story.asked_again import Asked, measured_of, pieces
+from gpuviz.story import load_traffic
 from gpuviz.story.lesson import Choice, Lesson, Parameter, Plan, Preset, Story, Values, offered
+from gpuviz.story.load_traffic import LoadTraffic, measured_of, pieces
 from gpuviz.story.measured import time_of
 from gpuviz.story.requests.fate import L1, Fate, fate_of
 from gpuviz.story.script import Script
@@ -95,7 +95,7 @@ def _arguments(rows: int, columns: int, threads: int) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, eq=False)
-class Reading:
+class MatrixLoads:
     """How warp 0 reads a matrix of `rows` x `columns` floats.
 
     `loads` are its requests in their order; `turn` and `lane` (rows * columns,) say with which of
@@ -111,7 +111,7 @@ class Reading:
     rest: str = ""
 
 
-def reading_of(values: Values, loads: tuple[Request, ...], rest: str = "") -> Reading:
+def reading_of(values: Values, loads: tuple[Request, ...], rest: str = "") -> MatrixLoads:
     """Who reads what when, from the addresses of the loads."""
     rows, columns = number(values, "rows"), number(values, "columns")
     turn, lane = np.full(rows * columns, -1, np.int64), np.full(rows * columns, -1, np.int64)
@@ -119,10 +119,10 @@ def reading_of(values: Values, loads: tuple[Request, ...], rest: str = "") -> Re
         lanes = np.flatnonzero(load.active)
         element = load.address[lanes] // load.instruction.width
         turn[element], lane[element] = k, lanes
-    return Reading(rows, columns, loads, turn, lane, rest)
+    return MatrixLoads(rows, columns, loads, turn, lane, rest)
 
 
-def tell(values: Values, runs: Mapping[str, Run]) -> Story:
+def narrate(values: Values, runs: Mapping[str, Run]) -> Story:
     """The story of warp 0: its requests one after another."""
     each = str(values["each"])
     run, arch = runs[each], architecture(runs[each].arch)
@@ -132,7 +132,7 @@ def tell(values: Values, runs: Mapping[str, Run]) -> Story:
         raise InputError("the trace has no load of M by warp 0 of block 0; record block 0")
     fate = fate_of(run.trace, arch, loads[0])
     reading = reading_of(values, loads, _kept(fate, arch, each))
-    table, time = _table(runs, each, loads[0].noun), asked_again.timed(time_of(runs[each]))
+    table, time = _table(runs, each, loads[0].noun), load_traffic.timed(time_of(runs[each]))
     cuts = _cuts(len(loads))
     script = _script(each, reading, run, made[-1], cuts)
     said = tuple(_sentence(reading, k) for k in range(len(loads)))
@@ -178,7 +178,7 @@ def _cuts(count: int) -> list[int]:
     return [0, 1, *rest.tolist()]
 
 
-def _script(each: str, reading: Reading, run: Run, store: Request, cuts: list[int]) -> Script:
+def _script(each: str, reading: MatrixLoads, run: Run, store: Request, cuts: list[int]) -> Script:
     """The requests, the store of the sums, and the result."""
     script, count, load = Script(each), len(reading.loads), reading.loads[0]
     for a, b in zip(cuts, cuts[1:], strict=False):
@@ -194,7 +194,7 @@ def _script(each: str, reading: Reading, run: Run, store: Request, cuts: list[in
     return script
 
 
-def _matrix(reading: Reading, k: int, served: float) -> CellMap:
+def _matrix(reading: MatrixLoads, k: int, served: float) -> CellMap:
     """Elements in the colours of the lanes that read them, until and with request k."""
     turn, load, count = reading.turn, reading.loads[k], len(reading.turn)
     row, column = np.divmod(np.flatnonzero(turn == k), reading.columns)
@@ -225,7 +225,7 @@ def _along(load: Request, count: int) -> I64:
     return element[element < count]
 
 
-def element_tip(reading: Reading, element: int) -> str:
+def element_tip(reading: MatrixLoads, element: int) -> str:
     """What hovering an element says."""
     row, column = divmod(element, reading.columns)
     place = tr(
@@ -243,7 +243,7 @@ def element_tip(reading: Reading, element: int) -> str:
     return f"{place}\n{who}"
 
 
-def _rule(reading: Reading) -> tuple[str, ...]:
+def _rule(reading: MatrixLoads) -> tuple[str, ...]:
     """Where an element lies, what a step costs, and what becomes of what is not used now."""
     columns = reading.columns
     return (
@@ -260,12 +260,12 @@ def _both(matrix: CellMap, request: AddressMap) -> Node:
     return first(at_least(wide, aspect=_ASPECT), high, wide)
 
 
-def _counted(reading: Reading, k: int, served: float) -> Counted:
+def _counted(reading: MatrixLoads, k: int, served: float) -> FigureRow:
     """The requests so far."""
     load, all_ = reading.loads[k], len(reading.loads)
     so_far = sum(one.count for one in reading.loads[:k]) + passed(served * load.count)
     sectors = load.counted(so_far)
-    return Counted(
+    return FigureRow(
         (
             Figure(tr("request {n} of {all}", n=k + 1, all=all_)),
             Figure(tr("{n} so far", n=sectors), "accent", True, shorter=(sectors,)),
@@ -280,10 +280,10 @@ def _table(runs: Mapping[str, Run], shown: str, noun: str) -> Table:
     every = [_asked(runs[each]) for each in names]
     title = tr("{nouns} asked for", nouns=nouns(noun)), nouns(noun)
     walks = Column(("",), tuple(names.values()), "left")
-    return Table((walks, *asked_again.columns(every, noun, title)), list(names).index(shown))
+    return Table((walks, *load_traffic.columns(every, noun, title)), list(names).index(shown))
 
 
-def _asked(run: Run) -> Asked:
+def _asked(run: Run) -> LoadTraffic:
     """All loads of a launch, and what a GPU made of the large one beside it."""
     arch, warps = architecture(run.arch), run.trace.launch.warps_per_block
     made = [r for warp in range(warps) for r in requests_of(run.trace, arch, 0, warp)]
@@ -291,7 +291,7 @@ def _asked(run: Run) -> Asked:
     every = np.concatenate([pieces(load) for load in loads])
     distinct = len(np.unique(every))
     count = sum(load.count for load in loads)
-    return Asked(count, distinct, len(every) - distinct, *measured_of(run))
+    return LoadTraffic(count, distinct, len(every) - distinct, *measured_of(run))
 
 
 def _title(each: str) -> str:
@@ -301,7 +301,7 @@ def _title(each: str) -> str:
     return tr("Each thread walks down a column, so the warp reads along a row")
 
 
-def _sentence(reading: Reading, k: int) -> str:
+def _sentence(reading: MatrixLoads, k: int) -> str:
     """The address of one element, and what the request of it needs."""
     load = reading.loads[k]
     lanes = np.flatnonzero(load.active)
@@ -348,6 +348,6 @@ LESSON = Lesson(
     PARAMETERS,
     PRESETS,
     plan,
-    tell,
+    narrate,
     words=("row-major", "stride", "sector", "coalescing", "request"),
 )

@@ -20,7 +20,7 @@ from gpuviz.course.global_memory.square_array.trials import (
 from gpuviz.course.global_memory.square_array.turn_table import TurnTable
 from gpuviz.memory.request import Request, requests_of
 from gpuviz.panels.cell_map import CellMap, Outline
-from gpuviz.panels.figures import Counted, Figure
+from gpuviz.panels.figures import Figure, FigureRow
 from gpuviz.panels.layout import columns, rows, share
 from gpuviz.panels.picture import Picture
 from gpuviz.run.run import Run
@@ -190,7 +190,7 @@ def walk_of(trace: Trace, arch: Architecture) -> Walk:
     return Walk(element, path, buffer.count, request)
 
 
-def tell(values: Values, runs: Mapping[str, Run]) -> Story:
+def narrate(values: Values, runs: Mapping[str, Run]) -> Story:
     """The walk of eight threads, or the trials one after another."""
     if values["show"] == "small":
         return _tell_walk(values, runs[_SMALL])
@@ -330,7 +330,7 @@ def _element_tip(walk: Walk, element: int) -> str:
     )
 
 
-def _counted(walk: Walk, now: float, launch: tuple[Figure, ...]) -> Counted:
+def _counted(walk: Walk, now: float, launch: tuple[Figure, ...]) -> FigureRow:
     """The iteration, what a load costs, and how long the large launch takes."""
     request, last = walk.request, walk.iterations - 1
     loads = len(set(walk.path.tolist()))
@@ -341,7 +341,7 @@ def _counted(walk: Walk, now: float, launch: tuple[Figure, ...]) -> Counted:
         Figure(tr("ideal {n}", n=request.ideal), "muted"),
     )
     apart = Figure(tr("{n} loads: the warp diverges", n=loads), "warn")
-    return Counted((*figures, *((apart,) * (loads > 1)), *launch))
+    return FigureRow((*figures, *((apart,) * (loads > 1)), *launch))
 
 
 LESSON = Lesson(
@@ -352,7 +352,7 @@ LESSON = Lesson(
     PARAMETERS,
     PRESETS,
     plan,
-    tell,
+    narrate,
     problem,
     words=("stride", "offset", "half-warp", "transaction", "segment", "divergence"),
 )

@@ -15,13 +15,13 @@ from gpuviz.memory.request import Request, requests_of
 from gpuviz.memory.transaction_names import counted, nouns
 from gpuviz.panels.address_map import AddressMap
 from gpuviz.panels.bar import Bar
-from gpuviz.panels.figures import Sourced
+from gpuviz.panels.figures import Provenance
 from gpuviz.panels.layout import rows, spare
 from gpuviz.panels.picture import Picture
 from gpuviz.panels.table import Column, Table
 from gpuviz.run.run import Run
 from gpuviz.story.lesson import Story
-from gpuviz.story.measured import Timed, time_column, time_of
+from gpuviz.story.measured import LaunchTime, time_column, time_of
 from gpuviz.story.requests.sentences import verdict
 from gpuviz.story.script import Script
 from gpuviz.traces.trace import LANES, Trace, lane_mask
@@ -69,7 +69,7 @@ class Trial:
     noun: str
     lines: float
     first: Request
-    time: Timed | None
+    time: LaunchTime | None
 
 
 def trial_of(triple: Triple, run: Run) -> Trial:
@@ -244,10 +244,10 @@ def _number(value: float) -> str:
     return f"{value:.1f}".removesuffix(".0")
 
 
-def _sources(elements: int) -> Sourced:
+def _sources(elements: int) -> Provenance:
     """Where the published times are from, and how large our array is."""
     if elements == _PUBLISHED_SIZE:
-        return Sourced(
+        return Provenance(
             (
                 tr(
                     "“Threads and blocks in detail” (2013): GeForce 8600 GTS, 2^25 elements, mean "
@@ -258,7 +258,7 @@ def _sources(elements: int) -> Sourced:
             )
         )
     n = grouped(elements)
-    return Sourced(
+    return Provenance(
         (
             tr(
                 "“Threads and blocks in detail” (2013): GeForce 8600 GTS, 2^25 elements, mean of "

@@ -58,7 +58,7 @@ class Spread:
 
 
 @dataclass(frozen=True, eq=False)
-class Marked:
+class Outline:
     """A line around the smallest area that holds some cells of a matrix."""
 
     name: str
@@ -78,20 +78,22 @@ class FragmentMatrices(Panel):
     top: Spread
     corner: Spread
     followed: int
-    marked: tuple[Marked, ...] = ()
+    marked: tuple[Outline, ...] = ()
 
     @property
     def _all(self) -> tuple[Spread, ...]:
         return self.left, self.top, self.corner
 
-    def _lines(self, pitch: float) -> tuple[Marked, ...]:
+    def _lines(self, pitch: float) -> tuple[Outline, ...]:
         """The further lines; one around all of a matrix where each would hide its own cells."""
         if pitch >= _LINED:
             return self.marked
         found = dict[tuple[str, Ink], list[I64]]()
         for one in self.marked:
             found.setdefault((one.name, one.ink), []).append(one.cells)
-        return tuple(Marked(name, np.concatenate(all_), ink) for (name, ink), all_ in found.items())
+        return tuple(
+            Outline(name, np.concatenate(all_), ink) for (name, ink), all_ in found.items()
+        )
 
     def need(self, stage: Stage, width: float) -> Need:
         """Enough to be seen."""

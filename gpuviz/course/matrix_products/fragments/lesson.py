@@ -13,7 +13,7 @@ from gpuviz.base.errors import InputError
 from gpuviz.course.matrix_products.fragments.forms import FIRST, FORMS, Form, owners
 from gpuviz.course.matrix_products.fragments.fragment_map import (
     FragmentMatrices,
-    Marked,
+    Outline,
     Spread,
     WarpRegisters,
 )
@@ -24,7 +24,7 @@ from gpuviz.memory.transaction_names import counted
 from gpuviz.panels.bank_board import with_board
 from gpuviz.panels.bank_map import BankMap
 from gpuviz.panels.count_boxes import CountBoxes
-from gpuviz.panels.figures import Counted, Figure, Said, Sourced, published
+from gpuviz.panels.figures import Figure, FigureRow, Provenance, TextLine, published
 from gpuviz.panels.layout import Node, columns, rows, share, spare
 from gpuviz.panels.lines import Line, Lines
 from gpuviz.panels.picture import Picture
@@ -126,7 +126,7 @@ def _launch(
 
 
 @dataclass(frozen=True, eq=False)
-class Loading:
+class MatrixLoad:
     """How a warp loads one matrix: its requests, and the wavefront that brings each of its cells.
 
     Wavefronts are counted through all requests.
@@ -153,7 +153,7 @@ class Loading:
         return np.clip(served - self.turn, 0.0, 1.0)
 
 
-def loading(requests: tuple[BankRequest, ...], first: int, pitch: int, form: Form) -> Loading:
+def loading(requests: tuple[BankRequest, ...], first: int, pitch: int, form: Form) -> MatrixLoad:
     """Requests to rows that begin at byte `first`: (rows, pieces) of the form's cells, by address.
 
     Cells are numbered row by row as they lie in memory.
@@ -171,10 +171,10 @@ def loading(requests: tuple[BankRequest, ...], first: int, pitch: int, form: For
                     range(at, at + int(one.instruction.width / cell)), before + turn
                 )
         before += one.count
-    return Loading(requests, np.array([found[n] for n in sorted(found)], np.int64))
+    return MatrixLoad(requests, np.array([found[n] for n in sorted(found)], np.int64))
 
 
-def tell(values: Values, runs: Mapping[str, Run]) -> Story:
+def narrate(values: Values, runs: Mapping[str, Run]) -> Story:
     """Who will hold what; A and B are loaded; they are held, and multiplied; then every pitch."""
     form, pitch, run = _form(values), number(values, "pitch"), runs[_ROLE]
     arch = architecture(run.arch)
@@ -219,17 +219,17 @@ def tell(values: Values, runs: Mapping[str, Run]) -> Story:
         right = rows(
             WarpRegisters(spreads, followed),
             spare(_words(form, followed), 1),
-            *((Said((lack,), "warn"),) if lack else ()),
+            *((TextLine((lack,), "warn"),) if lack else ()),
             spare(_published(form), 2),
             gap=0.6,
         )
         body = columns(share(0.8, matrices), share(1.2, right), gap=2.0)
-        return Picture(*_told(form, t, held, product, followed, lack, multiplies), body)
+        return Picture(*_verdict(form, t, held, product, followed, lack, multiplies), body)
 
     return Story.of(script, at, _expected(form, pitch, arch), _rule(table))
 
 
-def _load(script: Script, name: str, what: Loading) -> Act:
+def _load(script: Script, name: str, what: MatrixLoad) -> Act:
     """The wavefronts of one matrix's requests."""
     did = what.requests[0].instruction
     detail = f"{did.text} · {counted('wavefront', what.count)}"
@@ -304,8 +304,8 @@ def _spread(
 
 
 def _asked(
-    spreads: tuple[Spread, ...], name: str, what: Loading, served: float
-) -> tuple[Marked, ...]:
+    spreads: tuple[Spread, ...], name: str, what: MatrixLoad, served: float
+) -> tuple[Outline, ...]:
     """Around the rows that the wavefront under way brings, each by itself."""
     now = min(int(served), what.count - 1)
     cells = np.flatnonzero(what.turn == now)
@@ -317,19 +317,19 @@ def _asked(
         cells = row * one.columns + column
     first = np.unique(cells // one.columns if name == "A" else cells % one.columns)
     key = cells // one.columns if name == "A" else cells % one.columns
-    return tuple(Marked(name, cells[key == n]) for n in first.tolist())
+    return tuple(Outline(name, cells[key == n]) for n in first.tolist())
 
 
-def _met(spreads: tuple[Spread, ...], lane: int) -> tuple[Marked, ...]:
+def _met(spreads: tuple[Spread, ...], lane: int) -> tuple[Outline, ...]:
     """The row of A and the column of B that make the first element of a lane."""
     a, b, d = spreads
     cell = int(np.flatnonzero(d.lane == lane)[0])
     row, column = divmod(cell, d.columns)
     whole = np.arange(a.columns) + row * a.columns
     return (
-        Marked("A", whole),
-        Marked("B", np.arange(b.rows) * b.columns + column),
-        Marked("D", np.array([cell])),
+        Outline("A", whole),
+        Outline("B", np.arange(b.rows) * b.columns + column),
+        Outline("D", np.array([cell])),
     )
 
 
@@ -353,7 +353,7 @@ def _span(numbers: I64) -> str:
     return str(low) if low == high else f"{low}–{high}"
 
 
-def _told(
+def _verdict(
     form: Form, t: float, held: Act, product: Act, lane: int, lack: str, multiplies: bool
 ) -> tuple[str, str]:
     """Title and sentence of the pictures with registers."""
@@ -431,7 +431,7 @@ def _lack(arch: Architecture, form: Form) -> str:
     return ""
 
 
-def _published(form: Form) -> Sourced:
+def _published(form: Form) -> Provenance:
     """Where the table of who holds what is from."""
     return published(
         tr("fragments of mma.{shape}", shape=form.shape), tr("PTX ISA, figures of mma")
@@ -479,14 +479,14 @@ def _pitches(table: Pitches, filled: float, picked: int, time: tuple[Figure, ...
     )
     body = rows(
         CountBoxes(names, table.count, ways, filled, place),
-        Counted(
+        FigureRow(
             (
                 Figure(said, bold=True),
                 Figure(tr("ideal {count}", count=int(table.ideal[now])), "muted"),
                 Figure(tr("in each box: row pitch, wavefronts below"), "muted"),
             )
         ),
-        *(Counted((replace(one, badge=""),), one.badge) for one in time),
+        *(FigureRow((replace(one, badge=""),), one.badge) for one in time),
     )
     title = tr("How far rows are apart decides what {name} of A takes", name=table.name)
     return Picture(title, _rule(table), body)
@@ -524,7 +524,7 @@ LESSON = Lesson(
     PARAMETERS,
     PRESETS,
     plan,
-    tell,
+    narrate,
     problem=problem,
     words=("lane", "register", "bank", "wavefront", "conflict", "padding"),
 )

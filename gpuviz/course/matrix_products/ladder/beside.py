@@ -15,7 +15,7 @@ from gpuviz.panels.panel import Answer
 from gpuviz.panels.table import Column, Table
 from gpuviz.recordings.ladder_times import LadderTime, LadderTimes
 from gpuviz.run.run import Run
-from gpuviz.story.measured import Timed, time_of
+from gpuviz.story.measured import LaunchTime, time_of
 from gpuviz.timing.device import device_of
 from gpuviz.words.language import three, tr
 
@@ -98,14 +98,14 @@ def _library(times: Sequence[LadderTime | None]) -> str:
     return three(high) if high <= low * (1 + _SAME) else f"{three(low)} – {three(high)}"
 
 
-def beside(times: LadderTimes | None, rung: Rung, size: int, run: Run) -> Timed | None:
+def beside(times: LadderTimes | None, rung: Rung, size: int, run: Run) -> LaunchTime | None:
     """The time of a launch: of this GPU where there is one, else beside cuBLAS as it ships."""
     found, kept = time_of(run), None if times is None else _at(times, rung, size)
     if times is None or kept is None or (found and found.badge == tr("live")):
         return found
     elsewhere = run.arch != _TIMED
     us, origin = kept.microseconds, (times.device, "", "", elsewhere, times.date)
-    return Timed(us, tr("recorded"), *origin)
+    return LaunchTime(us, tr("recorded"), *origin)
 
 
 def cublas_column(
@@ -115,7 +115,7 @@ def cublas_column(
     found = [times and _at(times, rung, size) for rung in rungs]
     if times is None or not any(found):
         return ()
-    each = (Timed(t.cublas, "", "").text if t else "–" for t in found)
+    each = (LaunchTime(t.cublas, "", "").text if t else "–" for t in found)
     return (Column(("cuBLAS",), tuple(each), badge=tr("recorded"), ink="good", optional=1),)
 
 

@@ -26,26 +26,26 @@ _AROUND = 1  # lines around changed ones that are shown
 
 
 @dataclass(frozen=True)
-class Changed:
+class DiffLine:
     """A line, and whether it went (-), came (+), or is in both."""
 
     sign: Sign
     text: str
 
 
-def difference(before: Sequence[str], after: Sequence[str]) -> tuple[Changed, ...]:
+def difference(before: Sequence[str], after: Sequence[str]) -> tuple[DiffLine, ...]:
     """The lines that differ, and some around them."""
-    made = list[Changed]()
+    made = list[DiffLine]()
     found = SequenceMatcher(None, before, after, autojunk=False)
     for part, group in enumerate(found.get_grouped_opcodes(_AROUND)):
         if part:
-            made.append(Changed(" ", "⋯"))
+            made.append(DiffLine(" ", "⋯"))
         for tag, a, b, c, d in group:
             if tag == "equal":
-                made += [Changed(" ", text) for text in after[c:d]]
+                made += [DiffLine(" ", text) for text in after[c:d]]
                 continue
-            made += [Changed("-", text) for text in before[a:b]]
-            made += [Changed("+", text) for text in after[c:d]]
+            made += [DiffLine("-", text) for text in before[a:b]]
+            made += [DiffLine("+", text) for text in after[c:d]]
     return tuple(made)
 
 
@@ -54,7 +54,7 @@ class Difference(Panel):
     """As many of the lines as there is room for, in two columns where one does not do."""
 
     share: ClassVar[float] = 1.0
-    lines: tuple[Changed, ...]
+    lines: tuple[DiffLine, ...]
 
     def need(self, stage: Stage, width: float) -> Need:
         """Room for all lines, and a few at least."""
@@ -87,7 +87,7 @@ def _letters(stage: Stage) -> float:
     return max(stage.text(13), _LEAST)
 
 
-def _column(stage: Stage, area: Rect, lines: Sequence[Changed], letters: float) -> Iterator[Mark]:
+def _column(stage: Stage, area: Rect, lines: Sequence[DiffLine], letters: float) -> Iterator[Mark]:
     palette, pitch = stage.palette, letters * _LINE
     texts = _narrowed([one.text for one in lines], area.width - letters * 2, letters)
     inks = {"-": palette.bad, "+": palette.good, " ": palette.muted}

@@ -17,7 +17,7 @@ from gpuviz.course.matrix_products.ladder.beside import (
     gained,
 )
 from gpuviz.course.matrix_products.ladder.cells import cells_of
-from gpuviz.course.matrix_products.ladder.difference import Changed, Difference, difference
+from gpuviz.course.matrix_products.ladder.difference import Difference, DiffLine, difference
 from gpuviz.course.matrix_products.ladder.rungs import RUNGS, Rung, text_of
 from gpuviz.course.together.thread_coarsening.lesson import number as brief
 from gpuviz.memory.bank_request import BankRequest, one_request
@@ -98,7 +98,7 @@ def _worst_load(trace: Trace, arch: Architecture) -> Request:
     return max(first_requests(trace, arch, 0, 0), key=lambda one: (not one.is_store, one.count))
 
 
-def tell(values: Values, runs: Mapping[str, Run]) -> Story:
+def narrate(values: Values, runs: Mapping[str, Run]) -> Story:
     """What is new in the source; who has which cells; what a warp reads; what it costs."""
     rung, *below = _shown(values)
     run = runs[rung.name]
@@ -110,7 +110,7 @@ def tell(values: Values, runs: Mapping[str, Run]) -> Story:
     script = Script(rung.name)
     script.act(_SOURCE, "intro", tr("what is new"), tr(rung.name))
     stored = script.act(_CELLS, "store", tr("cells of a warp"), held)
-    reading = _Reading.of(script, read or _worst_load(run.trace, arch))
+    reading = _WarpRequest.of(script, read or _worst_load(run.trace, arch))
     script.act(_END, "result", tr("result"), tr("beside the rung below"))
     source = Difference(_changes(rung, below))
     size, times = number(values, "size"), shipped()
@@ -144,16 +144,16 @@ def _check(rung: Rung, values: Values, arch: Architecture) -> None:
         raise UnavailableError(said)
 
 
-def _changes(rung: Rung, below: list[Rung]) -> tuple[Changed, ...]:
+def _changes(rung: Rung, below: list[Rung]) -> tuple[DiffLine, ...]:
     """Its source beside that of the rung below; of the first of a file, the whole."""
     mine = text_of(rung)
     if not below or below[0].kernel != rung.kernel:
-        return tuple(Changed(" ", line) for line in mine)
+        return tuple(DiffLine(" ", line) for line in mine)
     return difference(text_of(below[0]), mine)
 
 
 @dataclass(frozen=True, eq=False)
-class _Reading:
+class _WarpRequest:
     """A request of warp 0 going out and being served: from banks, or where there is none, lines."""
 
     request: BankRequest | Request
@@ -161,7 +161,7 @@ class _Reading:
     served: Act
 
     @classmethod
-    def of(cls, script: Script, request: BankRequest | Request) -> _Reading:
+    def of(cls, script: Script, request: BankRequest | Request) -> _WarpRequest:
         """Its acts."""
         did = request.instruction
         detail = f"{did.text} · {_cost(request)}"
@@ -254,9 +254,9 @@ def _table(values: Values, runs: Mapping[str, Run], arch: Architecture) -> Node:
     made = (
         Column(("",), tuple(tr(rung.name) for rung in shown), "left", tr("model")),
         Column((tr("global sectors"), tr("sectors")),
-               _told([c.sectors for c in costs], [r.boxes for r in shown])),
+               _count_words([c.sectors for c in costs], [r.boxes for r in shown])),
         Column((tr("shared wavefronts"), tr("wavefronts")),
-               _told([c.wavefronts for c in costs], [r.unread for r in shown]), bold=True),
+               _count_words([c.wavefronts for c in costs], [r.unread for r in shown]), bold=True),
         Column((tr("PTX instructions"), tr("PTX instr.")),
                tuple(brief(c.instructions, 1) for c in costs), optional=2),
         Column((tr("busiest"),), tuple(limit), "left", optional=1),
@@ -269,7 +269,7 @@ def _table(values: Values, runs: Mapping[str, Run], arch: Architecture) -> Node:
     return rows(Table(made, 0), Lines((Line((note,), "muted"),)), gap=0.8)
 
 
-def _told(counts: list[float], unknown: list[bool]) -> tuple[str, ...]:
+def _count_words(counts: list[float], unknown: list[bool]) -> tuple[str, ...]:
     """Counts in words; what TMA and wgmma ask for by themselves is not counted."""
     pairs = zip(counts, unknown, strict=True)
     return tuple("–" if hidden else brief(count, 2) for count, hidden in pairs)
@@ -305,6 +305,6 @@ LESSON = Lesson(
     PARAMETERS,
     PRESETS,
     plan,
-    tell,
+    narrate,
     words=("tile", "coarsening", "register", "wavefront", "conflict", "barrier"),
 )

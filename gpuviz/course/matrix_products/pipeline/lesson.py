@@ -20,7 +20,7 @@ from gpuviz.course.matrix_products.stage_launches import (
     role,
 )
 from gpuviz.course.matrix_products.stage_table import stage_table
-from gpuviz.panels.figures import Counted, Figure, Said
+from gpuviz.panels.figures import Figure, FigureRow, TextLine
 from gpuviz.panels.layout import first, rows
 from gpuviz.panels.lines import Line, Lines
 from gpuviz.panels.panel import Answer, Ink
@@ -128,7 +128,7 @@ def ring_of(run: Run, stages: int) -> Ring:
     return Ring(tuple(events), tuple(barriers), slot + 1)
 
 
-def tell(values: Values, runs: Mapping[str, Run]) -> Story:
+def narrate(values: Values, runs: Mapping[str, Run]) -> Story:
     """The ring turns, tile by tile; then what each number of stages gives, or the race."""
     stages, fault = number(values, "stages"), str(values["fault"])
     run = runs[role(stages)]
@@ -162,9 +162,9 @@ def tell(values: Values, runs: Mapping[str, Run]) -> Story:
         which = 0 if slot < edges[0][1] and stages > 1 else 2 if t >= turning else 1
         body = rows(
             replace(lanes, now=slot),
-            Counted(_figures(ring, slot, stages)),
+            FigureRow(_figures(ring, slot, stages)),
             *((lines,) if lines is not None else ()),
-            *((Said((said[3],), "warn"),) if said[3] else ()),
+            *((TextLine((said[3],), "warn"),) if said[3] else ()),
             gap=0.8,
         )
         return Picture(title, said[which], body, longest(said[:3]))
@@ -340,7 +340,7 @@ def _table(
     told = (
         table,
         Lines((Line((note,), "muted"),)),
-        *((Said((_sentences(stages, "none", arch)[3],), "warn"),) if arch.cc < _ASYNC else ()),
+        *((TextLine((_sentences(stages, "none", arch)[3],), "warn"),) if arch.cc < _ASYNC else ()),
     )
     body = first(rows(*told, *rings, gap=0.8), rows(*told, gap=0.8))  # all rings, or none
     title = tr("What stages give: bytes on their way while the warps work")
@@ -363,7 +363,7 @@ LESSON = Lesson(
     PARAMETERS,
     PRESETS,
     plan,
-    tell,
+    narrate,
     problem=problem,
     words=("copy", "barrier", "race", "tile", "phase", "shared-memory"),
 )

@@ -82,7 +82,7 @@ class Ring:
 
 
 @dataclass(frozen=True)
-class Held:
+class StageContent:
     """What a stage holds: a tile on its way, or there, or read; -1 for none."""
 
     coming: int = -1
@@ -91,24 +91,24 @@ class Held:
     wrong: bool = False  # nothing keeps the reads of one apart from the copy of another, or of it
 
 
-def held(ring: Ring, stage: int, now: float) -> Held:
+def held(ring: Ring, stage: int, now: float) -> StageContent:
     """What a stage holds at a time."""
     copies = [one for one in ring.of("copy") if one.fact.stage == stage and one.start <= now]
     reads = [one for one in ring.of("read") if one.fact.stage == stage]
     read = next((one for one in reads if one.start <= now < one.end), None)
     if not copies:
-        return Held(read=read.fact.number, wrong=read.early) if read else Held()
+        return StageContent(read=read.fact.number, wrong=read.early) if read else StageContent()
     copy, tile = copies[-1], copies[-1].fact.number
     if now >= copy.end:
         over = max(one.end for one in reads if one.fact.number == tile)
-        return Held(-1, tile if now < over else -1, read.fact.number if read else -1,
+        return StageContent(-1, tile if now < over else -1, read.fact.number if read else -1,
                     read is not None and read.early)  # fmt: skip
     if read is None:
-        return Held(tile)
-    return Held(tile, read=read.fact.number, wrong=read.early or copy.early)
+        return StageContent(tile)
+    return StageContent(tile, read=read.fact.number, wrong=read.early or copy.early)
 
 
-def spans(ring: Ring, stage: int) -> Iterator[tuple[float, float, Held]]:
+def spans(ring: Ring, stage: int) -> Iterator[tuple[float, float, StageContent]]:
     """What a stage holds from when to when; it is left out where that is nothing."""
     mine = [
         one for one in ring.events if one.fact.stage == stage and one.fact.op in ("copy", "read")
@@ -117,15 +117,15 @@ def spans(ring: Ring, stage: int) -> Iterator[tuple[float, float, Held]]:
     parts = ((a, b, held(ring, stage, (a + b) / 2)) for a, b in pairwise(edges))
     for what, group in groupby(parts, key=lambda part: _seen(part[2])):
         some = list(group)
-        if what != Held():
+        if what != StageContent():
             yield some[0][0], some[-1][1], what
 
 
-def _seen(what: Held) -> Held:
+def _seen(what: StageContent) -> StageContent:
     """Without a difference between what is there and what is read as it should be."""
     if what.wrong or what.read < 0:
         return what
-    return Held(what.coming, what.read if what.coming < 0 else -1)
+    return StageContent(what.coming, what.read if what.coming < 0 else -1)
 
 
 def ring_of(trace: Trace) -> Ring:

@@ -11,9 +11,9 @@ from gpuviz.arch import Architecture, architecture
 from gpuviz.course.matrix_products.producer_consumer.handover_events import (
     SIDES,
     Event,
-    Held,
     Mbarrier,
     Ring,
+    StageContent,
     held,
     ring_of,
     spans,
@@ -29,7 +29,7 @@ from gpuviz.course.matrix_products.stage_launches import (
     role,
 )
 from gpuviz.course.matrix_products.stage_table import stage_table
-from gpuviz.panels.figures import Counted, Figure, Paragraph, Said
+from gpuviz.panels.figures import Figure, FigureRow, Paragraph, TextLine
 from gpuviz.panels.layout import Part, rows, spare
 from gpuviz.panels.lines import Line, Lines
 from gpuviz.panels.panel import Answer, Ink
@@ -79,7 +79,7 @@ def plan(values: Values) -> tuple[Plan, ...]:
     return launches(values, "producer_consumer.cu", 1)
 
 
-def tell(values: Values, runs: Mapping[str, Run]) -> Story:
+def narrate(values: Values, runs: Mapping[str, Run]) -> Story:
     """Stages go to and fro, tile by tile; then what each number of stages gives, or the race."""
     stages, fault = number(values, "stages"), str(values["fault"])
     run = runs[role(stages)]
@@ -106,7 +106,7 @@ def tell(values: Values, runs: Mapping[str, Run]) -> Story:
         body = rows(
             StageRing(tuple(_slot(ring, stage, now) for stage in range(stages))),
             replace(lanes, now=now),
-            spare(Counted(_figures(ring, now, stages)), 2),
+            spare(FigureRow(_figures(ring, now, stages)), 2),
             spare(_drawn(arch), 3),
             *report,
             gap=0.8,
@@ -147,7 +147,7 @@ def _slot(ring: Ring, stage: int, now: float) -> Slot:
     return Slot(tr("stage {n}", n=stage), names, ink, what.wrong, both)
 
 
-def _names(what: Held, empty: str = "") -> tuple[tuple[str, ...], Ink]:
+def _names(what: StageContent, empty: str = "") -> tuple[tuple[str, ...], Ink]:
     """What a stage holds, in words from the longest, and its colour."""
     if what.read >= 0 and what.coming not in (-1, what.read):
         said = tr("tile {n} is read, tile {m} comes", n=what.read, m=what.coming)
@@ -262,13 +262,13 @@ def _warp_bars(ring: Ring, first: int) -> list[tuple[Bar, str]]:
     made: list[tuple[Bar, str]] = []
     for one in ring.events:
         row = first if one.fact.warp == ring.producer else first + 1 + one.fact.warp
-        if told := _told(one):
+        if told := _event_words(one):
             names, ink, tip = told
             made.append((Bar(row, one.start, one.issued, names, ink), tip))
     return made
 
 
-def _told(one: Event) -> tuple[tuple[str, ...], Ink, str] | None:
+def _event_words(one: Event) -> tuple[tuple[str, ...], Ink, str] | None:
     """Names, colour and tip of what a warp does; None of what takes no time."""
     fact = one.fact
     side, stage = fact.mbarrier
@@ -319,13 +319,13 @@ def _sentences(stages: int, fault: str) -> tuple[str, str, str]:
     return begun, turns, end
 
 
-def _drawn(arch: Architecture) -> Said:
+def _drawn(arch: Architecture) -> TextLine:
     """What is the trace's, and what is only drawn; what an architecture lacks."""
     scale = tr("Order and waits are the trace's; how long a copy and a read last is only drawn.")
     if arch.cc >= _BULK:
-        return Said((scale,))
+        return TextLine((scale,))
     lack = tr("{arch} has no bulk copies (9.0 and later): each lane copies.", arch=arch)
-    return Said((f"{lack} {scale}", lack), "warn")
+    return TextLine((f"{lack} {scale}", lack), "warn")
 
 
 def _report(races: list[Finding]) -> tuple[Part | Answer, ...]:
@@ -384,6 +384,6 @@ LESSON = Lesson(
     PARAMETERS,
     PRESETS,
     plan,
-    tell,
+    narrate,
     words=("mbarrier", "copy", "barrier", "race", "tile", "phase", "shared-memory"),
 )

@@ -35,7 +35,7 @@ class Counter:
         """Of the phase that is under way."""
         return self.phase % 2
 
-    def told(self) -> str:
+    def words(self) -> str:
         """Which phase is under way."""
         what = {"n": self.phase, "name": self.name, "parity": self.parity}
         return tr("phase {n} of {name} is under way: parity {parity}", **what)
@@ -107,7 +107,7 @@ class StageRing(Panel):
         yield label(row.x, y, one.name, palette.ink, size)
         side = size * 1.25
         left = row.x + names + size * 0.5
-        told = "" if stage.asks else one.told()
+        told = "" if stage.asks else one.words()
         chips = [Rect(left + side * bit, y - side / 2, side, side) for bit in (0, 1)]
         for bit, chip in enumerate(chips):
             here = bit == one.parity and not stage.asks

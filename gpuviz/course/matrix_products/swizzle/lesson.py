@@ -19,7 +19,7 @@ from gpuviz.memory.bank_request import BankRequest, bank_requests
 from gpuviz.memory.transaction_names import counted
 from gpuviz.panels.bank_board import with_board
 from gpuviz.panels.bank_map import BankMap
-from gpuviz.panels.figures import Counted, Figure, Said
+from gpuviz.panels.figures import Figure, FigureRow, TextLine
 from gpuviz.panels.layout import Node, columns, rows, spare
 from gpuviz.panels.panel import Values as Picked
 from gpuviz.panels.picture import Picture
@@ -165,7 +165,7 @@ def _mode(run: Run, arch: Architecture, block: int, swizzle: Swizzle) -> Mode:
     return Mode(swizzle, tuple(r for r in requests if r.is_store), load)
 
 
-def tell(values: Values, runs: Mapping[str, Run]) -> Story:
+def narrate(values: Values, runs: Mapping[str, Run]) -> Story:
     """The layout; the swizzle of it; rows are stored and columns loaded; then every swizzle."""
     tile, run = tile_of(values), runs[_ROLE]
     arch, time = architecture(run.arch), time_figures(time_of(run))
@@ -193,7 +193,7 @@ def tell(values: Values, runs: Mapping[str, Run]) -> Story:
             maps = _maps(tile, places, lay.share(t), min(move.share(t) * 2, 1.0), piece, load)
             notes = spare(_bits(tile, places[0], piece, t >= move.start))
             body = rows(columns(*maps, gap=2.0), notes, gap=0.8)
-            return Picture(*_told(tile, places, piece, t >= move.start), body)
+            return Picture(*_layout_words(tile, places, piece, t >= move.start), body)
         if t < every.start:
             if t < put.end:
                 done = put.counted(t, len(shown.stores))
@@ -351,7 +351,9 @@ def _bits(tile: Tile, plain: I64, piece: int, swizzled: bool) -> Node:
     return Bits(count, (offset, down, place), parts)
 
 
-def _told(tile: Tile, places: tuple[I64, I64], piece: int, swizzled: bool) -> tuple[str, str]:
+def _layout_words(
+    tile: Tile, places: tuple[I64, I64], piece: int, swizzled: bool
+) -> tuple[str, str]:
     """Title and sentence of the maps."""
     row, column = divmod(piece, tile.across)
     byte, moved = (int(place.ravel()[piece]) for place in places)
@@ -446,9 +448,9 @@ def _table(
     )
     body = rows(
         table,
-        Counted((Figure(best, "muted"),)),
-        *(Counted((replace(one, badge=""),), one.badge) for one in time),
-        *((spare(Said((_addresses(),)), 2),) if time else ()),
+        FigureRow((Figure(best, "muted"),)),
+        *(FigureRow((replace(one, badge=""),), one.badge) for one in time),
+        *((spare(TextLine((_addresses(),)), 2),) if time else ()),
         spare(columns(*maps)),
         gap=0.6,
     )
@@ -515,7 +517,7 @@ LESSON = Lesson(
     PARAMETERS,
     PRESETS,
     plan,
-    tell,
+    narrate,
     problem=problem,
     words=("swizzle", "bank", "wavefront", "conflict", "tile", "word"),
 )

@@ -15,7 +15,7 @@ from gpuviz.words.language import tr
 
 
 @dataclass(frozen=True, eq=False)
-class Placed:
+class BlockPlacement:
     """(B,) the multiprocessor and the slot in it of each block, when it came and when it left.
 
     `unit` is what times are in: nanoseconds as noted, or turns where all blocks last alike. `badge`
@@ -46,7 +46,7 @@ class Placed:
         return int((self.end <= now).sum())
 
 
-def placed_of(run: Run, resident: int, sms: int) -> Placed:
+def placed_of(run: Run, resident: int, sms: int) -> BlockPlacement:
     """Where the blocks of a run went; by the usual rule where nobody noted it.
 
     `resident` blocks fit a multiprocessor, of which the rule knows `sms`.
@@ -66,14 +66,16 @@ def placed_of(run: Run, resident: int, sms: int) -> Placed:
         tr("{device}; to note where blocks run takes time", device=found.gpu),
         found.gpu,
     )
-    return Placed(count, int(slot.max()) + 1, number, slot, *times, True, found.badge, sources)
+    return BlockPlacement(
+        count, int(slot.max()) + 1, number, slot, *times, True, found.badge, sources
+    )
 
 
-def by_rule(blocks: int, resident: int, sms: int) -> Placed:
+def by_rule(blocks: int, resident: int, sms: int) -> BlockPlacement:
     """Blocks dealt to multiprocessors in turn until all are full, then the next ones, all alike."""
     number, room = np.arange(blocks), max(resident, 1)
     turn = number // (sms * room)
-    return Placed(
+    return BlockPlacement(
         sms,
         room,
         number % sms,

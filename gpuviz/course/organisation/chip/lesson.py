@@ -9,10 +9,10 @@ import numpy as np
 from gpuviz.arch import Architecture, architecture
 from gpuviz.arch.occupancy import occupancy
 from gpuviz.base.arrays import I64
-from gpuviz.course.organisation.chip.block_placement import Placed, placed_of
+from gpuviz.course.organisation.chip.block_placement import BlockPlacement, placed_of
 from gpuviz.course.organisation.chip.floor import DEPTHS, Chip
 from gpuviz.course.organisation.launch_attempt import A, B, C
-from gpuviz.panels.figures import Counted, Figure, Said
+from gpuviz.panels.figures import Figure, FigureRow, TextLine
 from gpuviz.panels.layout import rows
 from gpuviz.panels.panel import Ink
 from gpuviz.panels.picture import Picture
@@ -81,7 +81,7 @@ def plan(values: Values) -> tuple[Plan, ...]:
     )
 
 
-def tell(values: Values, runs: Mapping[str, Run]) -> Story:
+def narrate(values: Values, runs: Mapping[str, Run]) -> Story:
     """Blocks come and go; a pause at one of them, the way in to an address, and on to the end."""
     run, shown = runs[_ROLE], number(values, "shown")
     arch, launch, lane = architecture(run.arch), run.trace.launch, number(values, "lane")
@@ -106,7 +106,7 @@ def tell(values: Values, runs: Mapping[str, Run]) -> Story:
         body = rows(
             _chip(placed, now, shown, lane, launch.warps_per_block, words, _depth(t, *acts[2:4])),
             _counted(placed, now, launch.blocks, run),
-            Said(placed.sources),
+            TextLine(placed.sources),
         )
         step = script.at(t)[0]
         return Picture(title, sentences[min(step, len(sentences) - 1)], body, sentences)
@@ -137,7 +137,7 @@ def _depth(t: float, inward: tuple[Act, ...], back: Act) -> float:
 
 
 def _chip(
-    placed: Placed, now: float, shown: int, lane: int, warps: int, words: I64, depth: float
+    placed: BlockPlacement, now: float, shown: int, lane: int, warps: int, words: I64, depth: float
 ) -> Chip:
     """The plan at a time."""
     there = np.flatnonzero((placed.start <= now) & (now < placed.end))
@@ -161,7 +161,7 @@ def _chip(
     )
 
 
-def _counted(placed: Placed, now: float, blocks: int, run: Run) -> Counted:
+def _counted(placed: BlockPlacement, now: float, blocks: int, run: Run) -> FigureRow:
     """What is on the chip, what has left it, and how long that took."""
     here, left = placed.resident(now), placed.left(now)
     if placed.measured:
@@ -179,14 +179,14 @@ def _counted(placed: Placed, now: float, blocks: int, run: Run) -> Counted:
         Figure(tr("{n} waiting", n=grouped(blocks - here - left)), "muted"),
     )
     ink: Ink = "good" if placed.measured else "accent"
-    return Counted((*figures, *time_figures(time_of(run))), placed.badge, ink)
+    return FigureRow((*figures, *time_figures(time_of(run))), placed.badge, ink)
 
 
 def _blocks(count: int) -> str:
     return trn("{n} block", "{n} blocks", count, n=grouped(count))
 
 
-def _title(placed: Placed, blocks: int) -> str:
+def _title(placed: BlockPlacement, blocks: int) -> str:
     """Whether the chip is filled."""
     room = placed.sms * placed.slots
     if not placed.measured and blocks <= room:
@@ -198,7 +198,9 @@ def _title(placed: Placed, blocks: int) -> str:
     return tr("{n} blocks pass through {sms} multiprocessors", n=grouped(blocks), sms=placed.sms)
 
 
-def _sentences(placed: Placed, run: Run, shown: int, lane: int, words: I64) -> tuple[str, ...]:
+def _sentences(
+    placed: BlockPlacement, run: Run, shown: int, lane: int, words: I64
+) -> tuple[str, ...]:
     """One for each step."""
     launch = run.trace.launch
     where = {"n": grouped(shown), "sm": placed.sm[shown]}
@@ -234,7 +236,7 @@ def _sentences(placed: Placed, run: Run, shown: int, lane: int, words: I64) -> t
     )
 
 
-def _shared_out(placed: Placed) -> str:
+def _shared_out(placed: BlockPlacement) -> str:
     """How many blocks each multiprocessor has run in the end."""
     ran = np.bincount(placed.sm, minlength=placed.sms)
     least, most = grouped(int(ran.min())), grouped(int(ran.max()))
@@ -247,7 +249,7 @@ def _shared_out(placed: Placed) -> str:
     )
 
 
-def _expected(placed: Placed, run: Run, arch: Architecture) -> str:
+def _expected(placed: BlockPlacement, run: Run, arch: Architecture) -> str:
     """Turns by arithmetic alone."""
     blocks, fits = run.trace.launch.blocks, _resident(run, arch)
     turns = -(-blocks // max(fits * placed.sms, 1))
@@ -269,7 +271,7 @@ LESSON = Lesson(
     PARAMETERS,
     PRESETS,
     plan,
-    tell,
+    narrate,
     problem,
     words=("grid", "block", "multiprocessor", "warp", "lane", "sector"),
 )

@@ -66,7 +66,7 @@ class Threads:
 
 
 @dataclass(frozen=True)
-class Forming:
+class WarpFormation:
     """How far it is: the share of `threads` numbered, warps `formed`, and of the next `count`
     together the share that is `forming`.
     """
@@ -101,7 +101,7 @@ class BlockToWarps(Panel):
     share: ClassVar[float] = 0.69
     number: int
     threads: Threads
-    moment: Forming
+    moment: WarpFormation
 
     def need(self, stage: Stage, width: float) -> Need:
         """Enough to tell threads and lanes apart."""
@@ -142,14 +142,14 @@ def _gap(box: Rect, rows: int) -> float:
     return 2.0 if small >= 12 else 1.0 if small >= 5 else 0.0
 
 
-def _share(seen: Threads, moment: Forming) -> tuple[F64, Bool]:
+def _share(seen: Threads, moment: WarpFormation) -> tuple[F64, Bool]:
     """(T,) how far each thread has come to its lane, and whether it is on its way now."""
     now = (seen.warp >= moment.formed) & (seen.warp < moment.formed + moment.count)
     return np.where(seen.warp < moment.formed, 1.0, np.where(now, moment.forming, 0.0)), now
 
 
 def _block(
-    stage: Stage, number: int, seen: Threads, view: _View, moment: Forming
+    stage: Stage, number: int, seen: Threads, view: _View, moment: WarpFormation
 ) -> tuple[Mark, ...]:
     """The threads of the block in their places, coloured by lane once they have a number."""
     palette, size = stage.palette, stage.text(14)
@@ -189,7 +189,7 @@ def _outlines(stage: Stage, view: _View, now: Bool) -> tuple[Mark, ...]:
     return (Boxes(grown, stroke=stage.palette.outline, stroke_width=2, radius=3),)
 
 
-def _bands(stage: Stage, seen: Threads, view: _View, moment: Forming) -> Mark:
+def _bands(stage: Stage, seen: Threads, view: _View, moment: WarpFormation) -> Mark:
     """From the threads of the warp that is being formed to its lanes, behind everything else."""
     come, now = _share(seen, moment)
     few = now & (come > 0) if int(now.sum()) <= 2 * LANES else np.zeros_like(now)
@@ -197,7 +197,7 @@ def _bands(stage: Stage, seen: Threads, view: _View, moment: Forming) -> Mark:
     return Curves(curves, stage.palette.lanes[seen.lane[few]], 1.6 * stage.scale)
 
 
-def _warps(stage: Stage, seen: Threads, view: _View, moment: Forming) -> tuple[Mark, ...]:
+def _warps(stage: Stage, seen: Threads, view: _View, moment: WarpFormation) -> tuple[Mark, ...]:
     """A row of lanes for each warp, bands from the threads that become its lanes."""
     palette = stage.palette
     come, now = _share(seen, moment)
@@ -229,7 +229,7 @@ def _empty_tip(seen: Threads, chosen: Bool) -> Tip:
     )
 
 
-def _names(stage: Stage, seen: Threads, view: _View, moment: Forming) -> tuple[Mark, ...]:
+def _names(stage: Stage, seen: Threads, view: _View, moment: WarpFormation) -> tuple[Mark, ...]:
     """The warps' names beside their rows, and the lanes' numbers below the last, where no band
     crosses them.
     """

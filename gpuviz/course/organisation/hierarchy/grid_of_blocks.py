@@ -24,7 +24,7 @@ _AROUND = np.array([-2, -2, 4, 4], np.float32)
 
 
 @dataclass(frozen=True)
-class Placed:
+class SmAssignment:
     """The multiprocessor `sm` of each block, of the `count` that a device has; who said so."""
 
     sm: dict[int, int]
@@ -43,7 +43,7 @@ class GridOfBlocks(Panel):
     share: ClassVar[float] = 0.31
     launch: Launch
     shown: int
-    placement: Placed | None
+    placement: SmAssignment | None
     counted: float
 
     def need(self, stage: Stage, width: float) -> Need:

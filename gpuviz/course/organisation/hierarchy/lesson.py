@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from gpuviz.base.errors import InputError
-from gpuviz.course.organisation.hierarchy.block_to_warps import BlockToWarps, Forming, Threads
-from gpuviz.course.organisation.hierarchy.grid_of_blocks import GridOfBlocks, Placed
-from gpuviz.panels.figures import Counted, Figure, Sourced, published
+from gpuviz.course.organisation.hierarchy.block_to_warps import BlockToWarps, Threads, WarpFormation
+from gpuviz.course.organisation.hierarchy.grid_of_blocks import GridOfBlocks, SmAssignment
+from gpuviz.panels.figures import Figure, FigureRow, Provenance, published
 from gpuviz.panels.layout import columns, rows, spare
 from gpuviz.panels.picture import Picture
 from gpuviz.run.run import Run
@@ -167,17 +167,17 @@ def threads_of(run: Run, shown: int) -> Threads:
     return Threads(run.trace.launch.block, place, thread, warp, lane)
 
 
-def placement(run: Run) -> Placed | None:
+def placement(run: Run) -> SmAssignment | None:
     """The multiprocessor of each block as measured; None when that was not measured."""
     measurement = run.measurement
     if measurement is None or measurement.placement is None:
         return None
     found = measurement.placement
     sm = dict(zip(found.block.tolist(), found.sm.tolist(), strict=True))
-    return Placed(sm, measurement.device.multiprocessors, measurement.badge, measurement.gpu)
+    return SmAssignment(sm, measurement.device.multiprocessors, measurement.badge, measurement.gpu)
 
 
-def tell(values: Values, runs: Mapping[str, Run]) -> Story:
+def narrate(values: Values, runs: Mapping[str, Run]) -> Story:
     """The story of one block: numbered, cut into warps."""
     run, shown = runs[_ROLE], number(values, "shown")
     launch, seen, placed = run.trace.launch, threads_of(run, shown), placement(run)
@@ -196,12 +196,12 @@ def tell(values: Values, runs: Mapping[str, Run]) -> Story:
 
     def at(t: float) -> Picture:
         step = next((i for i, s in enumerate(script.steps) if t < s.end), len(sentences) - 1)
-        moment = Forming(numbered.share(t))
+        moment = WarpFormation(numbered.share(t))
         for act, first, last in forming:
             if t >= act.start:
-                moment = Forming(1.0, first, act.share(t), last - first)
+                moment = WarpFormation(1.0, first, act.share(t), last - first)
         if step == len(sentences) - 1:
-            moment = Forming(1.0, seen.warps)
+            moment = WarpFormation(1.0, seen.warps)
         body = rows(
             columns(
                 GridOfBlocks(launch, shown, placed, grid.share(t)),
@@ -237,12 +237,12 @@ def _warps(script: Script, seen: Threads, line: int) -> list[tuple[Act, int, int
     return acts
 
 
-def _counted(launch: Launch, seen: Threads, formed: int) -> Counted:
+def _counted(launch: Launch, seen: Threads, formed: int) -> FigureRow:
     """Warps formed, lanes used, and all of the grid."""
     used, lanes = len(seen.thread), seen.warps * LANES
     share = f"{100 * used / lanes:.0f}"
     of_lanes = tr("{used} of {all} lanes used ({share} %)", used=used, all=lanes, share=share)
-    return Counted(
+    return FigureRow(
         (
             Figure(
                 trn("{done} of {n} warp", "{done} of {n} warps", seen.warps, done=formed),
@@ -259,7 +259,7 @@ def _counted(launch: Launch, seen: Threads, formed: int) -> Counted:
     )
 
 
-def _published() -> Sourced:
+def _published() -> Provenance:
     where = tr("Threads and blocks in detail (2013)")
     return published(tr("8 cores × 4 cycles of the fastest instruction = a warp of 32"), where)
 
@@ -370,7 +370,7 @@ LESSON = Lesson(
     PARAMETERS,
     PRESETS,
     plan,
-    tell,
+    narrate,
     problem,
     words=("grid", "block", "thread", "linear-id", "warp", "lane", "multiprocessor"),
 )

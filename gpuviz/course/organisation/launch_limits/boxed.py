@@ -17,7 +17,7 @@ _SIDE, _EDGE, _TITLE, _WIDE = 0.6, 0.45, 1.35, 16.0  # letters
 
 
 @dataclass(frozen=True, eq=False)
-class Boxed(Panel):
+class Box(Panel):
     """What is in the box, below its title (None: nothing yet); at most `most` letters high."""
 
     title: str

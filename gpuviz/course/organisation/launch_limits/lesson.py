@@ -17,12 +17,12 @@ from gpuviz.course.organisation.launch_attempt import (
 )
 from gpuviz.course.organisation.launch_limits.pictures import COPIES, Acts, gpu, host, moving, shape
 from gpuviz.memory.counts import Count
-from gpuviz.panels.figures import Counted, Figure, Sourced
+from gpuviz.panels.figures import Figure, FigureRow, Provenance
 from gpuviz.panels.layout import at_least, columns, rows, share, spare
 from gpuviz.panels.picture import Picture, longest
 from gpuviz.run.run import Run
 from gpuviz.story.lesson import Choice, Lesson, Parameter, Preset, Story, Value, Values, offered
-from gpuviz.story.measured import Timed, time_of
+from gpuviz.story.measured import LaunchTime, time_of
 from gpuviz.story.script import Script
 from gpuviz.story.values import number
 from gpuviz.words.language import grouped, tr, trn
@@ -99,7 +99,7 @@ PRESETS = (
 )
 
 
-def tell(values: Values, runs: Mapping[str, Run]) -> Story:
+def narrate(values: Values, runs: Mapping[str, Run]) -> Story:
     """The story of one launch: asked for, held against the limits, copied, checked, asked."""
     attempt = attempt_of(values, runs)
     names = (SET, FMA) if attempt.ran else (CORRECTED[SET], CORRECTED[FMA])
@@ -113,7 +113,7 @@ def tell(values: Values, runs: Mapping[str, Run]) -> Story:
         said = sentences[script.at(t)[0]]
         left, right = host(attempt, acts, t), gpu(attempt, acts, t, guards)
         sources = (
-            spare(Sourced(_CARDS if t < acts.copied.start else _TIMED), 2),
+            spare(Provenance(_CARDS if t < acts.copied.start else _TIMED), 2),
             spare(_recorded(attempt)),
         )
         both = at_least(columns(share(1, left), share(1.3, right), gap=0.8), width=52)
@@ -164,7 +164,7 @@ def _guards(run: Run) -> Bool:
     return stores.lanes(len(stores) - 1)
 
 
-def _costs(attempt: Attempt, runs: Mapping[str, Run]) -> Counted:
+def _costs(attempt: Attempt, runs: Mapping[str, Run]) -> FigureRow:
     """What ran, how big it was, and how long it took."""
     size = next(iter(runs.values())).size
     said = size if attempt.ran else tr("corrected: {size}", size=size)
@@ -179,23 +179,23 @@ def _costs(attempt: Attempt, runs: Mapping[str, Run]) -> Counted:
     made.append(
         Figure(trn("{n} store request", "{n} store requests", stores, n=grouped(stores)), "muted")
     )
-    return Counted(tuple(made))
+    return FigureRow(tuple(made))
 
 
-def _time(said: str, time: Timed) -> Figure:
+def _time(said: str, time: LaunchTime) -> Figure:
     """How long a kernel took; quiet, and with the reason, where that is mostly the launching."""
     whole = ", ".join(filter(None, (said, time.overhead)))
     return Figure(whole, "muted" if time.overhead else "ink", badge=time.badge, shorter=(said,))
 
 
-def _recorded(attempt: Attempt) -> Sourced:
+def _recorded(attempt: Attempt) -> Provenance:
     """Whose word the returned values are."""
     if attempt.calls is None or attempt.launch_result is None:
         texts = (
             tr("what the calls return: no recording has this launch"),
             tr("calls: no recording"),
         )
-        return Sourced(texts, tr("unavailable"))
+        return Provenance(texts, tr("unavailable"))
     source = attempt.calls.source
     logged = tr("profiler: copied {kind}", kind=attempt.logged) if attempt.logged else ""
     texts = (
@@ -203,7 +203,7 @@ def _recorded(attempt: Attempt) -> Sourced:
         tr("what the calls returned: {source}", source=source),
         source,
     )
-    return Sourced(texts, tr("recorded"), "good")
+    return Provenance(texts, tr("recorded"), "good")
 
 
 def _title(attempt: Attempt) -> str:
@@ -301,6 +301,6 @@ LESSON = Lesson(
     PARAMETERS,
     PRESETS,
     plan,
-    tell,
+    narrate,
     words=("launch", "grid", "block", "compute-capability", "host", "maximum-difference"),
 )

@@ -10,14 +10,14 @@ import numpy as np
 from gpuviz.base.arrays import Bool
 from gpuviz.course.organisation.gates import Gates
 from gpuviz.course.organisation.launch_attempt import FMA, PUBLISHED, SET, Attempt, number_of
-from gpuviz.course.organisation.launch_limits.boxed import Boxed
+from gpuviz.course.organisation.launch_limits.boxed import Box
 from gpuviz.course.organisation.launch_limits.calls import Call, Calls, LaneStrip
 from gpuviz.course.organisation.launch_limits.variables import Variables, Verdict
 from gpuviz.draw.ease import smooth
-from gpuviz.panels.figures import Said
+from gpuviz.panels.figures import TextLine
 from gpuviz.panels.layout import Node, Part, rows, spare
 from gpuviz.panels.panel import Answer, Ink
-from gpuviz.panels.picture import Moving
+from gpuviz.panels.picture import Movement
 from gpuviz.story.script import Act
 from gpuviz.words.language import grouped, tr, trn
 
@@ -52,7 +52,7 @@ class Acts:
     result: Act
 
 
-def host(attempt: Attempt, acts: Acts, t: float) -> Boxed:
+def host(attempt: Attempt, acts: Acts, t: float) -> Box:
     """The program's calls, what lies in the host's memory, and its check."""
     made = 2 if t < acts.copied.start else 3
     now = 1 if t < acts.sent.end else 2 if t < acts.checked.start else -1
@@ -81,7 +81,7 @@ def host(attempt: Attempt, acts: Acts, t: float) -> Boxed:
     )
     listing = Calls(_calls(attempt, acts.heard.counted(t, 4)), made, now)
     body = rows(listing, shadows, arrays, _check(attempt, acts, t), gap=_GAP)
-    return Boxed(tr("host"), body, _MOST)
+    return Box(tr("host"), body, _MOST)
 
 
 def _calls(attempt: Attempt, heard: float) -> tuple[Call, ...]:
@@ -140,7 +140,7 @@ def _check(attempt: Attempt, acts: Acts, t: float) -> Verdict:
     return Verdict(texts, True, "good")
 
 
-def gpu(attempt: Attempt, acts: Acts, t: float, guards: Bool | None) -> Boxed:
+def gpu(attempt: Attempt, acts: Acts, t: float, guards: Bool | None) -> Box:
     """The limits as gates, the arrays on the device, and the last warp where it has idle lanes."""
     names = ((str(attempt.arch), f"CC {attempt.arch.version}"), *((card,) for card in PUBLISHED))
     compared = acts.gates.counted(t, len(attempt.gates))
@@ -171,29 +171,29 @@ def gpu(attempt: Attempt, acts: Acts, t: float, guards: Bool | None) -> Boxed:
             "last warp of fma4 that stores: {n} lanes have no element",
             int((~guards).sum()),
         )
-        parts.append(spare(rows(Answer(Said((said,))), LaneStrip(guards)), 2))
+        parts.append(spare(rows(Answer(TextLine((said,))), LaneStrip(guards)), 2))
     body = rows(*parts, gap=_GAP)
-    return Boxed(tr("GPU: {arch}", arch=attempt.arch), body, _MOST)
+    return Box(tr("GPU: {arch}", arch=attempt.arch), body, _MOST)
 
 
-def moving(attempt: Attempt, acts: Acts, t: float) -> tuple[Moving, ...]:
+def moving(attempt: Attempt, acts: Acts, t: float) -> tuple[Movement, ...]:
     """The launch on its way to the gates, and back or on; then the copies on theirs."""
     call, one, every = np.array([1]), np.array([0]), np.arange(4)
     if t < acts.sent.start:
         go = float(smooth(acts.asked.share(t)))
-        return (Moving("call", call, "launch", one, go, "accent"),)
+        return (Movement("call", call, "launch", one, go, "accent"),)
     if t < acts.sent.end and attempt.why:
         go = float(smooth(min(acts.sent.share(t) * 1.3, 1.0)))
-        return (Moving("launch", one, "call", call, go, "bad"),)
+        return (Movement("launch", one, "call", call, go, "bad"),)
     if t < acts.sent.end:
         go = float(smooth(acts.sent.share(t)))
-        return (Moving("launch", one, "device", np.array([3]), go, "accent"),)
+        return (Movement("launch", one, "device", np.array([3]), go, "accent"),)
     go = float(smooth(acts.copied.share(t)))
     if not 0 < go < 1 or not attempt.copies:
         return ()
     if attempt.way == "symbol":
-        return (Moving("device", every, "host", every, go, "load"),)
-    return (Moving("shadow", every, "host", every, go, "barrier"),)
+        return (Movement("device", every, "host", every, go, "load"),)
+    return (Movement("shadow", every, "host", every, go, "barrier"),)
 
 
 def shape(size: tuple[int, int, int]) -> tuple[int, ...]:

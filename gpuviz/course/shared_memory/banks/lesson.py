@@ -142,7 +142,7 @@ def _launch(
     )
 
 
-def tell(values: Values, runs: Mapping[str, Run]) -> Story:
+def narrate(values: Values, runs: Mapping[str, Run]) -> Story:
     """Fill, barrier, load with its wavefronts, result; then the table of all strides."""
     run, (first, count) = runs[_ROLE], _swept(values)
     arch = architecture(run.arch)
@@ -287,6 +287,6 @@ LESSON = Lesson(
     PARAMETERS,
     PRESETS,
     plan,
-    tell,
+    narrate,
     words=("bank", "word", "wavefront", "conflict", "broadcast", "group", "half-warp"),
 )

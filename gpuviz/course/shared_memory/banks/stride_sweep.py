@@ -12,7 +12,7 @@ from gpuviz.memory.banks import wavefronts
 from gpuviz.memory.strides import formula
 from gpuviz.memory.transaction_names import counted
 from gpuviz.panels.count_boxes import CountBoxes
-from gpuviz.panels.figures import Counted, Figure, Sourced
+from gpuviz.panels.figures import Figure, FigureRow, Provenance
 from gpuviz.panels.layout import Line, rows
 from gpuviz.panels.picture import Picture
 from gpuviz.traces.trace import Trace
@@ -94,11 +94,11 @@ def _body(table: Strides, filled: float, picked: int) -> Line:
     key = tr("in each box: stride, wavefronts below")
     return rows(
         CountBoxes(tuple(map(str, names)), table.count, ways / 5, filled, place),
-        Counted(
+        FigureRow(
             (
                 Figure(rule, bold=True, shorter=(said,)),
                 Figure(key, "muted", shorter=(tr("stride, wavefronts"),)),
             )
         ),
-        Sourced((published,), whole=True),
+        Provenance((published,), whole=True),
     )

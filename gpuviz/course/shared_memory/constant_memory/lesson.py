@@ -14,7 +14,7 @@ from gpuviz.draw.axis import Axis, linear
 from gpuviz.draw.ease import passed
 from gpuviz.memory.served import Served, served
 from gpuviz.memory.transaction_names import nouns
-from gpuviz.panels.figures import Sourced
+from gpuviz.panels.figures import Provenance
 from gpuviz.panels.lane_words import LaneWords
 from gpuviz.panels.layout import Line, columns, first, rows, share, spare
 from gpuviz.panels.panel import Ink
@@ -24,7 +24,7 @@ from gpuviz.panels.table import Column, Table
 from gpuviz.panels.ticks import Ticks, TicksLine
 from gpuviz.run.run import Run
 from gpuviz.story.lesson import Lesson, Parameter, Plan, Preset, Story, Values
-from gpuviz.story.measured import Timed, time_column, time_of
+from gpuviz.story.measured import LaunchTime, time_column, time_of
 from gpuviz.story.script import Script
 from gpuviz.story.values import number
 from gpuviz.traces.trace import LANES, Trace
@@ -82,7 +82,7 @@ def _launch(space: str, blocks: int, threads: int, scalars: tuple[str, ...], rea
     )
 
 
-def tell(values: Values, runs: Mapping[str, Run]) -> Story:
+def narrate(values: Values, runs: Mapping[str, Run]) -> Story:
     """The three loads at once, then what each takes for any number of different words."""
     arch = architecture(runs["constant"].arch)
     loads = {space: _load(runs[space], arch, space) for space in SPACES}
@@ -274,7 +274,7 @@ def _plot(cost: I64, distinct: int, name: str, unit: str, ink: Ink, grown: float
     )
 
 
-def _table(loads: Mapping[str, Served], times: tuple[Timed | None, ...]) -> Table:
+def _table(loads: Mapping[str, Served], times: tuple[LaunchTime | None, ...]) -> Table:
     """What one load takes in each memory, and how long many of them do."""
     return Table(
         (
@@ -285,8 +285,8 @@ def _table(loads: Mapping[str, Served], times: tuple[Timed | None, ...]) -> Tabl
     )
 
 
-def _published() -> Sourced:
-    return Sourced(
+def _published() -> Provenance:
+    return Provenance(
         (
             tr(
                 "{source}: one word for the whole warp is a broadcast · CUDA C Programming Guide: "
@@ -307,6 +307,6 @@ LESSON = Lesson(
     PARAMETERS,
     PRESETS,
     plan,
-    tell,
+    narrate,
     words=("constant-memory", "broadcast", "wavefront", "cache", "shared-memory"),
 )

@@ -18,13 +18,13 @@ from gpuviz.memory.request_counts import measure
 from gpuviz.memory.transaction_names import counted, noun_of
 from gpuviz.panels.cell_map import CellMap, Outline
 from gpuviz.panels.layout import Node, columns, first, rows, share
-from gpuviz.panels.listing import Listing, Listings
+from gpuviz.panels.listing import CodeListing, Listings
 from gpuviz.panels.picture import Picture
 from gpuviz.panels.table import Column, Table
 from gpuviz.ptx.text.ir import Function, Module, Reg
 from gpuviz.ptx.text.parser import parse
 from gpuviz.run.run import Run
-from gpuviz.story.measured import Timed, badge_of, time_of
+from gpuviz.story.measured import LaunchTime, badge_of, time_of
 from gpuviz.traces.trace import LANES, Requests, Trace, lane_mask
 from gpuviz.words.language import grouped, tr
 
@@ -152,7 +152,7 @@ class Arrays:
     """
 
     placed: tuple[Placement, Placement]
-    times: tuple[Timed | None, Timed | None]
+    times: tuple[LaunchTime | None, LaunchTime | None]
     loads: LocalLoads | None
     elements: int
 
@@ -184,7 +184,7 @@ def compared(arrays: Arrays, told: float) -> Picture:
     table = Table(_facts(arrays), shown=int(told * 2.5 * _ROWS) + 1)
     names = (tr("indexed at run time"), tr("unrolled"))
     code = tuple(
-        Listing(f"{name} · CUDA, PTX", one.source, one.ptx, brief=name)
+        CodeListing(f"{name} · CUDA, PTX", one.source, one.ptx, brief=name)
         for name, one in zip(names, arrays.placed, strict=True)
     )
     body: Node = rows(table, Listings(code), gap=_GAP)

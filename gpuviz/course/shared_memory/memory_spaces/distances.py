@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gpuviz.arch import Architecture
-from gpuviz.panels.figures import Sourced
+from gpuviz.panels.figures import Provenance
 from gpuviz.words.language import tr
 
 # Cycles that an access takes where Accel-Sim's model of Hopper finds it (fitted to measurements).
@@ -76,12 +76,12 @@ def _cycles(n: int) -> tuple[str, ...]:
     return tr("{n} cycles", n=n), str(n)
 
 
-def source(arch: Architecture) -> Sourced:
+def source(arch: Architecture) -> Provenance:
     """Where the distances come from."""
     if not fitted(arch):
         said = tr("lecture slides: 400 to 600 cycles for global memory, a few on the chip")
-        return Sourced((said, tr("slides: 400 to 600 cycles for global memory")))
-    return Sourced(
+        return Provenance((said, tr("slides: 400 to 600 cycles for global memory")))
+    return Provenance(
         (
             tr(
                 "cycles: Accel-Sim\u2019s model of Hopper, fitted to measurements · lecture "

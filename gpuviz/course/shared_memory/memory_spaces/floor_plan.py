@@ -85,7 +85,7 @@ class FloorPlan(Panel):
 
     def draw(self, stage: Stage, area: Rect) -> Iterator[Mark]:
         """The parts, the ways between them, what is on these."""
-        laid = _Laid(self, stage, area)
+        laid = _FloorLayout(self, stage, area)
         yield from laid.grounds()
         for key, box in laid.places.items():
             yield from laid.place(key, box)
@@ -99,7 +99,7 @@ class FloorPlan(Panel):
 
 
 @dataclass(frozen=True, eq=False)
-class _Laid:
+class _FloorLayout:
     """Where everything goes."""
 
     panel: FloorPlan

@@ -96,7 +96,7 @@ def plan(values: Values) -> tuple[Plan, ...]:
     )
 
 
-def tell(values: Values, runs: Mapping[str, Run]) -> Story:
+def narrate(values: Values, runs: Mapping[str, Run]) -> Story:
     """A tour of the spaces in the order in which a warp uses them; all at once; then the array."""
     variant, run = str(values["variant"]), runs[str(values["variant"])]
     arch = architecture(run.arch)
@@ -385,7 +385,7 @@ LESSON = Lesson(
     PARAMETERS,
     PRESETS,
     plan,
-    tell,
+    narrate,
     words=(
         "register",
         "local-memory",

@@ -79,7 +79,7 @@ def plan(values: Values) -> tuple[Plan, ...]:
     )
 
 
-def tell(values: Values, runs: Mapping[str, Run]) -> Story:
+def narrate(values: Values, runs: Mapping[str, Run]) -> Story:
     """One warp's row in detail, the rest of its block, and what all four kernels move."""
     variant, run = str(values["variant"]), runs[str(values["variant"])]
     arch = architecture(run.arch)
@@ -329,6 +329,6 @@ LESSON = Lesson(
     PARAMETERS,
     PRESETS,
     plan,
-    tell,
+    narrate,
     words=("tile", "bank", "conflict", "padding", "swizzle", "sector", "barrier"),
 )

@@ -6,11 +6,11 @@ import numpy as np
 
 from gpuviz.course.together.block_shape.atlas import MOST, Atlas, Quantity
 from gpuviz.draw.axis import linear
-from gpuviz.panels.figures import Sourced
+from gpuviz.panels.figures import Provenance
 from gpuviz.panels.layout import Node, columns, first, rows, share, spare
 from gpuviz.panels.legend import Legend
-from gpuviz.panels.plot import Curve, Named, Plot, Points
-from gpuviz.panels.value_map import Setting, ValueMap
+from gpuviz.panels.plot import Curve, Plot, PointLabel, Points
+from gpuviz.panels.value_map import MapAxis, ValueMap
 from gpuviz.words.language import tr
 
 _SMALL = slice(3, 8)  # BX and BY from 4 to 8, as the lecture zooms in
@@ -20,7 +20,7 @@ _WIDTHS = (8, 16, 24, 32)  # where rows of a block end as sectors do
 
 def bands(atlas: Atlas, times: Quantity, shape: tuple[int, int]) -> Node:
     """Times of blocks of 4 to 8 threads each way; the middle time of each width."""
-    source = Sourced(
+    source = Provenance(
         (
             tr("“CUDA 2da parte”, Tesla C2070: a zoom into 4 to 8, and bands at BX = 16, 24, 32"),
             tr("“CUDA 2da parte”: bands at BX = 16, 24, 32"),
@@ -36,8 +36,8 @@ def _zoom(atlas: Atlas, times: Quantity, shape: tuple[int, int]) -> Node:
     few = times.values[_SMALL, _SMALL]
     picked = tuple(near.index(n) if n in near else -1 for n in shape)
     cells = ValueMap(
-        Setting("x", "BX", near, near),
-        Setting("y", "BY", near, near),
+        MapAxis("x", "BX", near, near),
+        MapAxis("y", "BY", near, near),
         few,
         np.zeros(few.shape, bool),
         (picked[0], picked[1]) if min(picked) >= 0 else (-1, -1),
@@ -64,7 +64,7 @@ def _by_width(atlas: Atlas) -> Plot:
             Curve(every[kept], middle[kept], "muted", 2.0),
             Points(_WIDTHS, low, "good", 6, answers=True),
             *(
-                Named(float(n), ms, str(n), "good", bold=True, answers=True)
+                PointLabel(float(n), ms, str(n), "good", bold=True, answers=True)
                 for n, ms in zip(_WIDTHS, low, strict=True)
             ),
         ),

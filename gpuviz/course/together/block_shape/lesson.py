@@ -26,11 +26,11 @@ from gpuviz.course.together.block_shape.tables import BEST, DOCUMENT, TOP, publi
 from gpuviz.course.together.block_shape.times import modelled
 from gpuviz.draw.axis import short
 from gpuviz.memory.request import Request, first_requests
-from gpuviz.panels.figures import Counted, Figure, Paragraph, Sourced
+from gpuviz.panels.figures import Figure, FigureRow, Paragraph, Provenance
 from gpuviz.panels.layout import Node, columns, rows, share, spare
 from gpuviz.panels.legend import Legend
 from gpuviz.panels.picture import Picture
-from gpuviz.panels.value_map import Setting, ValueMap
+from gpuviz.panels.value_map import MapAxis, ValueMap
 from gpuviz.run.run import Run
 from gpuviz.story import values as of
 from gpuviz.story.lesson import Lesson, Parameter, Plan, Preset, Story, Values, offered
@@ -84,7 +84,7 @@ def plan(values: Values) -> tuple[Plan, ...]:
     return (made,)
 
 
-def tell(values: Values, runs: Mapping[str, Run]) -> Story:
+def narrate(values: Values, runs: Mapping[str, Run]) -> Story:
     """The loads of one warp, what is predicted of all shapes beside the times, the fastest ones."""
     run = runs[_ROLE]
     shape = of.number(values, "x"), of.number(values, "y")
@@ -299,7 +299,7 @@ def _both(atlas: Atlas, what: Quantity, shape: tuple[int, int], shown: float) ->
 
 def _map(atlas: Atlas, what: Quantity, shape: tuple[int, int], shown: float, often: float) -> Node:
     """A map with its legend; what is to be done, where nothing is known."""
-    x, y = (Setting(axis.name, f"B{axis.name.upper()}", _SIDE, _TICKS) for axis in AXES)
+    x, y = (MapAxis(axis.name, f"B{axis.name.upper()}", _SIDE, _TICKS) for axis in AXES)
     cells = ValueMap(
         x,
         y,
@@ -314,7 +314,7 @@ def _map(atlas: Atlas, what: Quantity, shape: tuple[int, int], shown: float, oft
         link="shapes",
     )
     if (ends := cells.ends) is None:
-        return rows(Sourced((what.empty,), tr("unavailable"), whole=True), share(1, cells))
+        return rows(Provenance((what.empty,), tr("unavailable"), whole=True), share(1, cells))
     low, high = what.brief(ends[0]), what.words(ends[1])
     return rows(Legend(low, f"≥ {high}" if what.log else high, what.badge), share(1, cells))
 
@@ -322,7 +322,7 @@ def _map(atlas: Atlas, what: Quantity, shape: tuple[int, int], shown: float, oft
 _SIDE = tuple(range(1, MOST + 1))
 
 
-def _own(what: Quantity, times: Quantity, shape: tuple[int, int]) -> Counted:
+def _own(what: Quantity, times: Quantity, shape: tuple[int, int]) -> FigureRow:
     """Both numbers of the shape that is set."""
     x, y = shape
     predicted, timed = (float(one.values[y - 1, x - 1]) for one in (what, times))
@@ -333,7 +333,7 @@ def _own(what: Quantity, times: Quantity, shape: tuple[int, int]) -> Counted:
         figures.append(Figure(named, "accent", shorter=(said,)))
     if np.isfinite(timed):
         figures.append(Figure(times.words(timed), "good", badge=times.badge))
-    return Counted(tuple(figures))
+    return FigureRow(tuple(figures))
 
 
 def _conditions(atlas: Atlas) -> Paragraph:
@@ -402,7 +402,7 @@ def _loading(acts: tuple[RequestAct, ...], launch: Launch, t: float) -> Node:
         Figure(mean, "accent", bold=True),
     )
     block = columns(share(0.17, _block(launch)), share(0.83, act.map(t)))
-    return rows(share(1, block), Counted(figures))
+    return rows(share(1, block), FigureRow(figures))
 
 
 def _block(launch: Launch) -> FirstWarp:
@@ -426,7 +426,7 @@ LESSON = Lesson(
     PARAMETERS,
     PRESETS,
     plan,
-    tell,
+    narrate,
     words=("block", "warp", "sector", "line", "occupancy", "limiter", "row-major"),
     swept=AXES,
 )

@@ -8,9 +8,9 @@ from gpuviz.arch.occupancy_fit import GF100, Demand
 from gpuviz.course.together.block_shape.atlas import Atlas, few, gigaflops, in_ms
 from gpuviz.course.together.occupancy.published import C2070_REGISTERS, SHAPES
 from gpuviz.draw.axis import logarithmic
-from gpuviz.panels.figures import Sourced
+from gpuviz.panels.figures import Provenance
 from gpuviz.panels.layout import Node, columns, first, rows, share, spare
-from gpuviz.panels.plot import Curve, Named, Plot, Points
+from gpuviz.panels.plot import Curve, Plot, PointLabel, Points
 from gpuviz.panels.table import Column, Table
 from gpuviz.words.language import grouped, percent, tr
 
@@ -46,8 +46,8 @@ def published(atlas: Atlas, shape: tuple[int, int]) -> Node:
     )
     shapes, plot = (*BEST, *_CONTRAST), (spare(_then_and_now(atlas)),) if atlas.order else ()
     return first(
-        rows(_listed(atlas, shapes, shape), Sourced(texts), *plot, gap=0.4),
-        rows(_listed(atlas, _few(shape), shape), Sourced(texts)),
+        rows(_listed(atlas, shapes, shape), Provenance(texts), *plot, gap=0.4),
+        rows(_listed(atlas, _few(shape), shape), Provenance(texts)),
     )
 
 
@@ -69,7 +69,7 @@ def _then_and_now(atlas: Atlas) -> Plot:
         (
             Points([ms for *_, ms in every], here, "good", answers=True),
             *(
-                Named(every[n][2], here[n], f"{every[n][0]} × {every[n][1]}", answers=True)
+                PointLabel(every[n][2], here[n], f"{every[n][0]} × {every[n][1]}", answers=True)
                 for n in ends
             ),
         ),

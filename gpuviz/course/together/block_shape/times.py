@@ -6,7 +6,7 @@ import numpy as np
 
 from gpuviz.course.together.block_shape.atlas import Atlas, agreement
 from gpuviz.draw.axis import logarithmic
-from gpuviz.panels.figures import Sourced
+from gpuviz.panels.figures import Provenance
 from gpuviz.panels.layout import rows
 from gpuviz.panels.picture import Picture
 from gpuviz.panels.plot import Curve, Note, Plot, Points
@@ -48,7 +48,7 @@ def modelled(atlas: Atlas, shape: tuple[int, int], shown: float) -> Picture:
         said,
         rows(
             plot,
-            Sourced((tr("across: modelled, the data in memory"),), tr("model"), "accent"),
-            Sourced((tr("up: {device}", device=atlas.made.gpu.name),), tr("recorded"), "good"),
+            Provenance((tr("across: modelled, the data in memory"),), tr("model"), "accent"),
+            Provenance((tr("up: {device}", device=atlas.made.gpu.name),), tr("recorded"), "good"),
         ),
     )

@@ -16,7 +16,7 @@ from gpuviz.draw.axis import linear
 from gpuviz.memory.counts import Count
 from gpuviz.panels.bar import Bar
 from gpuviz.panels.color_key import ColorKey, Key
-from gpuviz.panels.figures import Counted, Figure, Paragraph, Sourced
+from gpuviz.panels.figures import Figure, FigureRow, Paragraph, Provenance
 from gpuviz.panels.grid import Grid, Note, Outline, Paint
 from gpuviz.panels.grids import Grids
 from gpuviz.panels.layout import Node, columns, largest, rows, share, spare
@@ -26,8 +26,8 @@ from gpuviz.panels.plot import Curve, Plot, Points, Upright
 from gpuviz.panels.shares import Share, Shares
 from gpuviz.panels.table import Column, Table
 from gpuviz.run.run import Run
-from gpuviz.story.asked_again import FROM_L2
 from gpuviz.story.lesson import Choice, Lesson, Parameter, Plan, Preset, Story, Values
+from gpuviz.story.load_traffic import FROM_L2
 from gpuviz.story.measured import time_column, time_of
 from gpuviz.story.script import Act, Script
 from gpuviz.story.values import number
@@ -173,7 +173,7 @@ def reads_of(run: Run, blocks: tuple[int, ...]) -> Reads:
 
 
 @dataclass(frozen=True, eq=False)
-class Shown:
+class CacheRuns:
     """All that the pictures select from."""
 
     arch: Architecture
@@ -189,7 +189,7 @@ class Shown:
         return self.naive.missed / max(self.naive.loads.sectors, 1)
 
 
-def tell(values: Values, runs: Mapping[str, Run]) -> Story:
+def narrate(values: Values, runs: Mapping[str, Run]) -> Story:
     """Step by step through L1; then all of the loop, tiles, and L1 of any size."""
     plans = {one.role: one for one in plan(values)}
     naive, tiled = (reads_of(runs[name], plans[name].record) for name in ("naive", "tiled"))
@@ -199,7 +199,7 @@ def tell(values: Values, runs: Mapping[str, Run]) -> Story:
     sizes = tuple(sorted(H200.l1_bytes - size for size in H200.carve_outs))
     looked = architecture(runs["naive"].arch).looks_in_l1
     missed = tuple(missed_by_size(one.loads, sizes if looked else (0,)) for one in (naive, tiled))
-    shown = Shown(
+    shown = CacheRuns(
         architecture(runs["naive"].arch), naive, tiled, seen, sizes, (missed[0], missed[1])
     )
     script = Script("naive")
@@ -219,12 +219,12 @@ def tell(values: Values, runs: Mapping[str, Run]) -> Story:
     return Story.of(script, at, _expected(shown, number(values, "size")), _summary(shown))
 
 
-def _line(shown: Shown, part: str, run: Run | None = None) -> int:
+def _line(shown: CacheRuns, part: str, run: Run | None = None) -> int:
     source = (run or shown.naive.run).trace.source.splitlines()
     return next((n for n, text in enumerate(source, 1) if part in text), 0)
 
 
-def _steps(script: Script, shown: Shown) -> tuple[Act, ...]:
+def _steps(script: Script, shown: CacheRuns) -> tuple[Act, ...]:
     """The first step of the loop, those that find what it brought, and the next sectors."""
     line, sectors = _line(shown, "sum += M"), tr("sectors")
     every = np.add.reduceat(shown.seen.asked, (0, shown.seen.warps, _AGAIN * shown.seen.warps))
@@ -239,7 +239,7 @@ def _steps(script: Script, shown: Shown) -> tuple[Act, ...]:
     return tuple(acts)
 
 
-def _whole(script: Script, shown: Shown) -> tuple[Act, Act, Act]:
+def _whole(script: Script, shown: CacheRuns) -> tuple[Act, Act, Act]:
     """The table of both kernels, and L1 of any size."""
     percent = tr("{n} from L2", n=fine_percent(shown.share))
     line = _line(shown, "sum += M")
@@ -262,7 +262,7 @@ def _moment(acts: tuple[Act, ...], seen: Window, t: float) -> int:
     return seen.moments - 1
 
 
-def _title(shown: Shown) -> str:
+def _title(shown: CacheRuns) -> str:
     """What the loop finds."""
     if not shown.naive.l1:
         return tr("Nothing is looked up in L1 here: every load goes to L2 or beyond")
@@ -285,7 +285,7 @@ def apart(one: Reads) -> float:
     return times if max(times, 1 / times) > _APART else 1.0
 
 
-def _summary(shown: Shown) -> str:
+def _summary(shown: CacheRuns) -> str:
     if not shown.naive.l1:
         return tr("Every sector that is asked for comes from beyond the multiprocessor.")
     return tr(
@@ -294,7 +294,7 @@ def _summary(shown: Shown) -> str:
     )
 
 
-def _said(shown: Shown, moment: int) -> str:
+def _said(shown: CacheRuns, moment: int) -> str:
     """What the warp asks for, and what of it is there."""
     step, warp = divmod(moment, shown.seen.warps)
     asked, found = int(shown.seen.asked[moment]), int(shown.seen.found[moment])
@@ -308,7 +308,7 @@ def _said(shown: Shown, moment: int) -> str:
     return tr("{who}: L1 has {some} of its {n} sectors.", who=who, some=found, n=asked)
 
 
-def _corners(shown: Shown, moment: int) -> Node:
+def _corners(shown: CacheRuns, moment: int) -> Node:
     """Both corners, what colours mean, and the counts so far."""
     keys = (
         Key(tr("asked for, and in L1"), "good", soft=0.0),
@@ -323,7 +323,7 @@ def _corners(shown: Shown, moment: int) -> Node:
     said = (Paragraph(one.text, one.ink, one.bold) for one in (there, sent))
     source = _source(shown)
     aside = rows(*(ColorKey((key,)) for key in keys), *said, spare(source), gap=0.4)
-    below = rows(share(1, grids), ColorKey(keys), Counted((there, sent)), spare(source), gap=0.4)
+    below = rows(share(1, grids), ColorKey(keys), FigureRow((there, sent)), spare(source), gap=0.4)
     return largest(below, columns(share(_MORE, grids), share(1, aside)))
 
 
@@ -354,7 +354,7 @@ def _grid(corner: Corner, moment: int) -> Grid:
     )
 
 
-def _source(shown: Shown) -> Sourced:
+def _source(shown: CacheRuns) -> Provenance:
     """Which L1, and who asks it."""
     naive = shown.naive
     brief = tr("L1 of {n} KB", n=naive.l1 // KIB)
@@ -362,10 +362,10 @@ def _source(shown: Shown) -> Sourced:
     if not naive.l1:
         brief = kept = tr("{arch}: loads are not looked up in L1", arch=str(shown.arch))
     turns = tr("the warps of {blocks} take turns", blocks=_resident(naive))
-    return Sourced((f"{kept}; {turns}", kept, brief), tr("model"), "accent")
+    return Provenance((f"{kept}; {turns}", kept, brief), tr("model"), "accent")
 
 
-def _table(shown: Shown, tiled: bool, grown: float, more: float) -> Picture:
+def _table(shown: CacheRuns, tiled: bool, grown: float, more: float) -> Picture:
     """Sectors at each door, of the naive kernel, then of both."""
     naive = shown.naive
     every = naive, shown.tiled
@@ -402,7 +402,7 @@ def _table(shown: Shown, tiled: bool, grown: float, more: float) -> Picture:
         n=naive.blocks,
         all=grouped(naive.all),
     )
-    size = Sourced((f"{naive.run.told_size}; {looked}", naive.run.told_size), model, "accent")
+    size = Provenance((f"{naive.run.size_words}; {looked}", naive.run.size_words), model, "accent")
     doors = _doors(every, from_l2, least, [grown, more if tiled else 0.0])
     body = rows(table, size, spare(share(1, doors)))
     if not tiled:
@@ -467,7 +467,7 @@ def _times(many: float, few: float) -> str:
     return grouped(times) if times >= 1000 else f"{times:.3g}"
 
 
-def _compared(shown: Shown, from_l2: tuple[int, ...], turns: tuple[int, ...]) -> str:
+def _compared(shown: CacheRuns, from_l2: tuple[int, ...], turns: tuple[int, ...]) -> str:
     """Why tiles win."""
     less = _times(turns[0], turns[1])
     if not shown.naive.l1:
@@ -495,7 +495,7 @@ def _counted(every: tuple[Reads, Reads], name: str, optional: int) -> tuple[Colu
     return (Column((title, ""), cells, badge=found.badge, ink="good", optional=optional),)
 
 
-def _carved(shown: Shown, grown: float) -> Picture:
+def _carved(shown: CacheRuns, grown: float) -> Picture:
     """The share of sectors that come from L2, over the size of L1."""
     parts = [
         100 * missed * one.all / one.blocks / max(shown.naive.asked, 1)
@@ -532,7 +532,7 @@ def _carved(shown: Shown, grown: float) -> Picture:
     return Picture(_carve_title(shown, parts[0]), _carve_said(shown), rows(plot, _source(shown)))
 
 
-def _carve_title(shown: Shown, parts: F64) -> str:
+def _carve_title(shown: CacheRuns, parts: F64) -> str:
     """Whether there is a cliff."""
     low, high = parts[-1] / 100, parts[0] / 100
     if not shown.naive.l1:
@@ -546,7 +546,7 @@ def _carve_title(shown: Shown, parts: F64) -> str:
     return tr("What this block shape reads again soon fits even the smallest L1")
 
 
-def _carve_said(shown: Shown) -> str:
+def _carve_said(shown: CacheRuns) -> str:
     """What L1 has to keep."""
     _, y, _ = shown.naive.run.trace.launch.block
     return tr(
@@ -561,7 +561,7 @@ def _resident(one: Reads) -> str:
     return trn("{n} resident block", "{n} resident blocks", one.blocks)
 
 
-def _expected(shown: Shown, side: int) -> str:
+def _expected(shown: CacheRuns, side: int) -> str:
     """By arithmetic: what a cache that keeps all that a block reads would let through."""
     x, y, _ = shown.naive.run.trace.launch.block
     across = max(x, 8)
@@ -584,6 +584,6 @@ LESSON = Lesson(
     PARAMETERS,
     PRESETS,
     plan,
-    tell,
+    narrate,
     words=("cache", "line", "sector", "tile", "shared-memory", "request"),
 )

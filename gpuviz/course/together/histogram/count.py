@@ -17,7 +17,7 @@ from gpuviz.memory.banks import cells
 from gpuviz.memory.coalescing import comes_in_rounds, segments, transactions, turns_taken
 from gpuviz.memory.counts import Count
 from gpuviz.run.run import Run
-from gpuviz.story.measured import Timed, time_of
+from gpuviz.story.measured import LaunchTime, time_of
 from gpuviz.traces.trace import LANES, MemoryInstruction, Requests, Trace, lane_mask
 
 _WORD = 4
@@ -35,7 +35,7 @@ class Cost:
     around: int
     bytes: int
     instructions: int
-    time: Timed | None
+    time: LaunchTime | None
 
     @property
     def wavefronts(self) -> int:
@@ -57,7 +57,7 @@ def cost_of(run: Run) -> Cost:
 
 
 @dataclass(frozen=True, eq=False)
-class Counting:
+class CountRequests:
     """The requests that count: the first one whose lanes wait longest, then all others in the order
     in which the block made them.
 
@@ -125,7 +125,7 @@ class Counting:
         return np.asarray(self.after[min(passed(done), len(self.cell))])
 
 
-def counting_of(run: Run, arch: Architecture, bins: int, copies: int) -> Counting:
+def counting_of(run: Run, arch: Architecture, bins: int, copies: int) -> CountRequests:
     """The counting of block 0 of a run with so many bins, each in so many copies.
 
     Raises
@@ -140,7 +140,7 @@ def counting_of(run: Run, arch: Architecture, bins: int, copies: int) -> Countin
     word = np.where(active, _offset(run.trace, did, rows), 0) // _WORD
     load = next(i for i in run.trace.instructions if i.line == did.line and i.op == "load")
     cost, ideal = _costs(arch, did, rows.address, active)
-    return Counting(
+    return CountRequests(
         did,
         load,
         bins,

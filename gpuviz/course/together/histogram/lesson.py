@@ -9,11 +9,11 @@ import numpy as np
 
 from gpuviz.arch import Architecture, architecture
 from gpuviz.base.arrays import I64
-from gpuviz.course.together.histogram.count import Cost, Counting, cost_of, counting_of
+from gpuviz.course.together.histogram.count import Cost, CountRequests, cost_of, counting_of
 from gpuviz.course.together.histogram.queues import Lanes, Queues
 from gpuviz.draw.ease import passed, smooth
 from gpuviz.memory.transaction_names import counted
-from gpuviz.panels.figures import Counted, Figure
+from gpuviz.panels.figures import Figure, FigureRow
 from gpuviz.panels.layout import rows
 from gpuviz.panels.picture import Picture
 from gpuviz.panels.table import Column, Table
@@ -129,7 +129,7 @@ class _Acts:
     merge: Act
 
 
-def tell(values: Values, runs: Mapping[str, Run]) -> Story:
+def narrate(values: Values, runs: Mapping[str, Run]) -> Story:
     """One warp's atomic turn by turn, the rest of the block, all blocks, and the costs."""
     way, bins, used = str(values["way"]), *(of.number(values, n) for n in ("bins", "used"))
     run, arch = runs[way], architecture(runs[way].arch)
@@ -154,14 +154,14 @@ def tell(values: Values, runs: Mapping[str, Run]) -> Story:
     return Story.of(script, at, _expected(values, run, counting))
 
 
-def _requests(counting: Counting, acts: _Acts, t: float) -> float:
+def _requests(counting: CountRequests, acts: _Acts, t: float) -> float:
     """The block's requests that are over, the fraction being the one under way."""
     if t < acts.turns.end:
         return 0.0
     return 1.0 + acts.rest.counted(t, len(counting.cell) - 1)
 
 
-def _queues(counting: Counting, total: I64, used: int, acts: _Acts, t: float) -> Queues:
+def _queues(counting: CountRequests, total: I64, used: int, acts: _Acts, t: float) -> Queues:
     """The request under way: the first one turn by turn, of the others some in passing."""
     served, done = acts.turns.counted(t, counting.turns), _requests(counting, acts, t)
     request, asked, first = 0, acts.load.share(t), done <= 1
@@ -188,7 +188,7 @@ def _queues(counting: Counting, total: I64, used: int, acts: _Acts, t: float) ->
     return Queues(lanes, first, acts.pause.share(t), counts, whole, total[:bins], merged, left)
 
 
-def _passing(counting: Counting, share: float) -> tuple[int, float]:
+def _passing(counting: CountRequests, share: float) -> tuple[int, float]:
     """Which of the requests after the first is seen, and how many of its turns are over."""
     later = len(counting.cell) - 1
     seen = min(later, _SEEN)
@@ -198,7 +198,7 @@ def _passing(counting: Counting, share: float) -> tuple[int, float]:
     return request, turns * min(part - number, 1.0)
 
 
-def _title(way: str, counting: Counting) -> str:
+def _title(way: str, counting: CountRequests) -> str:
     """What becomes of the first request."""
     turns, cost = counting.turns, cost_in_words(counting, int(counting.cost[0]))
     if counting.locks:
@@ -220,7 +220,7 @@ def _title(way: str, counting: Counting) -> str:
     return tr("{copies} copies of each bin: {n} wavefronts", copies=counting.copies, n=turns)
 
 
-def _sentence(counting: Counting) -> str:
+def _sentence(counting: CountRequests) -> str:
     """What the block's requests cost."""
     ideal, count = int(counting.ideal.sum()), len(counting.cell)
     cost = cost_in_words(counting, int(counting.cost.sum()))
@@ -265,7 +265,7 @@ def _compared(costs: tuple[Cost, ...]) -> tuple[str, str]:
     return tr("Three places to count in"), said
 
 
-def _expected(values: Values, run: Run, counting: Counting) -> str:
+def _expected(values: Values, run: Run, counting: CountRequests) -> str:
     """Additions in global memory, by arithmetic alone."""
     launch = run.trace.launch
     count = launch.blocks * launch.threads_per_block * of.number(values, "each")
@@ -291,7 +291,7 @@ def expected_sectors(values: Values, arch: Architecture) -> int | None:
     return rounds * max(min(used, 32) // 8, 1)
 
 
-def _script(counting: Counting, run: Run, way: str, result: str) -> tuple[Script, _Acts]:
+def _script(counting: CountRequests, run: Run, way: str, result: str) -> tuple[Script, _Acts]:
     """Load, turns, the rest of the block, all blocks, the costs."""
     did, loaded = counting.instruction, counting.load
     kind: StepKind = "shared" if counting.shared else "store"
@@ -318,7 +318,7 @@ def _script(counting: Counting, run: Run, way: str, result: str) -> tuple[Script
     return script, _Acts(load, turns, pause, rest, merged)
 
 
-def turn_name(counting: Counting, number: int) -> str:
+def turn_name(counting: CountRequests, number: int) -> str:
     """`round 2` or `wavefront 2`."""
     if counting.shared:
         return tr("wavefront {number}", number=number)
@@ -330,12 +330,12 @@ def request_count(number: int) -> str:
     return trn("{n} request", "{n} requests", number, n=grouped(number))
 
 
-def cost_in_words(counting: Counting, cost: int) -> str:
+def cost_in_words(counting: CountRequests, cost: int) -> str:
     """`2 wavefronts`, or `13 sectors`."""
     return counted("wavefront" if counting.shared else counting.noun, cost)
 
 
-def _lane_tip(counting: Counting, request: int, lane: int) -> str:
+def _lane_tip(counting: CountRequests, request: int, lane: int) -> str:
     """What hovering a lane says."""
     if not counting.active[request, lane]:
         return tr("lane {lane} · takes no part", lane=lane)
@@ -348,16 +348,18 @@ def _lane_tip(counting: Counting, request: int, lane: int) -> str:
     return f"{where}\n{turn_name(counting, int(counting.turn[request, lane]) + 1)}"
 
 
-def _counted(counting: Counting, total: I64, served: float, done: float, merged: float) -> Counted:
+def _counted(
+    counting: CountRequests, total: I64, served: float, done: float, merged: float
+) -> FigureRow:
     """What has been counted so far, and what that cost."""
     mine = int(counting.counts(served, done).sum())
     counted = mine + round((int(total.sum()) - mine) * float(smooth(merged)))
     values = Figure(tr("{n} values counted", n=grouped(counted)), "accent", True)
     if done < 1:
         turn = turn_name(counting, min(int(served) + 1, counting.turns))
-        return Counted((values, Figure(tr("{turn} of {all}", turn=turn, all=counting.turns))))
+        return FigureRow((values, Figure(tr("{turn} of {all}", turn=turn, all=counting.turns))))
     over = passed(done)
-    return Counted(
+    return FigureRow(
         (
             values,
             Figure(tr("block 0: {requests}", requests=request_count(over))),
@@ -400,7 +402,7 @@ LESSON = Lesson(
     PARAMETERS,
     PRESETS,
     plan,
-    tell,
+    narrate,
     problem,
     words=("atomic", "privatisation", "shared-memory", "conflict", "barrier"),
 )

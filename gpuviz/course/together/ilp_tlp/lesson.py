@@ -19,10 +19,15 @@ from gpuviz.course.together.latency_hiding import (
     rates_of,
     waits_of,
 )
-from gpuviz.course.together.latency_plots import Shown, as_compiled, as_measured, warps_needed
+from gpuviz.course.together.latency_plots import (
+    LatencyModel,
+    as_compiled,
+    as_measured,
+    warps_needed,
+)
+from gpuviz.course.together.warps_over_time import narrate as over_time
 from gpuviz.course.together.warps_over_time import simulated
-from gpuviz.course.together.warps_over_time import tell as over_time
-from gpuviz.panels.figures import Counted, Figure, Sourced
+from gpuviz.panels.figures import Figure, FigureRow, Provenance
 from gpuviz.panels.layout import rows
 from gpuviz.panels.panel import Ink
 from gpuviz.panels.picture import Picture
@@ -125,7 +130,7 @@ def _plan(role: str, entry: str, blocks: int, threads: int, loads: int) -> Plan:
     )
 
 
-def tell(values: Values, runs: Mapping[str, Run]) -> Story:
+def narrate(values: Values, runs: Mapping[str, Run]) -> Story:
     """Warps over time as simulated, where the multiprocessor is modelled; else by arithmetic: warps
     take turns; the line between hidden and not; the kernels as compiled.
     """
@@ -147,7 +152,7 @@ def tell(values: Values, runs: Mapping[str, Run]) -> Story:
             return over_time(known, independent, _SWEEP, (load, add))
     given, waits = bool(number(values, "registers")), waits_of(sweep) if sweep else None
     measured = rates, waits, badge, device
-    shown = Shown(arch, one, threads, registers, given, blocks, variants, *measured)
+    shown = LatencyModel(arch, one, threads, registers, given, blocks, variants, *measured)
     script = Script(str(independent))
     turns = _turns(script, one, load, add)
     chart = script.act(
@@ -202,7 +207,7 @@ def _title(one: Latency) -> str:
     )
 
 
-def _sentence(scene: Shown) -> str:
+def _sentence(scene: LatencyModel) -> str:
     """The arithmetic in words."""
     one = scene.one
     text = tr(
@@ -223,7 +228,7 @@ def _sentence(scene: Shown) -> str:
     )
 
 
-def _expected(scene: Shown) -> str:
+def _expected(scene: LatencyModel) -> str:
     """The slides' figures, or the formula."""
     one = scene.one
     formula = tr(
@@ -268,14 +273,14 @@ def _line(run: Run, part: str) -> int:
     return next((n for n, text in enumerate(source, 1) if part in text), 0)
 
 
-def _warps(shown: Shown, share: float) -> Picture:
+def _warps(shown: LatencyModel, share: float) -> Picture:
     """The rows of warps."""
     one, span = shown.one, _PERIODS * shown.one.period
     turns = WarpTurns(one.warps, one.turn, one.period, one.wait, span, share * span)
     return Picture(_title(one), _sentence(shown), rows(turns, _figures(shown), _source(shown)))
 
 
-def _figures(shown: Shown) -> Counted:
+def _figures(shown: LatencyModel) -> FigureRow:
     """Needed, resident, busy."""
     one = shown.one
     ink: Ink = "accent" if one.busy >= 1 else "warn"
@@ -288,7 +293,7 @@ def _figures(shown: Shown) -> Counted:
     )
     warps = trn("{n} warp", "{n} warps", one.warps)
     resident = trn("{warps} in {n} block", "{warps} in {n} blocks", shown.blocks, warps=warps)
-    return Counted(
+    return FigureRow(
         (
             Figure(tr("lanes busy {n}", n=percent(one.busy)), ink, True),
             Figure(resident),
@@ -297,7 +302,7 @@ def _figures(shown: Shown) -> Counted:
     )
 
 
-def _source(shown: Shown) -> Sourced:
+def _source(shown: LatencyModel) -> Provenance:
     """The slides' figures for these registers, or where the registers come from."""
     said = {
         10: (
@@ -311,7 +316,7 @@ def _source(shown: Shown) -> Sourced:
     }
     slides = shown.arch is G80 and shown.threads == 256 and shown.one.wait == 200
     if slides and shown.registers in said:
-        return Sourced(said[shown.registers])
+        return Provenance(said[shown.registers])
     origin = tr("given") if shown.given else tr("as compiled")
     texts = (
         trn(
@@ -324,7 +329,7 @@ def _source(shown: Shown) -> Sourced:
         ),
         trn("{n} register ({origin})", "{n} registers ({origin})", shown.registers, origin=origin),
     )
-    return Sourced(texts, tr("model"), "accent")
+    return Provenance(texts, tr("model"), "accent")
 
 
 LESSON = Lesson(
@@ -335,6 +340,6 @@ LESSON = Lesson(
     PARAMETERS,
     PRESETS,
     plan,
-    tell,
+    narrate,
     words=("ilp", "tlp", "latency", "occupancy", "register"),
 )

@@ -11,10 +11,10 @@ import numpy as np
 from gpuviz.arch import architecture
 from gpuviz.course.together.latency_hiding import clock_ghz
 from gpuviz.course.together.under_way import LINE, Group, UnderWay, law
-from gpuviz.panels.figures import Sourced
+from gpuviz.panels.figures import Provenance
 from gpuviz.panels.layout import Node, at_least, columns, first, rows, share, spare
 from gpuviz.panels.picture import Picture, longest
-from gpuviz.panels.plot import Named, Plot
+from gpuviz.panels.plot import Plot, PointLabel
 from gpuviz.panels.table import Column, Table
 from gpuviz.panels.warp_timeline import WarpTimeline
 from gpuviz.run.run import Run
@@ -127,7 +127,7 @@ class Chase(UnderWay):
 
 
 @dataclass(frozen=True, eq=False)
-class Shown:
+class LatencyRuns:
     """All that the pictures select from; `span` cycles of each launch are in view."""
 
     more: tuple[Chase, ...]
@@ -155,7 +155,7 @@ class Shown:
         return any(self.full(one) for one in (*self.more, *self.deeper))
 
 
-def tell(values: Values, runs: Mapping[str, Run]) -> Story:
+def narrate(values: Values, runs: Mapping[str, Run]) -> Story:
     """One warp; more warps; more chains; Little's law."""
     warps, chains = number(values, "warps"), number(values, "chains")
     more = tuple(_chase(runs[_role(n, chains)], n, chains) for n in _added(values))
@@ -168,7 +168,7 @@ def tell(values: Values, runs: Mapping[str, Run]) -> Story:
         return _unmodelled(script, [(n, runs[_role(n, c)]) for n, c in added])
     begun = known[: len(more)], known[len(more) :]
     span = _ROUND * float(np.ceil(_HOPS * known[0].latency / _ROUND))
-    shown = Shown(tuple(begun[0]), tuple(begun[1]), span)
+    shown = LatencyRuns(tuple(begun[0]), tuple(begun[1]), span)
     every = tuple(_said(shown, one) for one in known)
     others, law = longest(every), acts[-1]
 
@@ -212,7 +212,7 @@ def _acts(
     return acts
 
 
-def _title(shown: Shown, chase: Chase, deeper: bool) -> str:
+def _title(shown: LatencyRuns, chase: Chase, deeper: bool) -> str:
     """What this launch shows."""
     if chase is shown.one:
         return tr(
@@ -234,7 +234,7 @@ def _title(shown: Shown, chase: Chase, deeper: bool) -> str:
     return tr("{warps}: while one waits, others ask; {rate} bytes a cycle", warps=warps, rate=rate)
 
 
-def _said(shown: Shown, chase: Chase) -> str:
+def _said(shown: LatencyRuns, chase: Chase) -> str:
     """Its numbers."""
     return tr(
         "Each answer takes {latency} cycles; {n} lines are under way, {rate} bytes come a cycle.",
@@ -244,7 +244,7 @@ def _said(shown: Shown, chase: Chase) -> str:
     )
 
 
-def _timeline(shown: Shown, chase: Chase, now: float) -> Node:
+def _timeline(shown: LatencyRuns, chase: Chase, now: float) -> Node:
     """The first hops of the launch, on one multiprocessor."""
     record = chase.timeline
     end = shown.end(chase)
@@ -255,7 +255,7 @@ def _timeline(shown: Shown, chase: Chase, now: float) -> Node:
     return first(*(rows(share(1, one), figures, *said, gap=0.4) for one in (panel, low)))
 
 
-def _measured(chase: Chase) -> tuple[Sourced, ...]:
+def _measured(chase: Chase) -> tuple[Provenance, ...]:
     """What a hop takes by the blocks' own timer; the launch as a whole is mostly launching."""
     time = time_of(chase.run)
     if chase.hop is None or time is None:
@@ -267,19 +267,19 @@ def _measured(chase: Chase) -> tuple[Sourced, ...]:
         time=time.whole,
     )
     brief = tr("{device}: {n} cycles a hop", device=time.device, n=f"{chase.hop:.0f}")
-    return (Sourced((whole, brief), time.badge, "good"),)
+    return (Provenance((whole, brief), time.badge, "good"),)
 
 
-def _source(chase: Chase, sized: bool = True) -> Sourced:
+def _source(chase: Chase, sized: bool = True) -> Provenance:
     """What was modelled."""
     where = tr(
         "one multiprocessor of an {device}, the data in L2", device=chase.timeline.device.name
     )
-    size = f"{chase.run.told_size}; {where}" if sized else where
-    return Sourced((size, where), tr("model"), "accent")
+    size = f"{chase.run.size_words}; {where}" if sized else where
+    return Provenance((size, where), tr("model"), "accent")
 
 
-def _law(shown: Shown, grown: float) -> Picture:
+def _law(shown: LatencyRuns, grown: float) -> Picture:
     """All launches: bytes a cycle over bytes under way, and times beside."""
     every = (*shown.more, *shown.deeper)
     table = _table(every)
@@ -314,14 +314,14 @@ def _law(shown: Shown, grown: float) -> Picture:
     return Picture(title, said, rows(share(1, body), spare(_source(shown.one, False))))
 
 
-def _plot(shown: Shown, grown: float) -> Plot:
+def _plot(shown: LatencyRuns, grown: float) -> Plot:
     """The slope of one latency, and the roof."""
     few, some = shown.more[0], shown.more[3]
     return law(
         shown.one,
         (Group(shown.more, "accent"), Group(shown.deeper, "good", hollow=True)),
         [
-            Named(
+            PointLabel(
                 one.under_way,
                 one.rate,
                 trn("{n} warp", "{n} warps", one.warps),
@@ -427,6 +427,6 @@ LESSON = Lesson(
     PARAMETERS,
     PRESETS,
     plan,
-    tell,
+    narrate,
     words=("latency", "ilp", "tlp", "warp", "cache"),
 )

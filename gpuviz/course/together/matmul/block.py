@@ -14,7 +14,7 @@ from gpuviz.base.arrays import F64, I64, Bool
 from gpuviz.course.together.matmul.reads import (
     Costs,
     Naive,
-    Tiled,
+    TiledReads,
     TileReads,
     barrier_lines,
     costs,
@@ -211,7 +211,7 @@ class Multiplication:
     m: Operand
     n: Operand
     naive: Naive
-    tiled: Tiled
+    tiled: TiledReads
     costs: Costs
     product: F64
     sums: F64

@@ -15,12 +15,12 @@ from gpuviz.course.together.matmul.tips import element_tip, product_tip, slot_ti
 from gpuviz.course.together.matmul.track import Part as Phase
 from gpuviz.course.together.matmul.track import Track
 from gpuviz.draw.ease import smooth, ticking
-from gpuviz.panels.grid import Grid, Hatching, Heat, Note, Outline, Paint
+from gpuviz.panels.grid import Grid, Hatch, Heat, Note, Outline, Paint
 from gpuviz.panels.grids import Grids
 from gpuviz.panels.layout import Largest, Node, Part, at_least, columns, first, largest, rows, share
 from gpuviz.panels.lines import Heading, Line, Lines
 from gpuviz.panels.panel import Ink
-from gpuviz.panels.picture import Moving
+from gpuviz.panels.picture import Movement
 from gpuviz.traces.trace import LANES
 from gpuviz.words.language import tr
 
@@ -43,14 +43,14 @@ def tiled_memory(
         loading = moment.part == f"load {operand.name}"
         count = ticking(operand.tiled[done], operand.tiled[done + loading], share)
         made = _factor(about, operand, count, operand.tiled[-1] > 0, operand.cells, operand.padded)
-        hatched = (Hatching(dropped(operand), bad=True),) if lost else ()
+        hatched = (Hatch(dropped(operand), bad=True),) if lost else ()
         if moment.part in ("store", "result"):
             factors.append(replace(made, hatched=hatched, tile=about.sizes.tile))
             continue
         tile = _tile_of(about, operand, moment.phase)
         beyond = tile[operand.held[moment.phase] < 0]
         line = Outline(tile, "outline", 3.0) if loading else Outline(tile)
-        guards = Hatching(beyond, quiet=not loading)
+        guards = Hatch(beyond, quiet=not loading)
         factors.append(
             replace(made, hatched=(guards, *hatched), outlines=(line,), tile=about.sizes.tile)
         )
@@ -164,7 +164,7 @@ def _tile(about: Multiplication, operand: Operand, moment: Moment, share: float)
         tip,
         (Paint(every, "load", soft=0.35),),
         Heat(read, tile, ~every & False),
-        hatched=(Hatching(np.flatnonzero((held < 0) & every)),),
+        hatched=(Hatch(np.flatnonzero((held < 0) & every)),),
         outlines=tuple(outlines),
         own=(own,) if own >= 0 else (),
         note=_often(int(read.max(initial=0))),
@@ -182,13 +182,13 @@ def _threads(about: Multiplication, moment: Moment) -> Grid:
         lambda thread: thread_tip(about, thread),
         (Paint(np.ones(len(every), bool), "lanes"),),
         words=tuple("" if about.guards[t] else str(t % LANES) for t in every.tolist()),
-        hatched=(Hatching(np.flatnonzero(about.guards), quiet=moment.part != "store"),),
+        hatched=(Hatch(np.flatnonzero(about.guards), quiet=moment.part != "store"),),
         outlines=(Outline(every, "barrier", 3.0, pad=1.0),) if waits else (),
         own=(about.watched,),
     )
 
 
-def moving(about: Multiplication, moment: Moment, share: float) -> tuple[Moving, ...]:
+def moving(about: Multiplication, moment: Moment, share: float) -> tuple[Movement, ...]:
     """Elements on their way from global to shared memory."""
     if moment.part not in ("load M", "load N") or not 0.02 < share < _LANDED:
         return ()
@@ -198,7 +198,7 @@ def moving(about: Multiplication, moment: Moment, share: float) -> tuple[Moving,
     row, column = np.divmod(element[loading], operand.shape[1])
     start, end = row * operand.padded[1] + column, operand.tile.slot[moment.phase, loading]
     way = float(smooth(share))
-    return (Moving(operand.name, start, f"{operand.name}s", end, way, "load"),)
+    return (Movement(operand.name, start, f"{operand.name}s", end, way, "load"),)
 
 
 def track(moment: Moment, made: int, wanted: int) -> Track:
@@ -383,7 +383,7 @@ def _result(about: Multiplication, moment: Moment, share: float, wrong: Bool | N
             Paint(mine, "compute", done),
             Paint(mine, "store", over=stored),
         ),
-        hatched=(Hatching(block[about.guards], quiet=True), Hatching(bad, bad=True)),
+        hatched=(Hatch(block[about.guards], quiet=True), Hatch(bad, bad=True)),
         outlines=(Outline(block),),
         own=(int(block[about.watched]),),
         tile=tile,

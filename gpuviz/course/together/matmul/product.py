@@ -18,7 +18,15 @@ from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
 from gpuviz.panels import grid
 from gpuviz.panels.grid import Grid
-from gpuviz.panels.grids import LARGEST, Laid, cells_of, drawn, extent, noted, side_by_side
+from gpuviz.panels.grids import (
+    LARGEST,
+    MatricesLayout,
+    cells_of,
+    drawn,
+    extent,
+    noted,
+    side_by_side,
+)
 from gpuviz.panels.panel import Need, Panel
 from gpuviz.words.language import tr
 
@@ -83,7 +91,7 @@ class Product(Panel):
         laid = self._laid(stage, area)
         if not self._shown(laid):
             return
-        if isinstance(laid, Laid):
+        if isinstance(laid, MatricesLayout):
             yield from drawn(stage, laid, self.grids)
             return
         yield from self._names(stage, laid)
@@ -98,7 +106,9 @@ class Product(Panel):
     def zoom(self, stage: Stage, area: Rect) -> float:
         """How large the cells are; those in a row are no larger than ones better placed."""
         laid = self._part(stage, area)._laid(stage, area)
-        most = stage.text(14) * _SMALL if isinstance(laid, Laid) else LARGEST * stage.scale
+        most = (
+            stage.text(14) * _SMALL if isinstance(laid, MatricesLayout) else LARGEST * stage.scale
+        )
         return min(laid.matrices[0].pitch, most)
 
     def spots(self, stage: Stage, area: Rect, name: str) -> F32 | None:
@@ -154,10 +164,10 @@ class Product(Panel):
         legend = f"{self.legend[0]}. {shown}", f"{self.legend[1]}. {shown}"
         return Product(left, top, corner, legend, self.loose)
 
-    def _shown(self, laid: _Taught | Laid) -> bool:
+    def _shown(self, laid: _Taught | MatricesLayout) -> bool:
         return not self.loose or laid.matrices[0].pitch >= _LEAST
 
-    def _laid(self, stage: Stage, area: Rect) -> _Taught | Laid:
+    def _laid(self, stage: Stage, area: Rect) -> _Taught | MatricesLayout:
         """As taught, or in a row."""
         taught = self._taught(stage, area)
         if not self.loose or taught.left.pitch >= stage.text(14) * _SMALL:

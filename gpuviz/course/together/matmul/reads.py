@@ -143,7 +143,7 @@ class TileReads:
 
 
 @dataclass(frozen=True, eq=False)
-class Tiled:
+class TiledReads:
     """The tiled kernel: both matrices with their tiles, (T,) stored elements of P."""
 
     m: TileReads
@@ -161,12 +161,12 @@ def naive_reads(trace: Trace, block: int, sizes: Sizes) -> Naive:
     return Naive(m, n, _stored(stores), loads.first, stores.first)
 
 
-def tiled_reads(trace: Trace, block: int, sizes: Sizes) -> Tiled:
+def tiled_reads(trace: Trace, block: int, sizes: Sizes) -> TiledReads:
     """The tiled kernel's reads, phase by phase."""
     touched = words(trace, block)
     m, n = (_tile(touched, name, sizes.tile) for name in "MN")
     stores = touched.of("store", "global").inside("P")
-    return Tiled(m, n, _stored(stores), stores.first, touched.of("load", "shared").first)
+    return TiledReads(m, n, _stored(stores), stores.first, touched.of("load", "shared").first)
 
 
 def _stored(stores: Words) -> I64:

@@ -9,8 +9,8 @@ import numpy as np
 
 from gpuviz.base.arrays import F64, Bool
 from gpuviz.course.together.matmul.tips import number, spaced
-from gpuviz.panels.figures import Sourced
-from gpuviz.panels.grid import Grid, Hatching, Note, Paint
+from gpuviz.panels.figures import Provenance
+from gpuviz.panels.grid import Grid, Hatch, Note, Paint
 from gpuviz.panels.table import Column, Table
 from gpuviz.run.run import Run
 from gpuviz.story.measured import badge_of, time_of
@@ -81,7 +81,7 @@ def values(one: Outcome, known: bool) -> Grid:
         one.tip,
         (Paint(np.ones(one.value.size, bool), "store", soft=0.35),),
         words=tuple(map(number, one.value.ravel().tolist())),
-        hatched=(Hatching(np.flatnonzero(one.wrong), bad=True),),
+        hatched=(Hatch(np.flatnonzero(one.wrong), bad=True),),
         note=Note((one.said,), "bad" if one.count else "good", bold=True),
         answers=True,
     )
@@ -92,7 +92,7 @@ def summary(
     known: Sequence[bool],
     columns: Sequence[Column],
     runs: Sequence[Run],
-) -> tuple[Table, Sourced]:
+) -> tuple[Table, Provenance]:
     """A row an outcome: its name, `columns`, wrong elements, differences; the same in a line."""
     pairs = list(zip(outcomes, known, strict=True))
     table = Table(
@@ -114,7 +114,7 @@ def summary(
     )
     told = [one for one, k in pairs if k]
     if not told:
-        return table, Sourced(("",), tr("model"), "accent")
+        return table, Provenance(("",), tr("model"), "accent")
     worst = max(told, key=lambda one: one.count)
     forms = (
         *(" · ".join(f"{one.names[i]}: {one.said}" for one in told) for i in (0, -1)),
@@ -122,7 +122,7 @@ def summary(
         f"{worst.names[-1]}: {worst.said}",
         worst.said,
     )
-    return table, Sourced(forms, tr("model"), "accent")
+    return table, Provenance(forms, tr("model"), "accent")
 
 
 def _returned(runs: Sequence[Run]) -> Column:
@@ -141,7 +141,7 @@ def _returned(runs: Sequence[Run]) -> Column:
     )
 
 
-def at_real_size(named: Sequence[tuple[str, Run]]) -> tuple[Sourced, ...]:
+def at_real_size(named: Sequence[tuple[str, Run]]) -> tuple[Provenance, ...]:
     """How long kernels took at the size people run, the first against the last; nothing where a GPU
     has not run them.
     """
@@ -152,4 +152,4 @@ def at_real_size(named: Sequence[tuple[str, Run]]) -> tuple[Sourced, ...]:
     said = " · ".join(f"{name} {time.whole}" for name, time in found)
     size = first.size or last.size
     forms = f"{size}: {said} · {first.device}", f"{size}: {said}"
-    return (Sourced(forms, badge_of([first]), "good", whole=True),)
+    return (Provenance(forms, badge_of([first]), "good", whole=True),)

@@ -18,7 +18,7 @@ def report(hazards: Sequence[Hazard], thread: Name, word: Name, warps: int) -> t
 
     `thread` and `word` name a thread of the block and a byte offset in shared memory.
     """
-    told = [_told(one, thread, word) for one in hazards]
+    told = [_hazard_lines(one, thread, word) for one in hazards]
     full, brief = [line for one in told for line in one], [one[0] for one in told]
     if not hazards:
         words = tr("No hazard: between two barriers no warp touches what another one writes.")
@@ -35,7 +35,7 @@ def counted(hazards: Sequence[Hazard]) -> str:
     return trn("{n} hazard", "{n} hazards", len(hazards))
 
 
-def _told(hazard: Hazard, thread: Name, word: Name) -> tuple[Line, Line]:
+def _hazard_lines(hazard: Hazard, thread: Name, word: Name) -> tuple[Line, Line]:
     """Which lines, and the first case."""
     where: dict[str, object] = {"a": hazard.first.line, "b": hazard.second.line}
     lines = tr("lines {a} and {b}, {n} words", **where, n=grouped(hazard.count))

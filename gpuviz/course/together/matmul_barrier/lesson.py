@@ -16,7 +16,7 @@ from gpuviz.course.together.matmul.results import at_real_size, summary
 from gpuviz.course.together.matmul.sizes import FILL, real, width
 from gpuviz.course.together.matmul.tips import lane_of, spaced
 from gpuviz.course.together.matmul_barrier.hazards import counted, report
-from gpuviz.course.together.matmul_barrier.turns import (
+from gpuviz.course.together.matmul_barrier.interleaving import (
     KIND,
     SECONDS,
     bars_of,
@@ -24,7 +24,7 @@ from gpuviz.course.together.matmul_barrier.turns import (
     sentence,
     touched,
 )
-from gpuviz.panels.grid import Grid, Hatching, Note, Outline, Paint
+from gpuviz.panels.grid import Grid, Hatch, Note, Outline, Paint
 from gpuviz.panels.layout import Node, at_least, columns, first, rows, share, spare
 from gpuviz.panels.lines import Heading
 from gpuviz.panels.panel import Answer, Ink
@@ -133,7 +133,7 @@ def _plan(values: Values, variant: str) -> Plan:
     )
 
 
-def tell(values: Values, runs: Mapping[str, Run]) -> Story:
+def narrate(values: Values, runs: Mapping[str, Run]) -> Story:
     """The warps of block 0 take turns."""
     variant, tile = str(values["barriers"]), number(values, "tile")
     last_first, phases = values["ahead"] == "last", number(values, "phases")
@@ -272,7 +272,7 @@ def _tile(tile: TileReplay, width: int, phases: int, turn: Turn | None, position
         tip,
         (Paint(held >= 0, "load", 0.25 + 0.75 * (held + 1) / phases),),
         words=tuple(str(phase + 1) if phase >= 0 else "" for phase in held.tolist()),
-        hatched=(Hatching(wrong, bad=True),),
+        hatched=(Hatch(wrong, bad=True),),
         outlines=(Outline(now),),
     )
 
@@ -292,7 +292,7 @@ def _threads(shown: Kernel, turn: Turn | None, position: int) -> Grid:
         tile,
         made.tip if turn is None else lambda thread: lane_of(thread, tile),
         (Paint(every >= 0, ink),),
-        hatched=(Hatching(np.flatnonzero(wrong), bad=True),),
+        hatched=(Hatch(np.flatnonzero(wrong), bad=True),),
         outlines=lines,
     )
 
@@ -388,7 +388,7 @@ LESSON = Lesson(
     PARAMETERS,
     PRESETS,
     plan,
-    tell,
+    narrate,
     problem,
     words=("barrier", "race", "phase", "finding", "tile"),
 )

@@ -104,7 +104,7 @@ class Scene:
         return self.moment.part in ("store", "result")
 
 
-def tell(values: Values, runs: Mapping[str, Run]) -> Story:
+def narrate(values: Values, runs: Mapping[str, Run]) -> Story:
     """The wrong kernel to its end, then what the mended one does more."""
     down, up = (multiplication(values, runs["naive"], runs[role]) for role in (_DOWN, _UP))
     names = (tr("rounded down"), tr("down")), (tr("rounded up"), tr("up"))
@@ -236,7 +236,7 @@ LESSON = Lesson(
     PARAMETERS,
     PRESETS,
     plan,
-    tell,
+    narrate,
     problem,
     words=("guard", "active-lane", "tile", "phase", "maximum-difference"),
 )

@@ -32,7 +32,7 @@ from gpuviz.course.together.matmul.sizes import (
     width,
 )
 from gpuviz.course.together.matmul.tips import number, readers, spaced
-from gpuviz.panels.figures import Sourced
+from gpuviz.panels.figures import Provenance
 from gpuviz.panels.layout import Line as Parts
 from gpuviz.panels.layout import Node, at_least, columns, first, rows, share, spare
 from gpuviz.panels.lines import Heading, Line, Lines
@@ -80,7 +80,7 @@ def plan(values: Values) -> tuple[Plan, ...]:
     return *both, real(both[0], whole(values, "real"))
 
 
-def tell(values: Values, runs: Mapping[str, Run]) -> Story:
+def narrate(values: Values, runs: Mapping[str, Run]) -> Story:
     """The story of one block."""
     about = multiplication(values, runs["naive"], runs["tiled"])
     moments = tuple(naive_moments(about.sizes))
@@ -280,11 +280,11 @@ def _ratios(about: Ratios) -> tuple[Parts, Shares, Answer]:
     )
     head = Heading(names, badge=tr("model"))
     badge, words = about.measured
-    reached = (Sourced(words, badge, "good"),) if badge else ()
+    reached = (Provenance(words, badge, "good"),) if badge else ()
     memory = tr("memory allows {rate} GFLOP/s", rate=spaced(about.rows[0].rate))
     brief = tr("FLOP a load: {n}", n=f"{about.rows[0].ratio:.3g}")
     line = Answer(Lines((Line((f"{about.said} · {memory}", about.said, brief), bold=True),)))
-    full = rows(Answer(head), bars, Sourced(_published(card)), *reached)
+    full = rows(Answer(head), bars, Provenance(_published(card)), *reached)
     return full, _headed(bars), line
 
 
@@ -345,7 +345,7 @@ LESSON = Lesson(
     PARAMETERS,
     PRESETS,
     plan,
-    tell,
+    narrate,
     problem,
     words=("request", "sector", "intensity", "roofline", "row-major"),
 )

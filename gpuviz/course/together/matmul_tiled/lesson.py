@@ -40,7 +40,7 @@ from gpuviz.course.together.matmul.sizes import (
 )
 from gpuviz.course.together.matmul.tips import spaced
 from gpuviz.course.together.matmul_tiled.published import TILED_MS, page, query_of
-from gpuviz.panels.figures import Sourced
+from gpuviz.panels.figures import Provenance
 from gpuviz.panels.layout import Node, first, rows
 from gpuviz.panels.lines import Line, Lines
 from gpuviz.panels.panel import Answer
@@ -109,7 +109,7 @@ def _dynamic(tiled: Plan) -> Plan:
     )
 
 
-def tell(values: Values, runs: Mapping[str, Run]) -> Story:
+def narrate(values: Values, runs: Mapping[str, Run]) -> Story:
     """The story of one block."""
     about = multiplication(values, runs["naive"], runs["tiled"])
     moments = tuple(moments_of(about.sizes))
@@ -188,7 +188,9 @@ def _expected(about: Multiplication) -> str:
     )
 
 
-def _body(about: Multiplication, moment: Moment, over: float, timed: tuple[Sourced, ...]) -> Node:
+def _body(
+    about: Multiplication, moment: Moment, over: float, timed: tuple[Provenance, ...]
+) -> Node:
     """Everything below the heading: the access table where it fits, else heat over its elements;
     totals in as many words as there is room for.
     """
@@ -253,7 +255,7 @@ LESSON = Lesson(
     PARAMETERS,
     PRESETS,
     plan,
-    tell,
+    narrate,
     problem,
     words=("tile", "phase", "barrier", "shared-memory", "dynamic-shared-memory", "conflict"),
 )

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from gpuviz.arch import Architecture
-from gpuviz.panels.figures import Sourced
+from gpuviz.panels.figures import Provenance
 from gpuviz.panels.layout import Node, first, rows, spare
 from gpuviz.panels.table import Column, Table
 from gpuviz.recordings.measurement import Measurement
 from gpuviz.run.run import Run
-from gpuviz.story.measured import Timed, time_column, time_of, timed
+from gpuviz.story.measured import LaunchTime, time_column, time_of, timed
 from gpuviz.words.language import grouped, tr
 
 _DOCUMENT, _CARD, _SIZE = "CUDA 2da parte", "Tesla C2070", 1024
@@ -28,13 +28,13 @@ def page(width: int, n: int, tiled: Run, drawn: tuple[str, float], query: Query)
     Of tiles of a width, at n x n; `drawn` is how big the product in the pictures is, and how far
     from double precision.
     """
-    source = Sourced((f"“{_DOCUMENT}”, {_CARD}, N = {_SIZE}", f"{_DOCUMENT}, {_CARD}"))
+    source = Provenance((f"“{_DOCUMENT}”, {_CARD}, N = {_SIZE}", f"{_DOCUMENT}, {_CARD}"))
     times, far = _times(width, n, tiled), _differences(n, tiled, drawn)
     said = [tr("tiles of {b} × {b}: {ms} ms", b=b, ms=f"{ms:g}") for b, ms in TILED_MS.items()]
-    few = Sourced((", ".join(said), said[1]))
+    few = Provenance((", ".join(said), said[1]))
     return first(
-        rows(times, spare(query.told, 2), far, spare(source), gap=0.5),
-        rows(times, spare(query.told), spare(source), gap=0.5),
+        rows(times, spare(query.provenance, 2), far, spare(source), gap=0.5),
+        rows(times, spare(query.provenance), spare(source), gap=0.5),
         few,
     )
 
@@ -61,7 +61,7 @@ def _times(width: int, n: int, tiled: Run) -> Table:
     )
 
 
-def _mine(widths: list[int], width: int, n: int, tiled: Run) -> list[Timed | None]:
+def _mine(widths: list[int], width: int, n: int, tiled: Run) -> list[LaunchTime | None]:
     """Our times by the width of a tile: of the launch that is shown, and of those that were timed
     on the same device on the same day.
     """
@@ -142,7 +142,7 @@ class Query:
         )
 
     @property
-    def told(self) -> Sourced:
+    def provenance(self) -> Provenance:
         """The same where it is shown."""
         brief = tr(
             "{device}: sharedMemPerBlock {shared}: tiles of up to {b} × {b}",
@@ -151,7 +151,7 @@ class Query:
             b=self.width,
         )
         whole = tr("device query · {said}", said=self.said)
-        return Sourced((whole, self.said, brief), self.badge, "good")
+        return Provenance((whole, self.said, brief), self.badge, "good")
 
 
 _NO_OPTION = 48 << 10  # bytes of shared memory that a block has without asking for more

@@ -23,12 +23,12 @@ from gpuviz.arch.occupancy_fit import (
 from gpuviz.course.together.occupancy.published import EXAMPLES, SHAPES, examples, shapes
 from gpuviz.course.together.occupancy.resident_blocks import (
     Answer,
-    Resident,
+    MeasuredBlocks,
     answer_of,
     resident_of,
 )
 from gpuviz.draw.ease import passed
-from gpuviz.panels.figures import Counted, Figure, Sourced
+from gpuviz.panels.figures import Figure, FigureRow, Provenance
 from gpuviz.panels.layout import rows
 from gpuviz.panels.occupancy_cliffs import cliffs as cliffs_at
 from gpuviz.panels.occupancy_slots import slots_of, title_of
@@ -156,18 +156,18 @@ def demand_of(values: Values, run: Run) -> Demand:
 
 
 @dataclass(frozen=True, eq=False)
-class _Known:
+class _Evidence:
     """What is known of the kernel as compiled: registers in words, and what a GPU says, unless
     (`own` is false) other demands or another multiprocessor than the one measured were asked for.
     """
 
     origin: str
     own: bool
-    resident: Resident
+    resident: MeasuredBlocks
     answer: Answer
 
 
-def tell(values: Values, runs: Mapping[str, Run]) -> Story:
+def narrate(values: Values, runs: Mapping[str, Run]) -> Story:
     """A multiprocessor fills; the cliffs; the published figures."""
     run = runs[_ROLE]
     arch = architecture(run.arch)
@@ -175,7 +175,7 @@ def tell(values: Values, runs: Mapping[str, Run]) -> Story:
     fit, sweeps = fit_of(machine, demand), sweeps_of(machine, demand)
     own = machine is arch and not (number(values, "registers") or number(values, "shared"))
     answer = answer_of(run, fit.found.blocks)
-    known = _Known(_origin(values, run), own, resident_of(run), answer)
+    known = _Evidence(_origin(values, run), own, resident_of(run), answer)
     compiled = run.resources.registers if run.resources else 0
     script = Script(_ROLE)
     empty = script.act(_EMPTY, "intro", tr("empty"), name_of(fit.arch), _line(run))
@@ -256,7 +256,7 @@ def _arrivals(script: Script, fit: Fit, line: int) -> None:
         script.act((b - a) * slot, "compute", name, detail, line)
 
 
-def _machine(fit: Fit, known: _Known, arrived: float, tried: float) -> Picture:
+def _machine(fit: Fit, known: _Evidence, arrived: float, tried: float) -> Picture:
     """The rows of slots, and what is known of this kernel."""
     arriving = tr(
         "Blocks come to {name} until one of its resources is used up.", name=name_of(fit.arch)
@@ -272,7 +272,7 @@ def _machine(fit: Fit, known: _Known, arrived: float, tried: float) -> Picture:
     return Picture(title_of(fit), said, body, (reason(fit), arriving))
 
 
-def _figures(fit: Fit, origin: str, arrived: int) -> Counted:
+def _figures(fit: Fit, origin: str, arrived: int) -> FigureRow:
     """Warps of the slots, and where the registers come from."""
     warps = arrived * -(-fit.demand.threads // fit.arch.warp)
     taken = tr(
@@ -282,22 +282,22 @@ def _figures(fit: Fit, origin: str, arrived: int) -> Counted:
         percent=percent(warps / fit.found.max_warps),
     )
     blocks = trn("{n} block", "{n} blocks", arrived)
-    return Counted((Figure(blocks), Figure(taken, "accent", True), Figure(origin, "muted")))
+    return FigureRow((Figure(blocks), Figure(taken, "accent", True), Figure(origin, "muted")))
 
 
-def _measured(known: _Known) -> tuple[Sourced, Sourced]:
+def _measured(known: _Evidence) -> tuple[Provenance, Provenance]:
     """What a GPU, its driver and its counter say, where it is of this kernel as it is."""
     if not known.own:
         texts = (
             tr("measured: only the kernel as compiled, on the architecture chosen"),
             tr("measured: the kernel as compiled only"),
         )
-        return Sourced(texts, tr("unavailable")), Sourced(())
+        return Provenance(texts, tr("unavailable")), Provenance(())
     inks: dict[bool | None, Ink] = {True: "good", False: "bad", None: "muted"}
     seen, answer = known.resident, known.answer
     return (
-        Sourced(answer.texts, answer.badge, inks[answer.agrees]),
-        Sourced(seen.texts, seen.badge, "good" if seen.blocks is not None else "muted"),
+        Provenance(answer.texts, answer.badge, inks[answer.agrees]),
+        Provenance(seen.texts, seen.badge, "good" if seen.blocks is not None else "muted"),
     )
 
 
@@ -331,7 +331,7 @@ LESSON = Lesson(
     PARAMETERS,
     PRESETS,
     plan,
-    tell,
+    narrate,
     problem,
     words=("occupancy", "slot", "limiter", "register", "shared-memory", "multiprocessor"),
 )

@@ -9,10 +9,10 @@ from gpuviz.arch.occupancy import Occupancy
 from gpuviz.arch.occupancy_fit import G80, GF100, TEXTBOOK, Demand, names
 from gpuviz.draw.axis import Axis, linear
 from gpuviz.panels.bar import Bar
-from gpuviz.panels.figures import Sourced
+from gpuviz.panels.figures import Provenance
 from gpuviz.panels.layout import Line, rows, spare
 from gpuviz.panels.panel import Ink
-from gpuviz.panels.plot import Element, Named, Plot, Points, Stairs
+from gpuviz.panels.plot import Element, Plot, PointLabel, Points, Stairs
 from gpuviz.panels.table import Column, Table
 from gpuviz.words.language import grouped, tr
 
@@ -128,19 +128,19 @@ def shapes(arch: Architecture, registers: int, shown: int) -> Line:
         tr("{document}: sgemm on a Tesla C2070 (GF100), N = 1024", document=_S2),
         tr("{document}: Tesla C2070, N = 1024", document=_S2),
     )
-    return rows(Table(columns, _FASTEST, shown), Sourced(texts), spare(_scatter(shown)), gap=0.5)
+    return rows(Table(columns, _FASTEST, shown), Provenance(texts), spare(_scatter(shown)), gap=0.5)
 
 
 def _scatter(shown: int) -> Plot:
     """Published time over published occupancy: no line runs through these points."""
     x = linear((tr("published occupancy"),), 0.0, 1.05, 0.25)
     y = linear((tr("published gputime, ms"),), 0.0, 200.0, 50.0)
-    best, elements = SHAPES[_FASTEST], list[Points | Named]()
+    best, elements = SHAPES[_FASTEST], list[Points | PointLabel]()
     for one in SHAPES[:shown]:
         at = [one.occupancy], [float(one.milliseconds)]
         elements.append(Points(*at, "good" if one is best else "accent"))
         name = f"{one.x} × {one.y}"
-        elements.append(Named(one.occupancy, one.milliseconds, name, bold=one is best))
+        elements.append(PointLabel(one.occupancy, one.milliseconds, name, bold=one is best))
     return Plot(x, y, tuple(elements), right=3.0)
 
 
@@ -178,7 +178,7 @@ def examples(shown: int) -> Line:
         f"{_S0} · {_S3}",
         _S0,
     )
-    return rows(Table(columns, shown=shown), Sourced(texts), spare(_stairs(shown)), gap=0.5)
+    return rows(Table(columns, shown=shown), Provenance(texts), spare(_stairs(shown)), gap=0.5)
 
 
 def _stairs(shown: int) -> Plot:
@@ -193,7 +193,7 @@ def _stairs(shown: int) -> Plot:
         threads = [Demand(_BLOCK, n, 0).on(chip).threads for n in registers]
         edges = [n - 0.5 for n in registers] + [_MOST_REGISTERS + 0.5]
         elements.append(Stairs(edges, threads, ink, answers=True))
-        elements.append(Named(_MOST_REGISTERS + 0.5, threads[-1], names[chip], ink))
+        elements.append(PointLabel(_MOST_REGISTERS + 0.5, threads[-1], names[chip], ink))
         given = [e.demand for e in EXAMPLES[:shown] if e.arch == chip and e.demand.registers]
         here = [one.registers for one in given], [one.on(chip).threads for one in given]
         elements.append(Points(*here, ink, edged=True, answers=True))

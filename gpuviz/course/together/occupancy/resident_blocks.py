@@ -32,7 +32,7 @@ def most_at_once(placement: Placement) -> int:
 
 
 @dataclass(frozen=True)
-class Resident:
+class MeasuredBlocks:
     """What was measured: blocks at once, the badge, and wordings from long to short."""
 
     blocks: int | None
@@ -48,12 +48,12 @@ def _measured(run: Run) -> tuple[Measurement | None, int, str]:
     return beside.measurement, len(beside.measurement.placement.block), beside.size
 
 
-def resident_of(run: Run) -> Resident:
+def resident_of(run: Run) -> MeasuredBlocks:
     """What a GPU's run of this launch tells."""
     measurement, grid, size = _measured(run)
     placement = measurement.placement if measurement is not None else None
     if measurement is None or placement is None:
-        return Resident(
+        return MeasuredBlocks(
             None,
             tr("unavailable"),
             (
@@ -65,7 +65,7 @@ def resident_of(run: Run) -> Resident:
     sms = measurement.device.multiprocessors
     of = trn("{n} block", "{n} blocks", grid, n=grouped(grid))
     of = f"{size}, {of}" if size else of
-    return Resident(
+    return MeasuredBlocks(
         blocks,
         measurement.badge,
         (

@@ -10,14 +10,14 @@ from gpuviz.course.together.reduction import rounds as panel
 from gpuviz.course.together.reduction.reduction_rounds import Round, Rounds, rounds_of
 from gpuviz.draw.ease import passed
 from gpuviz.memory.counts import Count
-from gpuviz.panels.figures import Counted, Figure
+from gpuviz.panels.figures import Figure, FigureRow
 from gpuviz.panels.layout import rows
 from gpuviz.panels.picture import Picture
 from gpuviz.panels.table import Column, Table, bars
 from gpuviz.run.run import Run
 from gpuviz.story import values as of
 from gpuviz.story.lesson import Choice, Lesson, Parameter, Plan, Preset, Story, Values, offered
-from gpuviz.story.measured import Timed, time_column, time_of
+from gpuviz.story.measured import LaunchTime, time_column, time_of
 from gpuviz.story.script import Script, StepKind
 from gpuviz.traces.trace import LANES
 from gpuviz.words.language import grouped, tr
@@ -104,7 +104,7 @@ class Cost:
     wavefronts: float
     instructions: float
     barriers: int
-    time: Timed | None
+    time: LaunchTime | None
 
 
 def cost_of(run: Run, rounds: Rounds) -> Cost:
@@ -119,7 +119,7 @@ def cost_of(run: Run, rounds: Rounds) -> Cost:
     )
 
 
-def tell(values: Values, runs: Mapping[str, Run]) -> Story:
+def narrate(values: Values, runs: Mapping[str, Run]) -> Story:
     """The rounds of block 0, and what each way costs."""
     way, threads = str(values["way"]), of.number(values, "threads")
     every = {name: rounds_of(runs[name], architecture(runs[name].arch)) for name in _WAYS}
@@ -292,7 +292,7 @@ def expected_wavefronts(way: str, threads: int) -> int:
     return 3 * sum(each) + warps + 1
 
 
-def _counted(rounds: Rounds, done: float, last: int | None) -> Counted:
+def _counted(rounds: Rounds, done: float, last: int | None) -> FigureRow:
     """What has happened so far, in numbers that tick; `last` are the wavefronts in the end, when
     the sum has been loaded, too.
     """
@@ -303,7 +303,7 @@ def _counted(rounds: Rounds, done: float, last: int | None) -> Counted:
     if last is not None and last > waves:
         said = tr("{n} wavefronts, {m} of them to load the sum", n=last, m=last - waves)
     adding = [r for r in some if r.kind == "add"]
-    return Counted(
+    return FigureRow(
         (
             Figure(tr("{n} additions", n=sum(r.lanes for r in adding)), "accent", True),
             Figure(tr("{n} lanes issued for them", n=sum(r.issued for r in adding))),
@@ -345,6 +345,6 @@ LESSON = Lesson(
     PARAMETERS,
     PRESETS,
     plan,
-    tell,
+    narrate,
     words=("reduction", "divergence", "bank", "conflict", "shuffle", "barrier"),
 )

@@ -167,7 +167,7 @@ def _who(rows: Requests) -> tuple[I64, I64]:
 
 
 @dataclass(frozen=True, eq=False)
-class _Handed:
+class _Shuffle:
     """One shuffle: (A,) threads that got a register of `source`; `phase` barriers before it."""
 
     thread: I64
@@ -175,7 +175,7 @@ class _Handed:
     line: int
 
 
-def _shuffles(trace: Trace, block: int) -> list[_Handed]:
+def _shuffles(trace: Trace, block: int) -> list[_Shuffle]:
     """The shuffles of a block in the order of the program, from the way of its warps."""
     if trace.path is None:
         raise InputError("the run has no path; ask for it in the plan")
@@ -191,13 +191,13 @@ def _shuffles(trace: Trace, block: int) -> list[_Handed]:
     return found
 
 
-def _handed(one: Instruction, constants: dict[int, int], warp: I64, active: Bool) -> _Handed:
+def _handed(one: Instruction, constants: dict[int, int], warp: I64, active: Bool) -> _Shuffle:
     """Who gets whose register, by the very function that emulates the instruction."""
     amount, clamp = (np.array([[_value(o, constants)]]) for o in one.operands[2:4])
     lane = np.broadcast_to(np.arange(LANES), active.shape)
     source, _ = shfl(one.opcode.mods[1], lane, amount, clamp, active)
     first = warp[:, None] * LANES
-    return _Handed((lane + first)[active], (source + first)[active], one.line)
+    return _Shuffle((lane + first)[active], (source + first)[active], one.line)
 
 
 def _constants(function: Function) -> dict[int, int]:
@@ -219,7 +219,7 @@ def _value(operand: object, constants: dict[int, int]) -> int:
 
 
 def _with_shuffles(
-    trace: Trace, arch: Architecture, shared: Requests, handed: list[_Handed]
+    trace: Trace, arch: Architecture, shared: Requests, handed: list[_Shuffle]
 ) -> list[Round]:
     """Each shuffle adds; what goes through shared memory moves from thread to thread."""
     everyone = np.arange(trace.launch.threads_per_block)

@@ -10,7 +10,7 @@ from gpuviz.arch import architecture
 from gpuviz.arch.roofline import Roof, a_float
 from gpuviz.course.together.roofline.points import DOCUMENT, TILES, Point, measured_roof, point_of
 from gpuviz.draw.ease import smooth
-from gpuviz.panels.figures import Counted, Figure, Sourced
+from gpuviz.panels.figures import Figure, FigureRow, Provenance
 from gpuviz.panels.layout import rows
 from gpuviz.panels.panel import Ink
 from gpuviz.panels.picture import Picture
@@ -166,7 +166,7 @@ def _names(values: Values) -> dict[str, str]:
 
 
 @dataclass(frozen=True, eq=False)
-class _Shown:
+class _RooflinePoints:
     """What is drawn: the roof (None when it is not known) and where it comes from, the kernels at
     both ends by intensity, and the product, without tiles and with wider and wider ones.
 
@@ -196,7 +196,7 @@ class _Shown:
         return WIDTHS.index(self.tile)
 
 
-def tell(values: Values, runs: Mapping[str, Run]) -> Story:
+def narrate(values: Values, runs: Mapping[str, Run]) -> Story:
     """The roof; kernels at both ends; the product, climbing tile by tile; all of it in numbers."""
     shown = _shown(values, runs)
     title, sentence, climbers = _title(shown), _sentence(shown), shown.products[: shown.chosen + 1]
@@ -241,13 +241,13 @@ def _last(points: tuple[Point, ...], arrived: float) -> Point | None:
     return points[min(int(arrived - 1e-9), len(points) - 1)] if arrived > 0 else None
 
 
-def _shown(values: Values, runs: Mapping[str, Run]) -> _Shown:
+def _shown(values: Values, runs: Mapping[str, Run]) -> _RooflinePoints:
     """The kernels, under the roof that was chosen."""
     names, basis = _names(values), str(values["basis"])
     every = {role: point_of(role, names[role], runs[role], basis) for role in ROLES if role in runs}
     products = tuple(every[role] for role in ROLES[len(ENDS) :] if role in every)
     widest = WIDTHS[len(products) - 1]
-    shown = _Shown(
+    shown = _RooflinePoints(
         None,
         tuple(sorted((every[role] for role in ENDS), key=lambda p: p.intensity)),
         products,
@@ -276,7 +276,7 @@ def _l1(device: DeviceFacts, roof: Roof) -> Roof | None:
     return Roof(speed, roof.peak) if speed else None
 
 
-def _title(shown: _Shown) -> str:
+def _title(shown: _RooflinePoints) -> str:
     """What the product can reach, or has reached."""
     roof, naive, tiled = shown.roof, shown.naive, shown.products[shown.chosen]
     if roof is None:
@@ -305,7 +305,7 @@ def _title(shown: _Shown) -> str:
     )
 
 
-def _reached(shown: _Shown, naive: float, tiled: float) -> str:
+def _reached(shown: _RooflinePoints, naive: float, tiled: float) -> str:
     """What a GPU made of it."""
     what: dict[str, object] = {"device": shown.device, "rate": rate(naive)}
     if shown.chosen == 0:
@@ -318,7 +318,7 @@ def _reached(shown: _Shown, naive: float, tiled: float) -> str:
     )
 
 
-def _sentence(shown: _Shown) -> str:
+def _sentence(shown: _RooflinePoints) -> str:
     """What would be needed, or what helped."""
     naive, tiled, roof = shown.naive, shown.products[shown.chosen], shown.roof
     if roof is None:
@@ -378,7 +378,7 @@ def _expected(values: Values) -> str:
     return f"{form}; {published}" if published else form
 
 
-def _detail(shown: _Shown, one: Point) -> str:
+def _detail(shown: _RooflinePoints, one: Point) -> str:
     """A kernel in a few words."""
     detail = tr("{n} operations a float", n=f"{one.ratio:.3g}")
     if shown.roof is None:
@@ -401,7 +401,7 @@ def _line(run: Run) -> int:
     return next((n for n, text in enumerate(run.trace.source.splitlines(), 1) if work in text), 0)
 
 
-def _roofline(shown: _Shown) -> Roofline:
+def _roofline(shown: _RooflinePoints) -> Roofline:
     """Roofs and kernels, all of them there; rates of a GPU only under its own roof."""
     titles = (tr("operations for each byte loaded"), tr("FLOP a byte"))
     if shown.basis == "moved":
@@ -426,14 +426,14 @@ def _roofline(shown: _Shown) -> Roofline:
     )
 
 
-def _kernel(shown: _Shown, one: Point, name: str) -> Kernel:
+def _kernel(shown: _RooflinePoints, one: Point, name: str) -> Kernel:
     return Kernel(name, one.intensity, one.rate if shown.own else None)
 
 
-def _figures(shown: _Shown, one: Point | None) -> Counted:
+def _figures(shown: _RooflinePoints, one: Point | None) -> FigureRow:
     """The kernel under way in figures."""
     if one is None:
-        return Counted(())
+        return FigureRow(())
     per_byte = tr(
         "{flop} / {bytes} = {n} a byte",
         flop=_scaled(one.flops, "FLOP"),
@@ -450,20 +450,20 @@ def _figures(shown: _Shown, one: Point | None) -> Counted:
     if shown.own and one.rate:
         got = tr("reached {rate}", rate=rate(one.rate))
         figures.append(Figure(got, "good", badge=shown.source))
-    return Counted(tuple(figures))
+    return FigureRow(tuple(figures))
 
 
-def _source(shown: _Shown) -> Sourced:
+def _source(shown: _RooflinePoints) -> Provenance:
     """Where the roof comes from."""
     roof = shown.roof
     if roof is None:
         none = tr("the roof: {device}", device=shown.device), shown.device
-        return Sourced(none, shown.source)
+        return Provenance(none, shown.source)
     what = speed(roof.bandwidth)
     if roof.peak is not None:
         what += f", {rate(roof.peak)}"
     if not shown.own:
-        return Sourced((tr("the roof: {what} · {device}", what=what, device=shown.device), what))
+        return Provenance((tr("the roof: {what} · {device}", what=what, device=shown.device), what))
     texts = (
         tr(
             "the roof: what a copy and a loop of multiply-adds reached, {what} · {device}",
@@ -473,10 +473,10 @@ def _source(shown: _Shown) -> Sourced:
         tr("the roof: {what} · {device}", what=what, device=shown.device),
         what,
     )
-    return Sourced(texts, shown.source, "good")
+    return Provenance(texts, shown.source, "good")
 
 
-def _table(shown: _Shown, count: int) -> Table:
+def _table(shown: _RooflinePoints, count: int) -> Table:
     """The product, without tiles and with wider and wider ones: its operations and bytes, what the
     roof allows, what a GPU reached under its own roof.
     """
@@ -504,7 +504,7 @@ def _table(shown: _Shown, count: int) -> Table:
     return Table(columns, shown.chosen, count)
 
 
-def _rates(shown: _Shown) -> tuple[Column, ...]:
+def _rates(shown: _RooflinePoints) -> tuple[Column, ...]:
     """What a GPU reached; nothing under the roof of another device."""
     if not shown.own:
         return ()
@@ -531,6 +531,6 @@ LESSON = Lesson(
     PARAMETERS,
     PRESETS,
     plan,
-    tell,
+    narrate,
     words=("roofline", "intensity", "flop", "tile", "sector"),
 )

@@ -10,7 +10,7 @@ from gpuviz.memory.counts import Count
 from gpuviz.recordings.measurement import DeviceFacts
 from gpuviz.run.run import Run
 from gpuviz.run.throughput import work_of
-from gpuviz.story.measured import Timed, time_of
+from gpuviz.story.measured import LaunchTime, time_of
 
 # "GPGPU programming: memory and data locality": the example's device, and that of its tiles.
 DOCUMENT = Roof(1e12, 12e12)
@@ -32,7 +32,7 @@ class Point:
     name: str
     flops: int
     bytes: int
-    time: Timed | None
+    time: LaunchTime | None
 
     @property
     def intensity(self) -> float:

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from gpuviz.panels.color_key import ColorKey, Key
 from gpuviz.panels.layout import Node, first, rows
-from gpuviz.panels.listing import Listing, Listings
+from gpuviz.panels.listing import CodeListing, Listings
 from gpuviz.panels.panel import Ink
 from gpuviz.panels.table import Column, Table
 from gpuviz.ptx.text.parser import parse
@@ -78,7 +78,7 @@ def side_by_side(named: Sequence[tuple[str, Run]]) -> Node:
     loops = [(name, inner_loop_of(run)) for name, run in named]
     code = Listings(
         tuple(
-            Listing(
+            CodeListing(
                 tr("{name}: {n} PTX instructions a turn", name=name, n=len(one.lines)),
                 one.source,
                 one.lines,

@@ -15,14 +15,14 @@ from gpuviz.course.together.thread_coarsening.register_fan import RegisterFan, S
 from gpuviz.memory.counts import Count
 from gpuviz.memory.request import Request, first_requests
 from gpuviz.memory.transaction_names import nouns
-from gpuviz.panels.figures import Sourced
+from gpuviz.panels.figures import Provenance
 from gpuviz.panels.layout import Node, first, rows, share, spare
 from gpuviz.panels.picture import Picture, longest
 from gpuviz.panels.table import Column, Table, bars
 from gpuviz.run.run import Run
 from gpuviz.story import values as of
 from gpuviz.story.lesson import Choice, Lesson, Parameter, Plan, Preset, Story, Values, offered
-from gpuviz.story.measured import Timed, badge_of, time_column, time_of
+from gpuviz.story.measured import LaunchTime, badge_of, time_column, time_of
 from gpuviz.story.requests.acts import Pace, RequestAct, acts_of
 from gpuviz.story.requests.sentences import shape
 from gpuviz.story.script import Script
@@ -165,7 +165,7 @@ class Cost:
     transactions: float
     instructions: float
     registers: int | None
-    time: Timed | None
+    time: LaunchTime | None
 
 
 def cost_of(run: Run, products: int) -> Cost:
@@ -186,7 +186,7 @@ def number(value: float, places: int = 3) -> str:
     return typeset(f"{value:,.{places}f}".rstrip("0").rstrip("."))
 
 
-def tell(values: Values, runs: Mapping[str, Run]) -> Story:
+def narrate(values: Values, runs: Mapping[str, Run]) -> Story:
     """The first step of one warp's loop, its stores, and the cost of all five kernels."""
     role, multi, size = _role(values), of.number(values, "multi"), of.number(values, "size")
     arch = architecture(runs[role].arch)
@@ -203,7 +203,7 @@ def tell(values: Values, runs: Mapping[str, Run]) -> Story:
     script.act(_END, "result", tr("result"), tr("what 32 products take"))
     mine = {name: tuple(a for a in acts if a.request.name == name) for name in "MNP"}
     cells = cells_of(tuple(act.request for act in mine["P"]), size)
-    shown = _Followed(runs[role], mine, cells, size, of.number(values, "lane"))
+    shown = _LaneRequests(runs[role], mine, cells, size, of.number(values, "lane"))
     few = [0, 1, 2] if now in (1, 2) else [0, 3, 4]  # those that compute their cells in this order
     sources = _published(), *_measured(costs, now)
     every, some = (_table(costs, multi, noun, n, now) for n in (_ORDER, few))
@@ -316,7 +316,7 @@ def expected_sectors(mapping: str, order: str, multi: int) -> float:
 
 
 @dataclass(frozen=True, eq=False)
-class _Followed:
+class _LaneRequests:
     """The first step of warp 0, its requests by matrix, and the lane that is followed."""
 
     run: Run
@@ -462,7 +462,7 @@ def _table(costs: tuple[Cost, ...], multi: int, noun: str, kept: Sequence[int], 
     return Table(columns, list(kept).index(now))
 
 
-def _published() -> Sourced:
+def _published() -> Provenance:
     """What the lecture says of it."""
     texts = (
         tr(
@@ -475,10 +475,10 @@ def _published() -> Sourced:
         ),
         tr("Tesla C2070: no gain by itself; unrolled 5 to 10 %"),
     )
-    return Sourced(texts)
+    return Provenance(texts)
 
 
-def _measured(costs: Sequence[Cost], now: int) -> tuple[Sourced, ...]:
+def _measured(costs: Sequence[Cost], now: int) -> tuple[Provenance, ...]:
     """What a GPU gained, to be held against what is published; nothing where none was timed."""
     turn, together = _SAME[now % 2]
     single, turned, joined, alone = (costs[i].time for i in (0, turn, together, 5))
@@ -508,7 +508,7 @@ def _measured(costs: Sequence[Cost], now: int) -> tuple[Sourced, ...]:
             tr("{device}: unrolled alone {alone}; in turn {turn}, together {unrolled}", **what),
             tr("{device}: unrolled alone {alone}", **what),
         ]
-    return (Sourced(tuple(texts), badge_of([single, turned, joined]), "good"),)
+    return (Provenance(tuple(texts), badge_of([single, turned, joined]), "good"),)
 
 
 def _compared(one: float, other: float) -> str:
@@ -529,6 +529,6 @@ LESSON = Lesson(
     PARAMETERS,
     PRESETS,
     plan,
-    tell,
+    narrate,
     words=("coarsening", "unrolling", "register", "stride", "sector"),
 )

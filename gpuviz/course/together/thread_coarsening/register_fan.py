@@ -53,7 +53,7 @@ class Strip:
 
 
 @dataclass(frozen=True, eq=False)
-class _Laid:
+class _FanLayout:
     """Where everything is: (C, 4) elements of N, (R, C, 4) cells of P, (MULTI, 4) products."""
 
     captions: tuple[Rect, Rect]
@@ -122,7 +122,7 @@ class RegisterFan(Panel):
         """(C,) columns of the followed thread."""
         return np.asarray(self.lane == self.followed)
 
-    def _laid(self, stage: Stage, area: Rect) -> _Laid:
+    def _laid(self, stage: Stage, area: Rect) -> _FanLayout:
         """N at the top, P at the bottom; the products get what is between."""
         size, count, many = stage.text(14), len(self.lane), len(self.products)
         line, gap = size * 1.5, 2.0 if area.width > 8 * count else 1.0
@@ -143,7 +143,7 @@ class RegisterFan(Panel):
         slots = Rect(area.x + side * 0.7, low, area.width - side * 0.7, box).columns(many, size)
         wide = min(slots[0].width, _WIDE * size)
         products = [s._replace(x=s.x + (s.width - wide) / 2, width=wide) for s in slots]
-        return _Laid(
+        return _FanLayout(
             (top, foot),
             register,
             grid(n, 1, count, gap),
@@ -183,14 +183,14 @@ class RegisterFan(Panel):
         asked[:, 3] = 3.0
         yield Boxes(asked, palette.outline)
 
-    def _cells(self, stage: Stage, laid: _Laid) -> Iterator[Mark]:
+    def _cells(self, stage: Stage, laid: _FanLayout) -> Iterator[Mark]:
         """The cells of the block's other warps."""
         fill = stage.palette.soft(stage.palette.lanes[self.lane], 0.84)
         for row in range(self.rows):
             if row != self.row:
                 yield Boxes(laid.p[row], fill, tip=partial(self.tip, row))
 
-    def _ways(self, stage: Stage, laid: _Laid) -> Iterator[Mark]:
+    def _ways(self, stage: Stage, laid: _FanLayout) -> Iterator[Mark]:
         """From N and from the register to each product, from there to its cell."""
         palette, mine = stage.palette, np.flatnonzero(self._mine)
         mine = mine[np.argsort(self.cell[mine])]

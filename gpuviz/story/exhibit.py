@@ -55,7 +55,7 @@ class Side:
 
 
 @dataclass(frozen=True, eq=False)
-class Showing:
+class Exhibit:
     """The sides, and the story told of them on one clock."""
 
     sides: tuple[Side, ...]
@@ -89,8 +89,8 @@ class Showing:
     @property
     def sizes(self) -> Mapping[str, str]:
         """How big each launch is, in words, by the names of the runs."""
-        planned = {key: plan.told_size for key, plan in self.plans.items()}
-        return planned | {key: run.told_size for key, run in self.runs.items()}
+        planned = {key: plan.size_words for key, plan in self.plans.items()}
+        return planned | {key: run.size_words for key, run in self.runs.items()}
 
     def title(self, key: str) -> str:
         """What a run is called on screen: its role, its side, or both; a companion as its run."""
@@ -120,18 +120,18 @@ class Showing:
         return tuple(key for key in self.sizes if key not in covered)
 
 
-def showing(variants: tuple[Variant, ...], performances: tuple[Performance, ...]) -> Showing:
+def showing(variants: tuple[Variant, ...], performances: tuple[Performance, ...]) -> Exhibit:
     """Performances of these variants as they are shown."""
     names = names_of(variants)
     letters = SIDES if len(variants) > 1 else ("",)
     sides = tuple(map(Side, letters, names, variants, performances))
     if len(sides) == 1:
-        return Showing(sides, performances[0].story)
+        return Exhibit(sides, performances[0].story)
     a, b = (side.performance.story for side in sides)
-    return Showing(sides, beside(a, b, *names))
+    return Exhibit(sides, beside(a, b, *names))
 
 
-def measurements_of(shown: Showing) -> dict[str, Measurement]:
+def measurements_of(shown: Exhibit) -> dict[str, Measurement]:
     """What the story is told with, by the names of the launches."""
     found: dict[str, Measurement] = {}
     for side in shown.sides:
@@ -143,12 +143,12 @@ def measurements_of(shown: Showing) -> dict[str, Measurement]:
     return found
 
 
-def retold(shown: Showing, found: Mapping[str, Measurement | None]) -> Showing:
+def with_measurements(shown: Exhibit, found: Mapping[str, Measurement | None]) -> Exhibit:
     """The same launches, told with other measurements of them; nothing is run.
 
     `found` are by the names of the launches, None where there is none; those of others stay.
     """
-    performances = tuple(_retold(side, found) for side in shown.sides)
+    performances = tuple(_remeasured(side, found) for side in shown.sides)
     return showing(tuple(side.variant for side in shown.sides), performances)
 
 
@@ -166,7 +166,7 @@ def asked_of_gpu(plan: Plan) -> tuple[object, ...]:
     )
 
 
-def going_on(before: Showing | None, made: Showing) -> Showing:
+def going_on(before: Exhibit | None, made: Exhibit) -> Exhibit:
     """What is shown next, told with what was measured live of the same launches until now."""
     if before is None:
         return made
@@ -180,10 +180,10 @@ def going_on(before: Showing | None, made: Showing) -> Showing:
         and key in then
         and asked_of_gpu(then[key]) == asked_of_gpu(now[key])
     }
-    return retold(made, live) if live else made
+    return with_measurements(made, live) if live else made
 
 
-def _retold(side: Side, found: Mapping[str, Measurement | None]) -> Performance:
+def _remeasured(side: Side, found: Mapping[str, Measurement | None]) -> Performance:
     def measured(role: str, run: Run) -> Run:
         beside = run.companion
         if beside is not None:
@@ -195,7 +195,7 @@ def _retold(side: Side, found: Mapping[str, Measurement | None]) -> Performance:
 
     runs = {role: measured(role, run) for role, run in side.performance.runs.items()}
     lesson, values = side.variant.lesson, side.variant.values
-    return replace(side.performance, story=lesson.tell(values, runs), runs=runs)
+    return replace(side.performance, story=lesson.narrate(values, runs), runs=runs)
 
 
 def names_of(variants: tuple[Variant, ...]) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ from gpuviz.panels.bar import Bar
 from gpuviz.panels.figures import Figure
 from gpuviz.panels.table import Column
 from gpuviz.run.run import Run
-from gpuviz.story.measured import Timed, time_column, time_figures, time_of
+from gpuviz.story.measured import LaunchTime, time_column, time_figures, time_of
 from gpuviz.words.language import grouped, tr
 
 _PIECE = 32  # bytes
@@ -26,7 +26,7 @@ FROM_L2 = "l2_to_l1_sectors"  # a counter (gpuviz.gpu.counters)
 
 
 @dataclass(frozen=True, eq=False)
-class Asked:
+class LoadTraffic:
     """Loads of one variant: transactions `asked` for, and pieces of 32 bytes that are `distinct`.
 
     `again` are the pieces asked for once more, `came` how much of each kind there is already, 0 to
@@ -37,7 +37,7 @@ class Asked:
     asked: int
     distinct: int
     again: int
-    time: Timed | None = None
+    time: LaunchTime | None = None
     from_l2: float | None = None
     badge: str = ""
     came: tuple[float, float] = (1.0, 1.0)
@@ -50,7 +50,7 @@ def pieces(request: Request) -> I64:
     return np.concatenate([np.arange(base + a, base + a + n, _PIECE) // _PIECE for a, n in spans])
 
 
-def measured_of(run: Run) -> tuple[Timed | None, float | None, str]:
+def measured_of(run: Run) -> tuple[LaunchTime | None, float | None, str]:
     """Of a launch, or of its companion: its time, the share that came from L2, and their badge."""
     found = run.companion.measurement if run.companion else run.measurement
     if found is None:
@@ -61,7 +61,7 @@ def measured_of(run: Run) -> tuple[Timed | None, float | None, str]:
     return time_of(run), share, found.badge
 
 
-def columns(every: Sequence[Asked], noun: str, asked: tuple[str, ...]) -> tuple[Column, ...]:
+def columns(every: Sequence[LoadTraffic], noun: str, asked: tuple[str, ...]) -> tuple[Column, ...]:
     """The columns of a table; those of a GPU where one has counted. `asked` titles the first."""
     bars = tuple((Bar(one.distinct, one.again, one.came, "accent"),) for one in every)
     sectors = noun == "sector"
@@ -84,7 +84,7 @@ def columns(every: Sequence[Asked], noun: str, asked: tuple[str, ...]) -> tuple[
     )
 
 
-def timed(time: Timed | None) -> tuple[Figure, ...]:
+def timed(time: LaunchTime | None) -> tuple[Figure, ...]:
     """How long a launch took, without its size where there are few letters beside a map."""
     if time is None:
         return ()
@@ -93,7 +93,7 @@ def timed(time: Timed | None) -> tuple[Figure, ...]:
     return (replace(whole, shorter=(*whole.shorter, brief)),)
 
 
-def _delivered(every: Sequence[Asked]) -> tuple[Column, ...]:
+def _delivered(every: Sequence[LoadTraffic]) -> tuple[Column, ...]:
     """What L2 delivered of the sectors asked for; the rest was found in L1."""
     counted = next((one for one in every if one.from_l2 is not None), None)
     if counted is None:
