@@ -17,13 +17,13 @@ from gpuviz.export.save import save
 from gpuviz.files import writing as files
 from gpuviz.lectures.bundle import find, opened
 from gpuviz.lectures.notes import with_notes
-from gpuviz.lectures.pages import Missing, Page, pages
+from gpuviz.lectures.pages import MissingPage, Page, pages
 from gpuviz.run.session import Session
 from gpuviz.views.provenance import Provenance
 from gpuviz.words import language
 from gpuviz.words.terminal import err
 
-Drawn = Iterator[Page | Missing]
+Drawn = Iterator[Page | MissingPage]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -68,7 +68,7 @@ def render(arguments: argparse.Namespace, looks: Provenance) -> int:
 
 def _print(title: str, drawn: Drawn, arguments: argparse.Namespace, painter: Painter) -> int:
     """All pages in one file."""
-    missing: list[Missing] = []
+    missing: list[MissingPage] = []
     frames = [frame for page in _found(drawn, missing) for frame in _printed(page, arguments.notes)]
     if frames:
         files.write(arguments.output, painter.pdf(frames, title))
@@ -86,7 +86,7 @@ def _printed(page: Page, notes: bool) -> Iterator[Frame]:
 def _save(drawn: Drawn, arguments: argparse.Namespace) -> int:
     """Each page in a file of its own."""
     form = format_of(Path(f"SLIDE.{arguments.format.lstrip('.')}"))
-    missing: list[Missing] = []
+    missing: list[MissingPage] = []
     options = Options(arguments.pixels, arguments.transparent)
     with painter_for(form) as painting:
         for page in _found(drawn, missing):
@@ -94,7 +94,7 @@ def _save(drawn: Drawn, arguments: argparse.Namespace) -> int:
     return 2 if missing else 0
 
 
-def _found(drawn: Drawn, missing: list[Missing]) -> Iterator[Page]:
+def _found(drawn: Drawn, missing: list[MissingPage]) -> Iterator[Page]:
     """The pages there are; slides without are told at once, and kept."""
     for page in drawn:
         if isinstance(page, Page):

@@ -15,10 +15,10 @@ from gpuviz.gpu.agreed import Agreed, kept
 from gpuviz.gpu.client import Gpu
 from gpuviz.gpu.faults import NoDevice
 from gpuviz.lectures.bundle import find, opened, shipped, unpacked
+from gpuviz.lectures.bundle_contents import BundleContents, gather, write
 from gpuviz.lectures.keeping import in_file
 from gpuviz.lectures.lecture import Lecture
 from gpuviz.lectures.own_launches import plans_of
-from gpuviz.lectures.packing import Packing, gather, write
 from gpuviz.lectures.translated import title_in
 from gpuviz.recordings import recording
 from gpuviz.run.session import Library, Session
@@ -119,7 +119,7 @@ def run(arguments: argparse.Namespace) -> int:
     )
 
 
-def _tell(packing: Packing) -> None:
+def _tell(packing: BundleContents) -> None:
     """List what goes in: name, size, and where it is from."""
     wide = max(len(file.name) for file in packing.files)
     for file in packing.files:

@@ -24,7 +24,7 @@ from gpuviz.compile import Program, bundled
 from gpuviz.compile.bundled import ProgramKey
 from gpuviz.files import bounded, zips
 from gpuviz.files.allowed_paths import Reach
-from gpuviz.lectures import unpacked as unpacked_to
+from gpuviz.lectures import unpack_cache as unpacked_to
 from gpuviz.lectures.lecture import SUFFIX, Lecture
 from gpuviz.lectures.markdown.files import FOLDER as PICTURES
 from gpuviz.lectures.reading import read

@@ -70,35 +70,35 @@ def _end(text: str, edges: list[int], at: int) -> int:
 
 
 def loads(chunk: Chunk) -> dict[str, object]:
-    """The chunk as TOML; `Broken` where it is none, or beyond what TOML says of numbers."""
+    """The chunk as TOML; `ChunkError` where it is none, or beyond what TOML says of numbers."""
     try:
         found = loads_text(chunk.text)
     except tomllib.TOMLDecodeError as error:
-        raise Broken(*_told(str(error), chunk)) from None
+        raise ChunkError(*_told(str(error), chunk)) from None
     except ValueError:  # Python reads no number of thousands of digits
-        raise Broken(chunk.line, _TOO_LARGE.format("a number")) from None
+        raise ChunkError(chunk.line, _TOO_LARGE.format("a number")) from None
     except RecursionError:
-        raise Broken(chunk.line, _TOO_DEEP) from None
+        raise ChunkError(chunk.line, _TOO_DEEP) from None
     _check(found, chunk)
     return found
 
 
 def _check(found: dict[str, object], chunk: Chunk) -> None:
-    """`Broken` where a number or a nesting would make whoever tells of it stumble."""
+    """`ChunkError` where a number or a nesting would make whoever tells of it stumble."""
     waiting: list[tuple[str, object, int]] = [("", found, 0)]
     while waiting:
         key, value, depth = waiting.pop()
         if depth > _DEEPEST:
-            raise Broken(line_of(chunk, key), f"{key}: {_TOO_DEEP}")
+            raise ChunkError(line_of(chunk, key), f"{key}: {_TOO_DEEP}")
         if isinstance(value, int) and not -(2**63) <= value < 2**63:
-            raise Broken(line_of(chunk, key), _TOO_LARGE.format(key))
+            raise ChunkError(line_of(chunk, key), _TOO_LARGE.format(key))
         if isinstance(value, dict):
             waiting += ((name, inner, depth + 1) for name, inner in value.items())
         elif isinstance(value, list):
             waiting += ((key, inner, depth + 1) for inner in value)
 
 
-class Broken(Exception):
+class ChunkError(Exception):
     """A chunk that is no TOML: the line in the file, and what is wrong there."""
 
     def __init__(self, line: int, text: str) -> None:

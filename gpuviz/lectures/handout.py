@@ -9,7 +9,7 @@ from gpuviz.base.errors import Cancelled
 from gpuviz.draw.marks import Frame
 from gpuviz.export.export import Painter
 from gpuviz.lectures.lecture import Lecture, Slide
-from gpuviz.lectures.pages import Missing, pages
+from gpuviz.lectures.pages import MissingPage, pages
 from gpuviz.run.run import Cancel, Progress
 from gpuviz.run.session import Library
 from gpuviz.views.provenance import Provenance
@@ -36,7 +36,7 @@ def drawn(lecture: Lecture, slide: Slide, library: Library) -> Iterator[Frame]:
     """The pages of a slide; one that cannot be drawn says why."""
     looks = Provenance("", {}, "sm_90", theme=THEME)
     for page in pages(replace(lecture, slides=(slide,)), looks, library):
-        if not isinstance(page, Missing):
+        if not isinstance(page, MissingPage):
             yield page.view.still
         else:
             told = Slide(slide.title or tr("This slide is missing"), words=page.why)

@@ -67,7 +67,7 @@ class Question:
 
 
 @dataclass(frozen=True)
-class Plotted:
+class PlotSpec:
     """What is plotted beside a lesson: a `count`, `per` request on average or launch, over the
     values that `vary` names as `gpuviz sweep` does: `stride=1..32*2`.
     """
@@ -121,7 +121,7 @@ class Slide:
     minutes: float = 0.0
     ink: Ink | None = None
     taken: float = 0.0
-    plot: Plotted | None = None
+    plot: PlotSpec | None = None
 
     def with_view(self, view: Provenance) -> Slide:
         """The slide with another view; what is plotted beside a lesson stays with that lesson."""

@@ -13,7 +13,7 @@ from gpuviz.lectures.answer import answer, figures
 from gpuviz.lectures.cues import Cue, cues
 from gpuviz.lectures.lecture import Lecture, Slide
 from gpuviz.lectures.over_time import lesson_of
-from gpuviz.lectures.picture import Shown, inked, letters
+from gpuviz.lectures.picture import SlideState, inked, letters
 from gpuviz.lectures.plot_beside import plot_of
 from gpuviz.run.session import Library
 from gpuviz.story.lesson import Story
@@ -36,7 +36,7 @@ class Page:
 
 
 @dataclass(frozen=True, eq=False)
-class Missing:
+class MissingPage:
     """A slide there is no picture of, and why."""
 
     number: int
@@ -45,7 +45,7 @@ class Missing:
 
 def pages(
     lecture: Lecture, looks: Provenance, library: Library | None = None
-) -> Iterator[Page | Missing]:
+) -> Iterator[Page | MissingPage]:
     """A picture for the end of each cue, in order; size, theme and letters are those of `looks`.
 
     Launches are looked up in `library`, by default in what ships.
@@ -54,7 +54,7 @@ def pages(
         try:
             yield from _of(number, slide, looks, library)
         except Exception as error:  # whatever goes wrong with a slide is that slide's
-            yield Missing(number, failure_of(error).message)
+            yield MissingPage(number, failure_of(error).message)
 
 
 def _of(number: int, slide: Slide, looks: Provenance, library: Library | None) -> Iterator[Page]:
@@ -71,10 +71,10 @@ def _of(number: int, slide: Slide, looks: Provenance, library: Library | None) -
         yield Page(name, shown_at, slide.notes, place == len(every))
 
 
-def _shown(slide: Slide, looks: Provenance, library: Library | None) -> tuple[Shown, View]:
+def _shown(slide: Slide, looks: Provenance, library: Library | None) -> tuple[SlideState, View]:
     """What the slide's pictures need, and the view they are exported as."""
     if slide.view is None:
-        shown = Shown(slide)
+        shown = SlideState(slide)
         size = letters(looks.height, False) * looks.letters
         made = replace(
             looks, letters=size, lesson="", values={}, compare_values={}, compare_arch=""
@@ -92,10 +92,10 @@ def _shown(slide: Slide, looks: Provenance, library: Library | None) -> tuple[Sh
     measured = {k: r.measurement for k, r in view.runs.items() if r.measurement is not None}
     found = answer(slide.question, view.runs, measured) if slide.question is not None else None
     counted = figures(slide.numbers, view.runs, measured, slide.counted)
-    return Shown(slide, view.story, found, counted), view
+    return SlideState(slide, view.story, found, counted), view
 
 
-def _picture(shown: Shown, cue: Cue) -> Callable[[float, Stage], Frame]:
+def _picture(shown: SlideState, cue: Cue) -> Callable[[float, Stage], Frame]:
     """The picture of a cue as a story's `frame`."""
 
     def of(t: float, stage: Stage) -> Frame:

@@ -30,7 +30,7 @@ _LARGE = 1000  # pixels from which on a screen is a large one
 
 
 @dataclass(frozen=True, eq=False)
-class Shown:
+class SlideState:
     """A slide with all that its pictures need; no story while it is being run, or of words.
 
     `trouble` says why there is no story, or no answer. `hands` are those that the class has raised;
@@ -58,7 +58,7 @@ def letters(height: float, compared: bool) -> float:
     return 1.3 if large else 1.15
 
 
-def frame(shown: Shown, cue: Cue, t: float, stage: Stage) -> Frame:
+def frame(shown: SlideState, cue: Cue, t: float, stage: Stage) -> Frame:
     """The picture of a slide at a moment of its story."""
     if shown.story is None:
         return _words(shown, stage)
@@ -71,7 +71,7 @@ def frame(shown: Shown, cue: Cue, t: float, stage: Stage) -> Frame:
     return stage.frame(*inner.marks, *_band(shown, cue, t, stage, room))
 
 
-def inked(shown: Shown, cue: Cue, t: float, stage: Stage) -> Frame:
+def inked(shown: SlideState, cue: Cue, t: float, stage: Stage) -> Frame:
     """As `frame`, with the ink that is kept with the slide, on the stage that it was drawn on."""
     ink = shown.slide.ink
     if ink is None:
@@ -96,14 +96,14 @@ def answered(cue: Cue, t: float) -> bool:
     return not cue.asks and not (cue.reveals and t < cue.end - _CLOSE)
 
 
-def line_of(shown: Shown, cue: Cue, stage: Stage) -> Rect | None:
+def line_of(shown: SlideState, cue: Cue, stage: Stage) -> Rect | None:
     """Where a number is predicted by dragging, None while the class is asked for none."""
     if shown.prediction is None or not cue.asks or shown.story is None:
         return None
     return band.line_area(_for_band(shown, stage), _row(shown, stage))
 
 
-def _row(shown: Shown, whole: Stage) -> Rect:
+def _row(shown: SlideState, whole: Stage) -> Rect:
     """Where the choices of a question stand."""
     stage = _for_band(shown, whole)
     room = band.height(stage, bool(shown.slide.numbers), True)
@@ -112,7 +112,7 @@ def _row(shown: Shown, whole: Stage) -> Rect:
     return Rect(margin, stage.height - room, stage.width - 2 * margin, high)
 
 
-def _for_band(shown: Shown, stage: Stage) -> Stage:
+def _for_band(shown: SlideState, stage: Stage) -> Stage:
     """The stage with letters for the whole width, not for a half of it."""
     if not shown.slide.halved:
         return stage
@@ -120,7 +120,7 @@ def _for_band(shown: Shown, stage: Stage) -> Stage:
     return replace(stage, scale=stage.scale * share)
 
 
-def _band(shown: Shown, cue: Cue, t: float, stage: Stage, room: float) -> tuple[Mark, ...]:
+def _band(shown: SlideState, cue: Cue, t: float, stage: Stage, room: float) -> tuple[Mark, ...]:
     stage = _for_band(shown, stage)
     margin = stage.roomy().margin
     area = Rect(margin, stage.height - room, stage.width - 2 * margin, room - margin * 0.6)
@@ -135,7 +135,7 @@ def _band(shown: Shown, cue: Cue, t: float, stage: Stage, room: float) -> tuple[
     return marks
 
 
-def _words(shown: Shown, given: Stage) -> Frame:
+def _words(shown: SlideState, given: Stage) -> Frame:
     """A slide of words, or what is said while there is no story."""
     stage, slide = given.roomy(), shown.slide
     if not slide.words:

@@ -13,7 +13,7 @@ from functools import partial
 from gpuviz.base.errors import InputError
 from gpuviz.draw.axis import Axis, short
 from gpuviz.lectures.answer import Runs, answer_of, label, shown
-from gpuviz.lectures.lecture import Plotted, Question, Slide
+from gpuviz.lectures.lecture import PlotSpec, Question, Slide
 from gpuviz.panels.layout import rows
 from gpuviz.panels.picture import Picture
 from gpuviz.panels.plot import Curve, Note, Plot, Stairs
@@ -48,7 +48,7 @@ def plot_of(slide: Slide) -> Lesson | None:
     return plotted(lesson, slide.plot, slide.run)
 
 
-def plotted(lesson: Lesson, plot: Plotted, role: str = "") -> Lesson:
+def plotted(lesson: Lesson, plot: PlotSpec, role: str = "") -> Lesson:
     """The plot of a lesson's launch of that role ("": the first) as a lesson.
 
     Raises
@@ -101,7 +101,7 @@ def _among(varied: tuple[Value, ...], now: Value) -> tuple[Value, ...]:
 
 
 def _narrate(
-    name: str, called: str, names: Mapping[str, str], plot: Plotted, values: Values, runs: Runs
+    name: str, called: str, names: Mapping[str, str], plot: PlotSpec, values: Values, runs: Runs
 ) -> Story:
     roles, now = list(runs), str(values[name])
     at = roles.index(now) if now in roles else 0

@@ -12,7 +12,7 @@ from gpuviz.base import records
 from gpuviz.base.errors import FormatError, failure_of
 from gpuviz.files import bounded
 from gpuviz.files.allowed_paths import Reach
-from gpuviz.lectures.chunks import Broken, Chunk, beginnings, chunks, line_of, loads
+from gpuviz.lectures.chunks import Chunk, ChunkError, beginnings, chunks, line_of, loads
 from gpuviz.lectures.lecture import Lecture, Problem, Slide
 from gpuviz.lectures.slide_fields import Fault, slide_of
 
@@ -84,7 +84,7 @@ def slide_in(chunk: Chunk, reach: Reach) -> Slide:
     """The slide of a chunk, with its problems."""
     try:
         found = loads(chunk)
-    except Broken as error:
+    except ChunkError as error:
         return Slide(problems=(_problem(error.line, error.text),), raw=chunk.text)
     rows = found.pop("slide")
     assert isinstance(rows, list)  # as [[slide]] begins every chunk but the first
@@ -115,7 +115,7 @@ def _head(chunk: Chunk, name: str) -> Lecture:
     found: dict[str, Any] = {}
     try:
         found = loads(chunk)
-    except Broken as error:
+    except ChunkError as error:
         problems.append(_problem(error.line, error.text))
     problems += _strange(chunk, found)
     good, wrong = records.fields(found, Head)

@@ -17,7 +17,16 @@ from gpuviz.base.errors import Elsewhere, Error, FormatError, InputError
 from gpuviz.course import lesson as lesson_named
 from gpuviz.files.allowed_paths import Reach
 from gpuviz.lectures.ink import ink_of, plain_ink
-from gpuviz.lectures.lecture import CONFLICTS, LIMITER, PHASES, TIME, Plotted, Question, Show, Slide
+from gpuviz.lectures.lecture import (
+    CONFLICTS,
+    LIMITER,
+    PHASES,
+    TIME,
+    PlotSpec,
+    Question,
+    Show,
+    Slide,
+)
 from gpuviz.lectures.markdown.files import find as find_pictures
 from gpuviz.lectures.over_time import lesson_of
 from gpuviz.lectures.own_files import KERNEL, TRACE, launch_in, plain_values, told
@@ -227,7 +236,7 @@ def _plain_view(view: Provenance, folder: Path) -> dict[str, Any]:
     return plain
 
 
-def _with_beside(view: Provenance, given: Plain) -> tuple[Provenance, Plotted | None]:
+def _with_beside(view: Provenance, given: Plain) -> tuple[Provenance, PlotSpec | None]:
     """The view with another lesson, or else the plot, beside it; InputError names what there is
     not.
     """
@@ -253,14 +262,14 @@ def _with_beside(view: Provenance, given: Plain) -> tuple[Provenance, Plotted | 
     return with_it, None
 
 
-def _plot(view: Provenance, found: Plain) -> Plotted:
+def _plot(view: Provenance, found: Plain) -> PlotSpec:
     """What is plotted beside a view; InputError names what cannot be."""
     if other := {"lesson", "values", "arch"} & found.keys():
         raise InputError(f"a plot beside is of the slide's own lesson: it has no {min(other)}")
     per = found.get("per", "request")
     if per not in ("request", "launch"):
         raise InputError(f"per has to be request or launch, not {per!r}")
-    plot = Plotted(str(found.get("vary", "")), str(found.get("count", "")), per)
+    plot = PlotSpec(str(found.get("vary", "")), str(found.get("count", "")), per)
     check_count(plot.count)
     plot_of(Slide(view=view, plot=plot))
     return plot

@@ -20,7 +20,7 @@ from gpuviz.base.errors import InputError
 from gpuviz.files import bounded
 from gpuviz.files import writing as files
 from gpuviz.files.allowed_paths import Reach
-from gpuviz.lectures.chunks import Broken, Chunk, loads
+from gpuviz.lectures.chunks import Chunk, ChunkError, loads
 from gpuviz.lectures.lecture import Lecture, Slide
 from gpuviz.lectures.own_files import files_of
 from gpuviz.lectures.reading import KEY, VERSION, Head, slide_in
@@ -75,7 +75,7 @@ def _head(lecture: Lecture) -> str:
     kept = {key: _number(value) for key, value in plain.items() if value not in ("", 0.0)}
     try:
         before = loads(Chunk(1, lecture.raw))
-    except Broken:
+    except ChunkError:
         return lecture.raw
     document = tomlkit.parse(lecture.raw)
     read, _ = records.fields(before, Head)

@@ -12,7 +12,7 @@ from gpuviz.base.errors import InputError
 from gpuviz.cli import main
 from gpuviz.files.local import local
 from gpuviz.lectures.reading import parse as lecture
-from gpuviz.qt.export.reopening import asked_by
+from gpuviz.qt.export.file_opener import asked_by
 from gpuviz.story.kernel_launch import launch_of
 from gpuviz.views import link
 from gpuviz.views.provenance import Provenance

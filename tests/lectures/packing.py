@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from gpuviz.lectures.bundle_contents import gather, write
 from gpuviz.lectures.lecture import Lecture
-from gpuviz.lectures.packing import gather, write
 
 
 def pack(lecture: Lecture, path: Path, *more: Any, **named: Any) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from gpuviz.lectures.handout import handout
-from gpuviz.lectures.pages import Missing, pages
+from gpuviz.lectures.pages import MissingPage, pages
 from gpuviz.lectures.reading import parse, read
 from gpuviz.lectures.writing import text_of
 from gpuviz.run.session import shipped
@@ -66,7 +66,7 @@ def test_a_bad_slide_breaks_no_other(bad: str, folder: Path) -> None:
     noted = lecture.change(0, lambda slide: replace(slide, notes="Say this."))
     assert BAD[bad].strip() in text_of(noted, folder)
     shown = list(pages(lecture, Provenance("", {}, "sm_90")))
-    assert [type(page) is Missing for page in shown] == [False, True, False]
+    assert [type(page) is MissingPage for page in shown] == [False, True, False]
 
 
 @pytest.mark.parametrize("bad", BAD)
@@ -91,7 +91,7 @@ def test_what_nobody_thought_of_is_told_on_its_slide(
     monkeypatch.setattr("gpuviz.lectures.pages.view_of", stumble)
     good = replace(lecture.slides[0], view=Provenance("banks", {}, "sm_90"))
     (page,) = pages(replace(lecture, slides=(good,)), Provenance("", {}, "sm_90"))
-    assert isinstance(page, Missing) and "nobody thought of this" in page.why
+    assert isinstance(page, MissingPage) and "nobody thought of this" in page.why
 
 
 class _Painter:

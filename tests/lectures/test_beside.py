@@ -10,8 +10,8 @@ import pytest
 from gpuviz.cli.launches_to_record import of_lecture
 from gpuviz.lectures.answer import answer, figures
 from gpuviz.lectures.bundle import TEXT as TEXT_FILE
+from gpuviz.lectures.bundle_contents import gather
 from gpuviz.lectures.lecture import Lecture
-from gpuviz.lectures.packing import gather
 from gpuviz.lectures.pages import Page, pages
 from gpuviz.lectures.plot_beside import plot_of
 from gpuviz.lectures.reading import parse

@@ -17,7 +17,7 @@ from gpuviz.lectures.cues import Cue
 from gpuviz.lectures.ink import Ink, Stroke, ink_of, plain_ink, simplified
 from gpuviz.lectures.keeping import in_file
 from gpuviz.lectures.lecture import Slide
-from gpuviz.lectures.picture import Shown, inked
+from gpuviz.lectures.picture import SlideState, inked
 from gpuviz.lectures.reading import parse, read
 
 LIGHT = THEMES["light"]
@@ -59,7 +59,7 @@ def test_a_lecture_that_ships_keeps_nothing() -> None:
 @pytest.mark.parametrize("by", [0.5, 1.5])
 def test_on_another_screen_it_lies_where_it_was(by: float) -> None:
     """Letters, lines and ink are the same picture, larger or smaller."""
-    shown = Shown(Slide("Head", words="A line. " * 40, ink=INK))
+    shown = SlideState(Slide("Head", words="A line. " * 40, ink=INK))
     one = inked(shown, Cue(), 0.0, Stage(1280, 720, LIGHT, 1.15))
     other = inked(shown, Cue(), 0.0, Stage(1280 * by, 720 * by, LIGHT, 1.3))
     pens = [[m for m in f.marks if isinstance(m, Strokes)][-1] for f in (one, other)]
@@ -72,7 +72,7 @@ def test_on_another_screen_it_lies_where_it_was(by: float) -> None:
 
 
 def test_a_wider_screen_has_it_in_the_middle() -> None:
-    shown = Shown(Slide("Head", words="A line.", ink=INK))
+    shown = SlideState(Slide("Head", words="A line.", ink=INK))
     made = inked(shown, Cue(), 0.0, Stage(1680, 720, LIGHT))
     pen = [m for m in made.marks if isinstance(m, Strokes)][-1]
     assert np.allclose(pen.paths[0][0], (210, 20)) and (made.width, made.height) == (1680, 720)

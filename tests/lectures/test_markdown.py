@@ -18,14 +18,14 @@ from gpuviz.draw.stage import Stage
 from gpuviz.export.svg import document
 from gpuviz.files.allowed_paths import Reach
 from gpuviz.lectures import bundle
+from gpuviz.lectures.bundle_contents import gather, write
 from gpuviz.lectures.cues import Cue
 from gpuviz.lectures.lecture import Lecture, Slide
 from gpuviz.lectures.markdown import pictures
 from gpuviz.lectures.markdown.blocks import Code, Formula, Paragraph, Picture, Rule, Table, blocks
 from gpuviz.lectures.markdown.files import carry, place, taken
 from gpuviz.lectures.markdown.formulas import LONGEST, drawn, trouble
-from gpuviz.lectures.packing import gather, write
-from gpuviz.lectures.picture import Shown, frame
+from gpuviz.lectures.picture import SlideState, frame
 from gpuviz.lectures.slide_fields import plain_of, slide_of
 from gpuviz.run.session import Session
 from tests.course.pictures import misplaced, same, words
@@ -74,7 +74,7 @@ def slide(folder: Path, text: str = WORDS, title: str = "T") -> Slide:
 
 
 def shown(made: Slide, width: float = 1920, height: float = 1080) -> Frame:
-    return frame(Shown(made), Cue(), 0.0, Stage(width, height, THEMES["light"], 1.15))
+    return frame(SlideState(made), Cue(), 0.0, Stage(width, height, THEMES["light"], 1.15))
 
 
 def test_blocks_are_what_is_written() -> None:

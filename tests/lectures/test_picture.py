@@ -17,7 +17,7 @@ from gpuviz.files.allowed_paths import Reach
 from gpuviz.lectures.answer import Answer, Figure
 from gpuviz.lectures.cues import Cue, cues
 from gpuviz.lectures.lecture import Guess, Question, Slide
-from gpuviz.lectures.picture import Shown, answered, frame
+from gpuviz.lectures.picture import SlideState, answered, frame
 from gpuviz.lectures.slide_fields import slide_of
 from gpuviz.recordings.measurement import DeviceFacts, Measurement
 from gpuviz.story.lesson import Story
@@ -54,8 +54,8 @@ def slide(choices: tuple[Guess, ...] = CHOICES, numbers: tuple[str, ...] = ("tim
     return Slide(made.title, made.view, question=asked if choices else None, numbers=made.numbers)
 
 
-def shown(story: Story, choices: tuple[Guess, ...] = CHOICES) -> Shown:
-    return Shown(slide(choices), story, ANSWER, FIGURES)
+def shown(story: Story, choices: tuple[Guess, ...] = CHOICES) -> SlideState:
+    return SlideState(slide(choices), story, ANSWER, FIGURES)
 
 
 def filled(picture: Frame, at: Stage) -> list[int]:
@@ -154,21 +154,21 @@ def test_when_an_answer_is_out() -> None:
 
 
 def test_an_answer_that_is_not_known_marks_nothing(story: Story) -> None:
-    given, at = Shown(slide(), story, None, (), "the answer is 5"), stage()
+    given, at = SlideState(slide(), story, None, (), "the answer is 5"), stage()
     _, reveal = cues(given.slide, story)
     picture = frame(given, reveal, reveal.end, at)
     assert filled(picture, at) == [] and "✓" not in words(picture)
 
 
 def test_what_no_gpu_counted_has_no_badge(story: Story) -> None:
-    given = Shown(slide(), story, Answer(8.0, 1, "sectors a request"))
+    given = SlideState(slide(), story, Answer(8.0, 1, "sectors a request"))
     _, reveal = cues(given.slide, story)
     told = words(frame(given, reveal, reveal.end, stage()))
     assert "8 sectors a request" in told and "recorded" not in told
 
 
 def test_without_question_and_numbers_the_story_has_the_whole_stage(story: Story) -> None:
-    plain, at = Shown(slide((), ()), story), stage()
+    plain, at = SlideState(slide((), ()), story), stage()
     first, played = cues(plain.slide, story)
     for cue in (first, played):
         assert all(map(same, frame(plain, cue, cue.end, at).marks, story.frame(cue.end, at).marks))
@@ -178,7 +178,7 @@ def test_figures_that_do_not_fit_are_left_out_whole(story: Story) -> None:
     many = tuple(
         Figure(f"a long name of the count {i}", "", 10**9 + i, 10**9, ORIGIN) for i in range(12)
     )
-    given, at = Shown(slide(()), story, None, many), stage((960, 540))
+    given, at = SlideState(slide(()), story, None, many), stage((960, 540))
     placed = text_rects(frame(given, Cue(), 0.0, at))
     names = [text for text, _ in placed if text.startswith("a long name")]
     assert 0 < len(names) < 12
@@ -188,7 +188,7 @@ def test_figures_that_do_not_fit_are_left_out_whole(story: Story) -> None:
 @pytest.mark.parametrize("size", SIZES, ids=str)
 @pytest.mark.parametrize("lines", [1, 6, 25, 100])
 def test_words_fit(size: tuple[int, int], lines: int) -> None:
-    made = Shown(
+    made = SlideState(
         Slide(
             "A title that is rather long for a slide, but it has to fit as well",
             words="\n".join(
@@ -205,14 +205,14 @@ def test_words_fit(size: tuple[int, int], lines: int) -> None:
 
 
 def test_words_are_large_while_they_may() -> None:
-    few = frame(Shown(Slide("T", words="a\nb")), Cue(), 0.0, stage())
-    many = frame(Shown(Slide("T", words="a\n" * 40)), Cue(), 0.0, stage())
+    few = frame(SlideState(Slide("T", words="a\nb")), Cue(), 0.0, stage())
+    many = frame(SlideState(Slide("T", words="a\n" * 40)), Cue(), 0.0, stage())
     sizes = [max(m.size for m in picture.marks if isinstance(m, Texts)) for picture in (few, many)]
     assert sizes[0] > 60 > sizes[1]
 
 
 def test_a_slide_that_is_not_ready_says_its_name_and_why() -> None:
-    waiting = frame(Shown(slide()), Cue(), 0.0, stage())
+    waiting = frame(SlideState(slide()), Cue(), 0.0, stage())
     assert "Coalescing" in words(waiting)
-    failed = frame(Shown(slide(), trouble="there is no compiler"), Cue(), 0.0, stage())
+    failed = frame(SlideState(slide(), trouble="there is no compiler"), Cue(), 0.0, stage())
     assert "there is no compiler" in words(failed)

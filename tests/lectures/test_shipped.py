@@ -18,7 +18,7 @@ from gpuviz.lectures.answer import Answer, answer, figures, named
 from gpuviz.lectures.cues import cues
 from gpuviz.lectures.lecture import LIMITER, PHASES, SUFFIX, Lecture, Slide
 from gpuviz.lectures.over_time import lesson_of
-from gpuviz.lectures.picture import Shown, frame
+from gpuviz.lectures.picture import SlideState, frame
 from gpuviz.lectures.reading import read, title
 from gpuviz.lectures.writing import text_of
 from gpuviz.recordings.lookup import shipped
@@ -64,9 +64,9 @@ class Performed:
     answer: Answer | None
 
     @property
-    def shown(self) -> Shown:
+    def shown(self) -> SlideState:
         made = figures(self.slide.numbers, self.view.runs, self.measured)
-        return Shown(self.slide, self.view.story, self.answer, made)
+        return SlideState(self.slide, self.view.story, self.answer, made)
 
 
 @pytest.fixture(scope="module", params=FILES, ids=[file.stem for file in FILES])
@@ -236,7 +236,7 @@ def test_every_picture_is_legible(
 ) -> None:
     """At the scale that a presentation begins with: inside the stage, and nothing over another."""
     at = Stage(*size, THEMES["light"], 1.15)
-    words = [Shown(slide) for slide in lecture.slides if slide.view is None]
+    words = [SlideState(slide) for slide in lecture.slides if slide.view is None]
     for shown in (*words, *(one.shown for one in performed)):
         for cue in cues(shown.slide, shown.story):
             bad = misplaced(frame(shown, cue, cue.end, at))

@@ -9,7 +9,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from gpuviz.launch.versions import Version
-from gpuviz.qt.kernels.beside import earlier
+from gpuviz.qt.kernels.kernel_comparison import earlier
 from gpuviz.qt.running.compare_commands import shared
 from gpuviz.qt.window.window import Window
 from gpuviz.story.exhibit import names_of

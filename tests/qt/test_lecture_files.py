@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QDialogButtonBox
 from pytestqt.qtbot import QtBot
 
 from gpuviz.lectures import agreements
-from gpuviz.lectures.packing import Packing
+from gpuviz.lectures.bundle_contents import BundleContents
 from gpuviz.qt.lecture.document import Document
 from gpuviz.qt.lecture.files_dialog import FilesDialog, packing_dialog, reading_dialog
 from gpuviz.qt.window.window import Window
@@ -59,9 +59,9 @@ def rows(dialog: FilesDialog) -> list[list[str]]:
     return [[item.text(0), item.text(2)] for item in found if item is not None]
 
 
-def packed(window: Window, path: Path, qtbot: QtBot, answer: bool) -> list[Packing]:
+def packed(window: Window, path: Path, qtbot: QtBot, answer: bool) -> list[BundleContents]:
     """What was asked when the lecture was saved as a bundle."""
-    asked: list[Packing] = []
+    asked: list[BundleContents] = []
     window.lecture.saving.ask_where = lambda: path
     window.lecture.saving.ask_packing = lambda name, packing: asked.append(packing) or answer
     window.actions_["lecture.pack"].trigger()

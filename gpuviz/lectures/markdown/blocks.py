@@ -96,7 +96,7 @@ class Rule(Block):
 def blocks(text: str) -> tuple[Block, ...]:
     """The blocks of a text, in order."""
     tokens = _reader().parse(text[:LONGEST])
-    return tuple(islice(_Reading(tokens).blocks(), _MOST))
+    return tuple(islice(_Parser(tokens).blocks(), _MOST))
 
 
 def lines(text: str) -> tuple[Block, ...]:
@@ -137,7 +137,7 @@ def _reader() -> MarkdownIt:
     return made.disable(["html_block", "html_inline"]).use(dollarmath_plugin, allow_digits=False)
 
 
-class _Reading:
+class _Parser:
     """Goes through the tokens once; what is open is kept as it goes."""
 
     def __init__(self, tokens: Sequence[Token]) -> None:

@@ -15,7 +15,7 @@ from gpuviz.draw.marks import Boxes, Lines, Mark, Outlines, Texts
 from gpuviz.draw.metrics import CAP_HEIGHT, text_width
 from gpuviz.draw.palette import Palette
 from gpuviz.lectures.markdown.blocks import Span
-from gpuviz.lectures.markdown.formulas import Drawn, drawn
+from gpuviz.lectures.markdown.formulas import FormulaOutline, drawn
 
 LINE = 1.5  # from one line to the next, in the size of the letters
 _UP = LINE / 2 + CAP_HEIGHT / 2  # from the top of a line to where its letters stand
@@ -52,7 +52,7 @@ class _Piece:
     mono: bool = False
     link: bool = False
     space: float = 0.0
-    outline: Drawn | None = None
+    outline: FormulaOutline | None = None
 
     def joins(self, other: _Piece) -> bool:
         """Whether both can be set as one text."""

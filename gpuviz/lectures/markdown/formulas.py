@@ -26,7 +26,7 @@ _Contour = list[tuple[_Point, _Point, _Point, _Point]]
 
 
 @dataclass(frozen=True, eq=False)
-class Drawn:
+class FormulaOutline:
     """A formula in letters one pixel large: curves and contours as in `Outlines`; the line it
     stands on is y = 0, and x = 0 its left end.
     """
@@ -39,7 +39,7 @@ class Drawn:
 
 
 @lru_cache(maxsize=512)
-def drawn(tex: str) -> Drawn:
+def drawn(tex: str) -> FormulaOutline:
     """The outlines of a formula; InputError says that it cannot be drawn."""
     if len(tex) > LONGEST:
         raise InputError(tr("a formula has at most {most} letters", most=LONGEST))
@@ -80,7 +80,7 @@ def _svg(tex: str) -> Element:
     return element
 
 
-def _of(svg: Element) -> Drawn:
+def _of(svg: Element) -> FormulaOutline:
     left, top, width, height = map(float, str(svg.get("viewBox")).split())
     contours = [contour for element in svg.iter() for contour in _contours(element) if contour]
     counts = [len(contour) for contour in contours]
@@ -89,7 +89,7 @@ def _of(svg: Element) -> Drawn:
     begins = np.cumsum([0, *counts[:-1]]) if counts else np.zeros(0)
     if not np.isfinite(points).all():
         raise ValueError("endless")
-    return Drawn(
+    return FormulaOutline(
         (points / _SIZE).astype(np.float32),
         begins.astype(np.int64),
         width / _SIZE,

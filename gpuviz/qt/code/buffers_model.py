@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from gpuviz.results.buffers import BufferResult
 
 Index = QModelIndex | QPersistentModelIndex
-Shown = Literal["after", "before", "expected", "difference"]
+ValueKind = Literal["after", "before", "expected", "difference"]
 COLUMNS = 8
 STATE_ROLE = Qt.ItemDataRole.UserRole + 1
 
@@ -25,9 +25,9 @@ class BuffersModel(QAbstractTableModel):
     def __init__(self) -> None:
         super().__init__()
         self.result: BufferResult | None = None
-        self.shown: Shown = "after"
+        self.shown: ValueKind = "after"
 
-    def show(self, result: BufferResult | None, shown: Shown) -> None:
+    def show(self, result: BufferResult | None, shown: ValueKind) -> None:
         """Another buffer, or other values of it."""
         self.beginResetModel()
         self.result, self.shown = result, shown

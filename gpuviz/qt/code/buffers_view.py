@@ -20,8 +20,8 @@ from PySide6.QtWidgets import (
 )
 
 from gpuviz.base.errors import InputError
-from gpuviz.qt.code.buffers_model import STATE_ROLE, BuffersModel, Index, Shown, short
-from gpuviz.qt.controls.controls import Combo, Elided, keep_arrows, label, restyle
+from gpuviz.qt.code.buffers_model import STATE_ROLE, BuffersModel, Index, ValueKind, short
+from gpuviz.qt.controls.controls import Combo, ElidedLabel, keep_arrows, label, restyle
 from gpuviz.qt.running.in_thread import InThread
 from gpuviz.words.language import grouped, later, tr, trn
 
@@ -54,7 +54,7 @@ class BuffersView(QWidget):
         self.shown = Combo(tr("Values shown"), theme)
         for combo in (self.names, self.shown):
             combo.setSizeAdjustPolicy(Combo.SizeAdjustPolicy.AdjustToContents)
-        for name in get_args(Shown):
+        for name in get_args(ValueKind):
             self.shown.addItem(tr(_NAMES[name]), name)
         self.field = QLineEdit()
         self.field.setAccessibleName(tr("Expected"))
@@ -65,7 +65,7 @@ class BuffersView(QWidget):
                 ".bin file"
             )
         )
-        self.said = Elided("quiet")
+        self.said = ElidedLabel("quiet")
         self.model = BuffersModel()
         self.table = QTableView()
         self.empty = label("", "quiet")

@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 from gpuviz.qt.code.code_view import CodeView
 from gpuviz.qt.code.editor import Editor
 from gpuviz.qt.code.find_bar import FindBar
-from gpuviz.qt.controls.controls import Combo, Elided, keep_arrows, keep_space
+from gpuviz.qt.controls.controls import Combo, ElidedLabel, keep_arrows, keep_space
 from gpuviz.qt.controls.tab_order import tab_after
 from gpuviz.story.compare import SIDES
 from gpuviz.story.long_steps import moments_on
@@ -88,8 +88,8 @@ class Source(QWidget):
         self.tabs.currentChanged.connect(self._turn)
         self.finding = FindBar()
         self.finding.closed.connect(lambda: self.view().setFocus())
-        self.kernel = Elided("quiet")
-        self.remark = Elided("remark")
+        self.kernel = ElidedLabel("quiet")
+        self.remark = ElidedLabel("remark")
         self.remark.hide()
         self.roles = Combo(tr("Run whose code is shown"), theme)
         # Tabs are seen whole before long names of runs are; these are cut, and whole in the list.

@@ -49,7 +49,7 @@ def label(text: str, role: str = "", parent: QWidget | None = None) -> QLabel:
     return made
 
 
-class Cut(QLabel):
+class ClippedLabel(QLabel):
     """A line of text as wide as it is, painted with an ellipsis where it gets less room."""
 
     def __init__(self, role: str = "") -> None:
@@ -70,7 +70,7 @@ class Cut(QLabel):
 FEW_LETTERS = 5  # of a text that is cut, which say nothing any more
 
 
-class Elided(QLabel):
+class ElidedLabel(QLabel):
     """A line of text, cut at its end when there is no room; the tip has it in full."""
 
     def __init__(

@@ -25,7 +25,7 @@ from gpuviz.qt.counts.counts import Counts
 from gpuviz.qt.counts.counts_model import as_table
 from gpuviz.qt.export import file_dialogs
 from gpuviz.qt.export.clipboard import clip
-from gpuviz.qt.export.export_queue import ExportQueue, Saved, Task
+from gpuviz.qt.export.export_queue import ExportQueue, ExportResult, Task
 from gpuviz.qt.export.film_dialog import FilmDialog
 from gpuviz.qt.export.still_dialog import StillDialog
 from gpuviz.qt.history.settings import Settings
@@ -114,11 +114,11 @@ class ExportCommands(QObject):
             return
         folder = self.quick_folder()
 
-        def work(progress: Progress, cancel: Cancel) -> Saved:
+        def work(progress: Progress, cancel: Cancel) -> ExportResult:
             made = clip(view, QUICK)
             path = file_dialogs.free(folder / name_for(view))
             write(path, made.png)
-            return Saved((path,), made)
+            return ExportResult((path,), made)
 
         self.exports.add(Task(name_for(view), work))
 
@@ -126,7 +126,9 @@ class ExportCommands(QObject):
         """The picture on the clipboard."""
         if (view := self.view()) is not None:
             self.exports.add(
-                Task(tr("the picture"), lambda progress, cancel: Saved((), clip(view, QUICK)))
+                Task(
+                    tr("the picture"), lambda progress, cancel: ExportResult((), clip(view, QUICK))
+                )
             )
 
     def still(self) -> None:
@@ -182,7 +184,9 @@ class ExportCommands(QObject):
             self.exports.add(
                 Task(
                     path.name,
-                    lambda progress, cancel: Saved(save_traces(view, path, file_dialogs.free)),
+                    lambda progress, cancel: ExportResult(
+                        save_traces(view, path, file_dialogs.free)
+                    ),
                 )
             )
 
@@ -194,9 +198,9 @@ class ExportCommands(QObject):
         name = "timeline-" + name_for(view, TIMELINE.suffix)
         if path := self._where(tr("Save timeline"), name, suffixes):
 
-            def work(progress: Progress, cancel: Cancel) -> Saved:
+            def work(progress: Progress, cancel: Cancel) -> ExportResult:
                 save_timeline(view, path, QtPainter(), progress, cancel)
-                return Saved((path,))
+                return ExportResult((path,))
 
             self.exports.add(Task(path.name, work))
 
@@ -270,9 +274,9 @@ class ExportCommands(QObject):
         return kept if kept.is_absolute() and isdir(kept) else None
 
     def _add(self, view: View, path: Path, options: Options) -> None:
-        def work(progress: Progress, cancel: Cancel) -> Saved:
+        def work(progress: Progress, cancel: Cancel) -> ExportResult:
             save(view, path, options, QtPainter(), progress, cancel)
-            return Saved((path,))
+            return ExportResult((path,))
 
         self.exports.add(Task(path.name, work))
 
@@ -285,9 +289,9 @@ def _first(suffix: str, suffixes: tuple[str, ...]) -> tuple[str, ...]:
     return suffix, *(other for other in suffixes if other != suffix)
 
 
-def _written(path: Path, content: bytes) -> Saved:
+def _written(path: Path, content: bytes) -> ExportResult:
     write(path, content)
-    return Saved((path,))
+    return ExportResult((path,))
 
 
 def _open_folder(folder: Path) -> None:

@@ -17,7 +17,7 @@ from gpuviz.words.language import tr, trn
 
 
 @dataclass(frozen=True, eq=False)
-class Saved:
+class ExportResult:
     """What was written, and what belongs on the clipboard."""
 
     files: tuple[Path, ...] = ()
@@ -44,7 +44,7 @@ class Saved:
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """Something to be written: a name for people, and the work, which returns `Saved`."""
+    """Something to be written: a name for people, and the work, which returns `ExportResult`."""
 
     name: str
     work: Work
@@ -55,7 +55,7 @@ class ExportQueue(Activity):
 
     Signals
     -------
-    saved : `Saved`, once it is on the disk or on the clipboard
+    saved : `ExportResult`, once it is on the disk or on the clipboard
     """
 
     saved = Signal(object)
@@ -115,7 +115,7 @@ class ExportQueue(Activity):
         """A file that was whole when it was asked to stop stays."""
         name = shortened(self._task.name) if self._task else ""
         self._task = None
-        if isinstance(outcome, Saved):
+        if isinstance(outcome, ExportResult):
             if outcome.clip is not None:
                 self._copy(outcome.clip)
             self.rested.emit(outcome.words())

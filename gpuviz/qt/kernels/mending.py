@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from gpuviz.compile import CompileError, compile_arch
 from gpuviz.compile.marked_lines import marked_lines
-from gpuviz.qt.kernels.compiling import Building, Built, Compiling
+from gpuviz.qt.kernels.background_compiler import BackgroundCompiler, Build, BuildRequest
 from gpuviz.qt.kernels.kernel_opener import kept
 from gpuviz.qt.kernels.own_kernel import SOURCE_MS
 from gpuviz.story.kernel_launch import FOLDER
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from gpuviz.qt.kernels.drafts import Drafts
 
 
-class Mending(QObject):
+class SourceRepair(QObject):
     """`path` is the file that is being mended, None while there is none.
 
     Signals
     -------
-    mended : `Built`, of the text as it stands in the editor
+    mended : `Build`, of the text as it stands in the editor
     """
 
     mended = Signal(object)
@@ -34,7 +34,7 @@ class Mending(QObject):
         self._drafts, self._source = drafts, source
         self._arch = ""
         self.path: Path | None = None
-        self.compiling = Compiling(self)
+        self.compiling = BackgroundCompiler(self)
         self.compiling.built.connect(self._take)
         self.compiling.failed.connect(self._fail)
         self._soon = QTimer(self)
@@ -70,9 +70,11 @@ class Mending(QObject):
             settings = kept(self.path)
             folders = (f"{FOLDER}{folder}" for folder in settings.include)
             how = tuple(settings.macros.items()), (*settings.options, *folders)
-            self.compiling.ask(Building(self.path, self._drafts.text(self.path), self._arch, *how))
+            self.compiling.ask(
+                BuildRequest(self.path, self._drafts.text(self.path), self._arch, *how)
+            )
 
-    def _take(self, built: Built) -> None:
+    def _take(self, built: Build) -> None:
         if self.path is None or self._soon.isActive():
             return
         lost = marked_lines(built.program, self.path.name)
@@ -80,6 +82,6 @@ class Mending(QObject):
         if built.program.kernels:
             self.mended.emit(built)
 
-    def _fail(self, building: Building, error: Exception) -> None:
+    def _fail(self, building: BuildRequest, error: Exception) -> None:
         if self.path is not None and not self._soon.isActive():
             self._source.editor.show_errors(marked_lines(error, self.path.name))

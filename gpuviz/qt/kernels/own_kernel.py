@@ -11,7 +11,7 @@ from gpuviz.compile import CompileError, Diagnostic, Program, compile_arch
 from gpuviz.compile.marked_lines import marked_lines
 from gpuviz.launch.settings import beside
 from gpuviz.launch.texts import NONE, Kernel
-from gpuviz.qt.kernels.compiling import Building, Built, Compiling
+from gpuviz.qt.kernels.background_compiler import BackgroundCompiler, Build, BuildRequest
 from gpuviz.story import traced
 from gpuviz.story.kept_launch import keep
 from gpuviz.story.kernel_launch import KernelLaunch, launch_of
@@ -56,9 +56,9 @@ class OwnKernel(QObject):
         self._core, self._drafts = core, drafts
         self.launch: KernelLaunch | None = None
         self.text: str | None = None
-        self.built: Built | None = None
+        self.built: Build | None = None
         self.panel: LaunchPanel | None = None
-        self.compiling = Compiling(self)
+        self.compiling = BackgroundCompiler(self)
         self.compiling.built.connect(self._take)
         self.compiling.failed.connect(self._fail)
         self._fields_soon = self._timer(FIELD_MS, self.read)
@@ -148,12 +148,12 @@ class OwnKernel(QObject):
         except InputError:
             return NONE
 
-    def _building(self, launch: KernelLaunch) -> Building:
+    def _building(self, launch: KernelLaunch) -> BuildRequest:
         director = self._core.director
         library = self._core.session.library(director.lecture)
         arch = compile_arch(director.arch)
         how = launch.defines, launch.options, library.reach, library.programs
-        return Building(launch.path, self.text, arch, *how)
+        return BuildRequest(launch.path, self.text, arch, *how)
 
     def _turn(self, lesson: Lesson) -> None:
         """Another lesson is shown, or this kernel is launched in another way."""
@@ -208,7 +208,7 @@ class OwnKernel(QObject):
         if self.launch is not None:
             self.want(self._wanted or self.launch)
 
-    def _take(self, built: Built) -> None:
+    def _take(self, built: Build) -> None:
         """A program: is the launch one that a device would accept?"""
         if self.launch is None or self._source_soon.isActive():
             return  # more was typed meanwhile
@@ -252,7 +252,7 @@ class OwnKernel(QObject):
                 core.course.open_any(lesson_of(launch))
         self._show()
 
-    def _fail(self, building: Building, error: Exception) -> None:
+    def _fail(self, building: BuildRequest, error: Exception) -> None:
         if self.launch is None or self._source_soon.isActive():
             return
         self._open()

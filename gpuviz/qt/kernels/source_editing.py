@@ -14,7 +14,7 @@ from gpuviz.compile import CompileError
 from gpuviz.qt.code.source import Source
 from gpuviz.qt.kernels import file_questions
 from gpuviz.qt.kernels.drafts import Drafts
-from gpuviz.qt.kernels.mending import Mending
+from gpuviz.qt.kernels.mending import SourceRepair
 from gpuviz.qt.kernels.own_kernel import OwnKernel
 from gpuviz.words.language import tr
 
@@ -53,7 +53,7 @@ class SourceEditing(QObject):
         own.marked.connect(self._show_errors)
         own.compiling.built.connect(lambda built: self._watch())
         drafts.changed.connect(self._mark)
-        self.mending = Mending(drafts, source, self)
+        self.mending = SourceRepair(drafts, source, self)
         self._editor.typed.connect(self._edit)
         self._editor.save_asked.connect(self.save)
         self._editor.left.connect(lambda: window.setFocus())

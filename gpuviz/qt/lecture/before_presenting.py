@@ -17,7 +17,7 @@ from gpuviz.run.session import Library
 from gpuviz.words.language import tr
 
 
-class BeforePresenting(QObject):
+class PresentationConsent(QObject):
     """Finds out off the GUI thread what of a lecture is a stranger's code, and asks about it once.
 
     Signals

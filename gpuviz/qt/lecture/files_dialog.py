@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from gpuviz.lectures.packing import Packing
+from gpuviz.lectures.bundle_contents import BundleContents
 from gpuviz.qt.controls.controls import answers, label, plain_tip
 from gpuviz.story.kernel_launch import homely
 from gpuviz.words.language import tr, trn
@@ -127,7 +127,7 @@ def reading_dialog(window: QWidget, name: str, files: Iterable[Path]) -> FilesDi
     return FilesDialog(tr("Files from elsewhere"), said, rows, yes, no, window)
 
 
-def packing_dialog(window: QWidget, name: str, packing: Packing) -> FilesDialog:
+def packing_dialog(window: QWidget, name: str, packing: BundleContents) -> FilesDialog:
     """Shows what goes into a bundle, and asks about what is from elsewhere."""
     outside = set(packing.outside)
     made = tr("made by gpuviz")

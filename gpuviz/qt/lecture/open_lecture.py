@@ -20,7 +20,7 @@ from gpuviz.qt.lecture import questions
 from gpuviz.qt.lecture.document import Document
 from gpuviz.qt.lecture.packer import Packer
 from gpuviz.qt.lecture.pane import LecturePane
-from gpuviz.qt.lecture.presenting import Presenting
+from gpuviz.qt.lecture.presentation_launcher import PresentationLauncher
 from gpuviz.qt.lecture.save_commands import SaveCommands
 from gpuviz.qt.lecture.slide_commands import SlideCommands
 from gpuviz.qt.lecture.slide_thumbnails import SlideThumbnails
@@ -81,7 +81,7 @@ class OpenLecture(QObject):
         self.saving.said.connect(self.said)
         self.slides = SlideCommands(self.document, self.pane, viewing, core, actions, window)
         self.slides.added.connect(self._tell_added)
-        self.presenting = Presenting(self.document, core, viewing, perform, window)
+        self.presenting = PresentationLauncher(self.document, core, viewing, perform, window)
         self.presenting.failed.connect(self.failed)
         self.presenting.before.said.connect(self.said)
         self.presenting.came_back.connect(self.pane.select)

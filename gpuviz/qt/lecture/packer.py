@@ -24,7 +24,7 @@ from gpuviz.story.exhibit import Exhibit
 from gpuviz.story.lesson import Plan
 
 if TYPE_CHECKING:
-    from gpuviz.lectures.packing import Packing
+    from gpuviz.lectures.bundle_contents import BundleContents
 
 Then = Callable[[], object]  # what the window does when the thread is done
 
@@ -34,7 +34,7 @@ class Packer(QObject):
 
     Signals
     -------
-    gathered : lecture, path and `Packing`, when it is known what goes in; nothing is written yet
+    gathered : lecture, path and `BundleContents`, when it is known what goes in; nothing is written yet
     packed : lecture and path, when the bundle is there
     failed : `Failure`
     progressed : share done, 0 to 1
@@ -70,7 +70,7 @@ class Packer(QObject):
         """
 
         def work(stop: threading.Event) -> Then:
-            from gpuviz.lectures.packing import gather  # loads the compiler
+            from gpuviz.lectures.bundle_contents import gather  # loads the compiler
 
             find = partial(self._entry, library)
             made = gather(lecture, reach, find, self._say, stop.is_set, library)
@@ -78,11 +78,11 @@ class Packer(QObject):
 
         self._start(work)
 
-    def write(self, lecture: Lecture, path: Path, packing: Packing) -> None:
+    def write(self, lecture: Lecture, path: Path, packing: BundleContents) -> None:
         """Write the bundle."""
 
         def work(stop: threading.Event) -> Then:
-            from gpuviz.lectures.packing import write
+            from gpuviz.lectures.bundle_contents import write
 
             write(packing, path)
             return lambda: self.packed.emit(lecture, path)

@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 from gpuviz.lectures.lecture import Lecture, Slide
 from gpuviz.lectures.pace import beside, clock, planned
 from gpuviz.qt.commands.actions import Actions
-from gpuviz.qt.controls.controls import Elided, button, keep_arrows, keep_space, plain_tip
+from gpuviz.qt.controls.controls import ElidedLabel, button, keep_arrows, keep_space, plain_tip
 from gpuviz.qt.controls.flow import FlowLayout
 from gpuviz.qt.lecture.document import Document
 from gpuviz.qt.lecture.slide_thumbnails import SIZE
@@ -58,7 +58,7 @@ class LecturePane(QFrame):
         self.title = QLineEdit()
         self.title.setAccessibleName(tr("Title of the lecture"))
         self.title.textEdited.connect(document.retitle)
-        self.state = Elided("quiet")
+        self.state = ElidedLabel("quiet")
         self.list = _Slides(document)
         self.list.currentRowChanged.connect(self._choose)
         self.notes = QPlainTextEdit()

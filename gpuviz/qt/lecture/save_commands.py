@@ -20,7 +20,7 @@ from gpuviz.qt.lecture.packer import Packer
 from gpuviz.words.language import percent, tr
 
 if TYPE_CHECKING:
-    from gpuviz.lectures.packing import Packing
+    from gpuviz.lectures.bundle_contents import BundleContents
 
 
 class SaveCommands(QObject):
@@ -45,7 +45,7 @@ class SaveCommands(QObject):
         self._to_show = False  # whether what goes into the bundle is shown in any case
         self.ask_where: Callable[[], Path | None] = self._ask_where
         self.ask_unsaved: Callable[[], str] = self._ask_unsaved
-        self.ask_packing: Callable[[str, Packing], bool] = self._ask_packing
+        self.ask_packing: Callable[[str, BundleContents], bool] = self._ask_packing
         packer.gathered.connect(self._gathered)
         packer.packed.connect(self._packed)
         packer.failed.connect(self._not_packed)
@@ -114,7 +114,7 @@ class SaveCommands(QObject):
             self._packing, self._to_show = document.turn, show
             self._packer.gather(document.lecture, path, document.library, document.reach)
 
-    def _gathered(self, lecture: Lecture, path: Path, packing: Packing) -> None:
+    def _gathered(self, lecture: Lecture, path: Path, packing: BundleContents) -> None:
         """It is written when the user agrees to what goes in."""
         current = self._packing == self._document.turn
         if (self._to_show or packing.outside) and not self.ask_packing(path.name, packing):
@@ -146,7 +146,7 @@ class SaveCommands(QObject):
         title = lecture.title if lecture is not None else ""
         return questions.path_to_save(self._window, self._document.path, title)
 
-    def _ask_packing(self, name: str, packing: Packing) -> bool:
+    def _ask_packing(self, name: str, packing: BundleContents) -> bool:
         from gpuviz.qt.lecture.files_dialog import packing_dialog
 
         return bool(answer(packing_dialog(self._window, name, packing)))

@@ -10,7 +10,7 @@ from gpuviz.draw.marks import Frame
 from gpuviz.draw.palette import THEMES
 from gpuviz.draw.stage import Stage
 from gpuviz.lectures.cues import Cue
-from gpuviz.lectures.picture import Shown, frame, letters
+from gpuviz.lectures.picture import SlideState, frame, letters
 from gpuviz.qt.painting.painter import paint
 
 WALL = (1920.0, 1080.0)
@@ -33,7 +33,7 @@ class SlidePicture(QWidget):
         self.setSizePolicy(policy)
         self.setMinimumSize(240, 135)
 
-    def show_slide(self, shown: Shown) -> None:
+    def show_slide(self, shown: SlideState) -> None:
         """Another slide, or the same one changed."""
         self.frame = frame(shown, Cue(), 0.0, wall())
         self.setAccessibleDescription(shown.slide.name)

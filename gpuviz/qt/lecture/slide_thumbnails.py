@@ -16,7 +16,7 @@ from gpuviz.qt.running.director import Director
 from gpuviz.qt.running.worker import Job, Perform, Performer
 
 if TYPE_CHECKING:
-    from gpuviz.lectures.picture import Shown
+    from gpuviz.lectures.picture import SlideState
     from gpuviz.story.exhibit import Exhibit, Variant
     from gpuviz.story.lesson import Story
     from gpuviz.story.perform import Performance
@@ -136,10 +136,10 @@ class SlideThumbnails(QObject):
         self._timer.start()
 
     def _keep(self, slide: Slide, story: Story | None) -> None:
-        from gpuviz.lectures.picture import Shown
+        from gpuviz.lectures.picture import SlideState
 
         try:
-            made = _painted(Shown(slide, story))
+            made = _painted(SlideState(slide, story))
         except Exception:  # whoever looks at the slide is told what is wrong with it
             self._forgo(slide)
             return
@@ -150,7 +150,7 @@ class SlideThumbnails(QObject):
         self._timer.start()
 
 
-def _painted(shown: Shown) -> QPixmap:
+def _painted(shown: SlideState) -> QPixmap:
     """A slide as the class sees it, made small."""
     from gpuviz.lectures.cues import cues
     from gpuviz.lectures.picture import inked

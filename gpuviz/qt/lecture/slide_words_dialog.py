@@ -26,7 +26,7 @@ from gpuviz.files.allowed_paths import Reach
 from gpuviz.lectures.lecture import Slide
 from gpuviz.lectures.markdown.files import SUFFIXES
 from gpuviz.lectures.markdown.formulas import trouble
-from gpuviz.lectures.picture import Shown
+from gpuviz.lectures.picture import SlideState
 from gpuviz.lectures.slide_fields import slide_of
 from gpuviz.qt.controls.controls import Switch, answers, button, label
 from gpuviz.qt.controls.flow import FlowLayout
@@ -129,7 +129,7 @@ class SlideWordsDialog(QDialog):
         ok.setEnabled(bool(made.title or made.words))
         for each in (*self._signs, self.picture):
             each.setEnabled(made.markdown)
-        self.preview.show_slide(Shown(made))
+        self.preview.show_slide(SlideState(made))
 
     def _plain(self) -> dict[str, Any]:
         """What is filled in, as a file would have it."""

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QWidget
 
 from gpuviz.base.errors import failure_of
 from gpuviz.files.suffixes import RECORDING
-from gpuviz.qt.controls.controls import Elided, button, keep_space, label, restyle
+from gpuviz.qt.controls.controls import ElidedLabel, button, keep_space, label, restyle
 from gpuviz.qt.running.in_thread import InThread
 from gpuviz.words.language import brief, tr, trn
 
@@ -42,7 +42,7 @@ class RecordingRow(QWidget):
         self.file = ""
         self._reading = InThread(self._take, self)
         self.ask_which: AskWhich = ask_which
-        self.name = Elided()
+        self.name = ElidedLabel()
         self.choose = button(tr("Choose …"), tr("Choose your own recording"))
         self.remove = button(tr("Remove"), tr("Use your own recording no more"))
         self.said = label("", "quiet")

@@ -14,7 +14,7 @@ from gpuviz.lectures.ask_anew import asked_anew
 from gpuviz.lectures.cues import Cue, cues
 from gpuviz.lectures.hands import Hands
 from gpuviz.lectures.lecture import Lecture, Slide
-from gpuviz.lectures.picture import Shown
+from gpuviz.lectures.picture import SlideState
 from gpuviz.lectures.prediction import Prediction, reach_of
 from gpuviz.lectures.variation import Variation
 from gpuviz.qt.playing.player import Player
@@ -64,7 +64,7 @@ class Conductor(QObject):
         self._left = 0, 0.0  # the cue and the moment at which the plan was left
         self._slide = self._cue = 0
         self._ended = False
-        self._shown = Shown(lecture.slides[0])
+        self._shown = SlideState(lecture.slides[0])
         slide_runs.changed.connect(self._arrive)
         varied_runs.changed.connect(self._follow)
         measurements.changed.connect(self._tell)
@@ -86,7 +86,7 @@ class Conductor(QObject):
         return cues(self._shown.slide, self._shown.story)
 
     @property
-    def shown(self) -> Shown:
+    def shown(self) -> SlideState:
         """What the picture is made of."""
         return self._shown
 
@@ -199,7 +199,7 @@ class Conductor(QObject):
         self._varied_runs.need(replace(self.planned, view=variation.view))
         self._follow()
 
-    def following(self) -> tuple[Shown, Cue] | None:
+    def following(self) -> tuple[SlideState, Cue] | None:
         """What comes after the cue shown, None after the last."""
         cue = self.place[1]
         if cue + 1 < len(self.cues):
@@ -320,7 +320,7 @@ class Conductor(QObject):
         self._shown = self._known(self._slide)
         self.changed.emit()
 
-    def _known(self, number: int) -> Shown:
+    def _known(self, number: int) -> SlideState:
         """A slide with everything that is known of it."""
         slide, made = self.lecture.slides[number], self._slide_runs.showing(number)
         varied = self._variation if number == self._slide else None
@@ -331,7 +331,7 @@ class Conductor(QObject):
                 return self._shown  # until it has been performed
             slide, trouble = _changed(slide, varied, made)
         if made is None:
-            return Shown(slide, trouble=self._slide_runs.why_not(number))
+            return SlideState(slide, trouble=self._slide_runs.why_not(number))
         measured = self._measurements.of(made)
         made = self._measurements.told(made)
         found = None
@@ -346,7 +346,7 @@ class Conductor(QObject):
         reach = reach_of(slide.question.choices) if slide.question is not None else None
         value = self._predicted.get(self.shown_as) if here else None
         prediction = Prediction(reach, value) if reach is not None else None
-        return Shown(slide, made.story, found, counted, trouble, hands, prediction)
+        return SlideState(slide, made.story, found, counted, trouble, hands, prediction)
 
 
 def _changed(slide: Slide, varied: Variation, made: Exhibit) -> tuple[Slide, str]:

@@ -7,7 +7,7 @@ from PySide6.QtGui import QColor, QPainter, QPainterPath, QPen
 
 from gpuviz.qt.look.theme import Look
 from gpuviz.qt.presenter.board import Tool
-from gpuviz.qt.presenter.seen import Seen
+from gpuviz.qt.presenter.screen_content import ScreenContent
 
 _RADIUS, _DOT = 0.22, 0.011  # of the screen's height
 ZOOMS = (1.5, 2.0, 3.0, 4.0)
@@ -15,7 +15,7 @@ _RED = QColor(235, 30, 30)
 
 
 def paint_tool(
-    painter: QPainter, tool: Tool, seen: Seen, at: QPointF, zoom: float, look: Look
+    painter: QPainter, tool: Tool, seen: ScreenContent, at: QPointF, zoom: float, look: Look
 ) -> None:
     """The tool at a place of the window."""
     if tool == "laser":
@@ -31,7 +31,7 @@ def _laser(painter: QPainter, radius: float, at: QPointF) -> None:
     painter.drawEllipse(at, radius, radius)
 
 
-def _lens(painter: QPainter, seen: Seen, at: QPointF, zoom: float, look: Look) -> None:
+def _lens(painter: QPainter, seen: ScreenContent, at: QPointF, zoom: float, look: Look) -> None:
     """The picture painted again, larger, within a circle: lines and letters stay sharp."""
     height = seen.area.bottom()
     radius = height * _RADIUS

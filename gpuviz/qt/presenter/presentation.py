@@ -26,7 +26,7 @@ from gpuviz.qt.presenter.slide_measurements import SlideMeasurements
 from gpuviz.qt.presenter.slide_runs import SlideRuns
 from gpuviz.qt.presenter.slide_times import Clock, SlideTimes
 from gpuviz.qt.presenter.speaker import Speaker
-from gpuviz.qt.presenter.tuning import Tuning
+from gpuviz.qt.presenter.strip_controller import StripController
 from gpuviz.qt.presenter.typed_number import TypedNumber
 from gpuviz.qt.presenter.varied_runs import VariedRuns
 from gpuviz.qt.running.meter import Meter
@@ -118,7 +118,7 @@ class Presentation(QObject):
             lecture, self.slide_runs, self.varied_runs, self.measurements, self
         )
         self.conductor.player.set_calm(calm)
-        self.tuning = Tuning(self.conductor, self.varied_runs, DIGITS_MS, self)
+        self.tuning = StripController(self.conductor, self.varied_runs, DIGITS_MS, self)
         self.board = Board(self.conductor, self._keep, self)
         self.screen = Screen(self.conductor, self.tuning, self.board, self._look())
         self.times = SlideTimes(self.conductor, clock)

@@ -20,14 +20,14 @@ from gpuviz.draw.marks import Frame
 from gpuviz.draw.stage import Stage
 from gpuviz.lectures import strip
 from gpuviz.lectures.answer import named, shown
-from gpuviz.lectures.picture import Shown, frame, letters, line_of, titled
+from gpuviz.lectures.picture import SlideState, frame, letters, line_of, titled
 from gpuviz.qt.controls.announce import Announcer
 from gpuviz.qt.look.theme import Look
 from gpuviz.qt.presenter.board import DRAGGED, Board
 from gpuviz.qt.presenter.conductor import Conductor
 from gpuviz.qt.presenter.pointer import ZOOMS, paint_tool
-from gpuviz.qt.presenter.seen import WHOLE, Seen, fitted
-from gpuviz.qt.presenter.tuning import Tuning
+from gpuviz.qt.presenter.screen_content import WHOLE, ScreenContent, fitted
+from gpuviz.qt.presenter.strip_controller import StripController
 from gpuviz.words.language import tr
 
 _BLANK = {"black": QColor(0, 0, 0), "white": QColor(255, 255, 255)}
@@ -48,12 +48,14 @@ class Screen(QWidget):
     closed = Signal()
     troubled = Signal(str)
 
-    def __init__(self, conductor: Conductor, tuning: Tuning, board: Board, look: Look) -> None:
+    def __init__(
+        self, conductor: Conductor, tuning: StripController, board: Board, look: Look
+    ) -> None:
         super().__init__()
         self._conductor, self._tuning, self._look = conductor, tuning, look
         self.board = board
         self._drawn_on: tuple[float, float, float] | None = None
-        self._frozen: tuple[Seen, QSize] | None = None
+        self._frozen: tuple[ScreenContent, QSize] | None = None
         self._predicts = False  # whether a prediction is being dragged
         self._frame: Frame | None = None
         self._fresh = False
@@ -115,12 +117,12 @@ class Screen(QWidget):
         room = strip.height(self._window()) if self._tuning.strip is not None else 0.0
         return replace(whole, height=whole.height - room)
 
-    def stage_of(self, shown: Shown) -> Stage:
+    def stage_of(self, shown: SlideState) -> Stage:
         """The stage of a slide that has the whole widget."""
         scale = letters(self.height(), shown.slide.halved)
         return replace(self._window(), scale=self._look.scale * scale)
 
-    def seen(self) -> Seen | None:
+    def seen(self) -> ScreenContent | None:
         """What is to be seen; the last good picture when there is none, None before the first."""
         stage = self.stage()
         on = stage.width, stage.height, stage.scale
@@ -137,7 +139,7 @@ class Screen(QWidget):
         ink = self.board.ink
         marks = ink.marks(self._look.palette) if ink is not None else ()
         picture = replace(self._frame, marks=(*self._frame.marks, *marks))
-        return Seen(picture, area, onto, drawn, self.board.rubber)
+        return ScreenContent(picture, area, onto, drawn, self.board.rubber)
 
     def paint_on(self, painter: QPainter) -> None:
         """The picture with all that lies over it, or a colour, in the size of this widget."""

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QDialog, QGridLayout, QHBoxLayout, QLineEdit, QVBo
 
 from gpuviz.base.errors import Error, InputError
 from gpuviz.panels.picture import Picture
-from gpuviz.qt.controls.controls import Combo, Elided, button, label
+from gpuviz.qt.controls.controls import Combo, ElidedLabel, button, label
 from gpuviz.qt.look.theme import Theme
 from gpuviz.qt.sweep.picture_view import PictureView
 from gpuviz.qt.sweep.sweep_work import SweepWork
@@ -78,7 +78,7 @@ class SweepDialog(QDialog):
         self.start = button(tr("Start"), tr("Start the sweep"), "primary")
         self.stop = button(tr("Stop"), tr("Stop the sweep"))
         self.map = PictureView(theme)
-        self.said = Elided()
+        self.said = ElidedLabel()
         self._later = QTimer(self)
         self._later.setSingleShot(True)
         self._later.setInterval(_DRAW_MS)

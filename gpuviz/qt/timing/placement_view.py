@@ -10,7 +10,7 @@ from gpuviz.draw.hit import tip_at
 from gpuviz.draw.marks import Frame
 from gpuviz.draw.stage import Stage
 from gpuviz.gpu.placement import PLACED_BLOCKS
-from gpuviz.qt.controls.controls import Elided, keep_arrows, label, plain_tip, restyle
+from gpuviz.qt.controls.controls import ElidedLabel, keep_arrows, label, plain_tip, restyle
 from gpuviz.qt.look.theme import Theme
 from gpuviz.qt.painting.painter import paint
 from gpuviz.qt.running.meter import Meter
@@ -117,7 +117,7 @@ class PlacementView(QWidget):
         self._missing: dict[str, str] = {}
         self._role = ""
         self._charted: tuple[Placement, Chart] | None = None
-        self.badge, self.said = label("", "badge"), Elided("quiet")
+        self.badge, self.said = label("", "badge"), ElidedLabel("quiet")
         self.reason = label("", "quiet")
         self.reason.setWordWrap(True)
         self.reason.setAlignment(Qt.AlignmentFlag.AlignTop)

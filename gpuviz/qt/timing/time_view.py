@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from gpuviz.base.errors import Error, UnavailableError
-from gpuviz.qt.controls.controls import Elided, button, keep_space, label
+from gpuviz.qt.controls.controls import ElidedLabel, button, keep_space, label
 from gpuviz.qt.running.in_thread import InThread
 from gpuviz.qt.timing.limits_canvas import LimitsCanvas
 from gpuviz.qt.timing.stretches import Stretches
@@ -112,7 +112,7 @@ class TimeView(QWidget):
         self._known: dict[Hashable, Subject] = {}
         self.work = TimeWork(self)
         self._saving = InThread(self._saved, self)
-        self.badge, self.said = label(tr("model"), "badge"), Elided("quiet")
+        self.badge, self.said = label(tr("model"), "badge"), ElidedLabel("quiet")
         self.launch_size = label("", "quiet")
         self.reason = label("", "quiet")
         self.reason.setWordWrap(True)

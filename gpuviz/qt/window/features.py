@@ -34,9 +34,9 @@ from gpuviz.qt.history.crash_file import CrashFile
 from gpuviz.qt.history.recents import KEY as RECENTS
 from gpuviz.qt.history.recovery import Recovery
 from gpuviz.qt.history.view_history import ViewHistory
-from gpuviz.qt.kernels.beside import Beside
-from gpuviz.qt.kernels.compiling import Built
+from gpuviz.qt.kernels.background_compiler import Build
 from gpuviz.qt.kernels.drafts import Drafts
+from gpuviz.qt.kernels.kernel_comparison import KernelComparison
 from gpuviz.qt.kernels.kernel_opener import KernelOpener
 from gpuviz.qt.kernels.list_commands import KernelListCommands
 from gpuviz.qt.kernels.own_kernel import NO_SOURCE, OwnKernel
@@ -272,7 +272,7 @@ class Features(QObject):
         self.kernel_opener.refused.connect(self._refuse_kernel)
         self.drafts = Drafts(self._crash_file, self)
         own = self.own_kernel = OwnKernel(self._core, self.drafts, self)
-        self.beside = Beside(self._core, own, self._actions, self._window, self)
+        self.beside = KernelComparison(self._core, own, self._actions, self._window, self)
         self.beside.opener.said.connect(self._panes.status.say)
         self.beside.opener.refused.connect(lambda name, text, error: self._refuse(error))
         editing = SourceEditing(own, self.drafts, self._panes.source, self._window)
@@ -475,7 +475,7 @@ class Features(QObject):
         elif marked := marked_lines(error):
             self._panes.source.show_error(path.name, text, marked)
 
-    def _show_mended(self, built: Built) -> None:
+    def _show_mended(self, built: Build) -> None:
         """A file compiles now: its kernel is shown, with the text as it stands in the editor."""
         building = built.building
         self._panes.message.hide()

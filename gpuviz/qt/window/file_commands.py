@@ -10,10 +10,10 @@ from PySide6.QtWidgets import QMainWindow
 from gpuviz.base.errors import Error, Failure, failure_of
 from gpuviz.qt.commands.actions import Actions
 from gpuviz.qt.controls.message import Message
-from gpuviz.qt.export.dropping import Dropping
+from gpuviz.qt.export.drop_target import DropTarget
 from gpuviz.qt.export.export_commands import ExportCommands, Parts
-from gpuviz.qt.export.export_queue import Saved
-from gpuviz.qt.export.reopening import Reopening
+from gpuviz.qt.export.export_queue import ExportResult
+from gpuviz.qt.export.file_opener import FileOpener
 from gpuviz.qt.history.settings import Settings
 from gpuviz.qt.window.status import Offer, Status
 from gpuviz.views.provenance import Provenance
@@ -27,8 +27,8 @@ class FileCommands(QObject):
         super().__init__(window)
         self._parts = parts
         self.exporting = ExportCommands(window, parts, kept, actions)
-        self.reopening = Reopening(window)
-        self.dropping = Dropping(window, parts.theme)
+        self.reopening = FileOpener(window)
+        self.dropping = DropTarget(window, parts.theme)
         actions.bind("file.open", self.reopening.choose)
         actions.bind("file.paste", self.reopening.paste)
         self.dropping.dropped.connect(self.reopening.open)
@@ -60,7 +60,7 @@ class FileCommands(QObject):
     def _refuse(self, failure: Failure) -> None:
         self._message.show_failure(failure, tr("This could not be opened"), stays=True)
 
-    def _offer_folder(self, saved: Saved) -> None:
+    def _offer_folder(self, saved: ExportResult) -> None:
         if saved.files:
             folder = saved.files[-1].parent
             tip = tr("Open the folder {folder}", folder=folder)

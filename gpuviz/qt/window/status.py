@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QProgressBar
 from gpuviz.base.waiting import TimeLeft
 from gpuviz.gpu.gpu_state import State, why_of
 from gpuviz.qt.controls.announce import Announcer
-from gpuviz.qt.controls.controls import Cut, button, keep_space, label, plain_tip, restyle
+from gpuviz.qt.controls.controls import ClippedLabel, button, keep_space, label, plain_tip, restyle
 from gpuviz.recordings.measurement import Telemetry
 from gpuviz.words.language import grouped, tr, trn, typeset
 from gpuviz.words.terminal import visible
@@ -67,7 +67,7 @@ class Status(QFrame):
         self.counters = label("", "quiet")
         self._telemetry = Telemetry()
         self._state = State()
-        self.running = Cut("quiet")  # long words do not make the window wider
+        self.running = ClippedLabel("quiet")  # long words do not make the window wider
         self.progress = QProgressBar()
         self.progress.setRange(0, 100)
         self.progress.setTextVisible(False)

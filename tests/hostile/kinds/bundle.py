@@ -36,7 +36,7 @@ Member = tuple[str, bytes]
 @cache
 def _members() -> tuple[Member, ...]:
     """What a bundle of ours holds."""
-    from gpuviz.lectures.packing import gather, write
+    from gpuviz.lectures.bundle_contents import gather, write
     from gpuviz.lectures.reading import read
 
     with TemporaryDirectory() as folder:

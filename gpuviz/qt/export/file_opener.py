@@ -29,7 +29,7 @@ _PICTURES = tuple(one.mime for one in FORMATS if one.mime)
 Asked = Path | str | bytes  # a file, a link, or the content of a file
 
 
-class Reopening(QObject):
+class FileOpener(QObject):
     """Finds out off the GUI thread what a file is; the newest wish counts.
 
     Signals

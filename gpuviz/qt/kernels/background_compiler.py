@@ -21,7 +21,7 @@ PATIENCE = 1.5  # seconds that a compilation nobody wants any more may still tak
 
 
 @dataclass(frozen=True)
-class Building:
+class BuildRequest:
     """What decides a program: a file, or a text in place of what is in it; how it is compiled.
 
     `reach` and `programs` are those of a lecture (see `own_program`).
@@ -37,15 +37,15 @@ class Building:
 
 
 @dataclass(frozen=True, eq=False)
-class Built:
+class Build:
     """A program, and what each of its kernels takes."""
 
-    building: Building
+    building: BuildRequest
     program: Program
     kernels: Mapping[str, Kernel]
 
     @classmethod
-    def of(cls, wanted: Building) -> Built:
+    def of(cls, wanted: BuildRequest) -> Build:
         """Compile it; any `errors.Error`."""
         program = own_program(
             wanted.path,
@@ -59,13 +59,13 @@ class Built:
         return cls(wanted, program, {name: Kernel.of(program, name) for name in program.kernels})
 
 
-class Compiling(QObject):
+class BackgroundCompiler(QObject):
     """One compilation at a time. One that goes on is let end, as the compiler's process would have
     to be started anew; when it takes long it is stopped.
 
     Signals
     -------
-    built : `Built`, of the newest wish
+    built : `Build`, of the newest wish
     failed : the newest wish, and the exception
     """
 
@@ -75,8 +75,8 @@ class Compiling(QObject):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._wanted: Building | None = None
-        self._now: Building | None = None
+        self._wanted: BuildRequest | None = None
+        self._now: BuildRequest | None = None
         self._late = 0.0  # when what goes on is stopped
         self._landed.connect(self._land)
 
@@ -85,7 +85,7 @@ class Compiling(QObject):
         """Whether something is being compiled."""
         return self._now is not None
 
-    def ask(self, wanted: Building) -> None:
+    def ask(self, wanted: BuildRequest) -> None:
         """Compile this; what was asked for before is of no interest any more."""
         self._wanted = wanted
         if self._now is None:
@@ -97,27 +97,27 @@ class Compiling(QObject):
         """Nothing is wanted any more."""
         self._wanted, self._late = None, 1.0
 
-    def _start(self, wanted: Building) -> None:
+    def _start(self, wanted: BuildRequest) -> None:
         self._now, self._late = wanted, 0.0
         threading.Thread(target=self._work, args=(wanted,), daemon=True).start()
 
-    def _work(self, wanted: Building) -> None:
+    def _work(self, wanted: BuildRequest) -> None:
         """Runs in a thread: every way to end is reported, none escapes."""
         try:
             with stopped_by(lambda: 0 < self._late < time.monotonic()):
-                outcome: object = Built.of(wanted)
+                outcome: object = Build.of(wanted)
         except Exception as error:
             outcome = error
         with suppress(RuntimeError):  # the window may be gone by now
             self._landed.emit(wanted, outcome)
 
-    def _land(self, made: Building, outcome: object) -> None:
+    def _land(self, made: BuildRequest, outcome: object) -> None:
         self._now = None
         if self._wanted is None:
             return
         if made != self._wanted:
             self._start(self._wanted)
-        elif isinstance(outcome, Built):
+        elif isinstance(outcome, Build):
             self.built.emit(outcome)
         else:
             self.failed.emit(made, outcome)

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 _OFFERED = 8  # earlier texts
 
 
-class Beside(QObject):
+class KernelComparison(QObject):
     """Binds the commands that choose side B, and keeps the texts that have run."""
 
     def __init__(

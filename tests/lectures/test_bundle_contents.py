@@ -14,8 +14,8 @@ from gpuviz.cli import main
 from gpuviz.compile import nvrtc
 from gpuviz.files.allowed_paths import Reach
 from gpuviz.lectures import bundle
+from gpuviz.lectures.bundle_contents import gather
 from gpuviz.lectures.lecture import Lecture
-from gpuviz.lectures.packing import gather
 from gpuviz.lectures.reading import parse, read
 from gpuviz.lectures.writing import text_of
 from gpuviz.run.session import Session

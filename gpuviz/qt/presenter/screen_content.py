@@ -16,7 +16,7 @@ WHOLE = Rect(0.0, 0.0, 1.0, 1.0)
 
 
 @dataclass(frozen=True, eq=False)
-class Seen:
+class ScreenContent:
     """`picture`, with its ink, lies in `area` of the window by `onto`; `strip` lies at the top.
     `rubber` is a rectangle of the picture that is being dragged.
     """

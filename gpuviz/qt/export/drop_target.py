@@ -16,7 +16,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QWidget
 
-from gpuviz.qt.export.reopening import asked_by, called
+from gpuviz.qt.export.file_opener import asked_by, called
 from gpuviz.qt.look.theme import Theme
 from gpuviz.words.language import tr
 
@@ -58,7 +58,7 @@ class DropCue(QWidget):
         painter.drawText(box, Qt.AlignmentFlag.AlignCenter, self.words)
 
 
-class Dropping(QObject):
+class DropTarget(QObject):
     """Watches a window for what is dragged over it.
 
     Signals

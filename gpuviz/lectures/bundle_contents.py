@@ -40,7 +40,7 @@ Measured = Callable[[Plan], Entry | None]
 
 
 @dataclass(frozen=True, eq=False)
-class Packed:
+class BundleFile:
     """A file of a bundle: its name in there, and the file it is from; None: it was made for it."""
 
     name: str
@@ -49,13 +49,13 @@ class Packed:
 
 
 @dataclass(frozen=True, eq=False)
-class Packing:
+class BundleContents:
     """What goes into a bundle, and what of the lecture will not play from it, in words.
 
     `outside` are the files from outside of the lecture's own folder.
     """
 
-    files: tuple[Packed, ...]
+    files: tuple[BundleFile, ...]
     outside: tuple[Path, ...]
     problems: tuple[str, ...] = ()
 
@@ -66,13 +66,13 @@ class Packing:
 
 
 @dataclass(frozen=True, eq=False)
-class _Gathering:
+class _BundleDraft:
     """A bundle being made: its files so far, by name, which lie in `home` as they are named."""
 
     home: Path
     library: Library
     measured: Measured
-    files: dict[str, Packed] = field(default_factory=dict)
+    files: dict[str, BundleFile] = field(default_factory=dict)
     entries: dict[object, Entry] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
 
@@ -82,7 +82,7 @@ class _Gathering:
 
     def add(self, name: str, content: bytes, origin: Path | None = None) -> None:
         """A file, also to be found in `home`."""
-        self.files[name] = Packed(name, content, whole_name(origin) if origin else None)
+        self.files[name] = BundleFile(name, content, whole_name(origin) if origin else None)
         (self.home / name).parent.mkdir(parents=True, exist_ok=True)
         (self.home / name).write_bytes(content)
 
@@ -94,7 +94,7 @@ def gather(
     progress: Progress = quiet,
     cancel: Cancel = go_on,
     library: Library | None = None,
-) -> Packing:
+) -> BundleContents:
     """What a bundle of the lecture has in it. It takes as long as compiling every launch.
 
     Launches are looked up in `library`, by default in what ships; `measured` finds what a GPU made
@@ -109,7 +109,7 @@ def gather(
     """
     library = library or session.shipped()
     with tempfile.TemporaryDirectory() as folder:
-        made = _Gathering(Path(folder), library, measured or library.recordings.entry)
+        made = _BundleDraft(Path(folder), library, measured or library.recordings.entry)
         slides: list[Slide] = []
         for number, slide in enumerate(lecture.slides, 1):
             if cancel():
@@ -119,13 +119,13 @@ def gather(
         told = replace(lecture, slides=tuple(slides), agreed=frozenset())
         made.add(TEXT, text_of(told, made.home).encode())
     for name, content in _recordings(made.entries.values()).items():
-        made.files[name] = Packed(name, content)
+        made.files[name] = BundleFile(name, content)
     files = tuple(made.files[name] for name in sorted(made.files))
     progress(1.0)
-    return Packing(files, _outside(files, reach), tuple(made.problems))
+    return BundleContents(files, _outside(files, reach), tuple(made.problems))
 
 
-def write(packing: Packing, path: Path) -> None:
+def write(packing: BundleContents, path: Path) -> None:
     """Write the bundle, whole or not at all; InputError when that cannot be done."""
     with whole(path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         for packed in packing.files:
@@ -136,12 +136,12 @@ def write(packing: Packing, path: Path) -> None:
             )
 
 
-def _outside(files: Iterable[Packed], reach: Reach | None) -> tuple[Path, ...]:
+def _outside(files: Iterable[BundleFile], reach: Reach | None) -> tuple[Path, ...]:
     origins = dict.fromkeys(file.origin for file in files if file.origin is not None)
     return tuple(file for file in origins if reach is None or reach.elsewhere(file))
 
 
-def _gathered(slide: Slide, number: int, made: _Gathering) -> Slide:
+def _gathered(slide: Slide, number: int, made: _BundleDraft) -> Slide:
     """A slide as it is in the bundle; its files and what was measured of it are added."""
     for name, file in slide.pictures:
         made.add(packed_as(name), _read(file), file)
@@ -170,7 +170,7 @@ def _gathered(slide: Slide, number: int, made: _Gathering) -> Slide:
     return _with_kernel(slide, slide.view, read, programs, made) if slide.view.launch else slide
 
 
-def _add_program(plan: Plan, arch: str, program: Program, made: _Gathering) -> None:
+def _add_program(plan: Plan, arch: str, program: Program, made: _BundleDraft) -> None:
     """The program of a launch, for a machine that cannot compile it."""
     built = bundled.building(dict(plan.defines), plan.options)
     key = bundled.own_key(Path(plan.kernel), program, built, arch)
@@ -180,7 +180,7 @@ def _add_program(plan: Plan, arch: str, program: Program, made: _Gathering) -> N
         made.add(f"{PROGRAMS}/{len(known)}.json", content)
 
 
-def _with_trace(slide: Slide, view: Provenance, made: _Gathering) -> Slide:
+def _with_trace(slide: Slide, view: Provenance, made: _BundleDraft) -> Slide:
     """A slide whose trace lies in the bundle."""
     file = traced.path_of(view.launch)
     content, name, number = _read(file), f"{TRACES}/{file.name}", 1
@@ -196,7 +196,7 @@ def _with_kernel(
     view: Provenance,
     read: list[str] | None,
     programs: dict[str, Program],
-    made: _Gathering,
+    made: _BundleDraft,
 ) -> Slide:
     """A slide whose kernel lies in the bundle, with its headers and the files of its arguments."""
     launch = launch_of(view.launch)
@@ -215,7 +215,7 @@ def _with_kernel(
     return replace(slide, view=replace(view, launch=record | {"file": copy.as_posix()}), raw="")
 
 
-def _place(stem: str, contents: dict[str, bytes], made: _Gathering) -> str:
+def _place(stem: str, contents: dict[str, bytes], made: _BundleDraft) -> str:
     """A folder of the bundle for a kernel and its headers; the same one for the same files."""
     place, number = f"{KERNELS}/{stem}", 1
     while any(made.has_other(f"{place}/{name}", content) for name, content in contents.items()):
@@ -224,7 +224,7 @@ def _place(stem: str, contents: dict[str, bytes], made: _Gathering) -> str:
     return place
 
 
-def _data(file: Path, place: str, made: _Gathering) -> str:
+def _data(file: Path, place: str, made: _BundleDraft) -> str:
     """The name in the bundle of a file that an argument is read from."""
     content = _read(file)
     while made.has_other(f"{place}/{file.name}", content):

@@ -13,7 +13,7 @@ from gpuviz.base.errors import Error, InputError, failure_of
 from gpuviz.lectures.answer_preview import same_run
 from gpuviz.lectures.keeping import Changes, changed
 from gpuviz.lectures.lecture import Lecture, Slide
-from gpuviz.qt.lecture.before_presenting import BeforePresenting
+from gpuviz.qt.lecture.before_presenting import PresentationConsent
 from gpuviz.qt.lecture.document import Document
 from gpuviz.qt.running.core import Core
 from gpuviz.qt.running.viewing import Viewing
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from gpuviz.qt.presenter.presentation import Presentation
 
 
-class Presenting(QObject):
+class PresentationLauncher(QObject):
     """One presentation at a time; the window's own GPU work rests meanwhile.
 
     Signals
@@ -44,7 +44,7 @@ class Presenting(QObject):
         super().__init__(window)
         self._document, self._core, self._viewing = document, core, viewing
         self._perform, self._window = perform, window
-        self.before = BeforePresenting(core, window)
+        self.before = PresentationConsent(core, window)
         self.presentation: Presentation | None = None
 
     def start(self, slide: int = 0, rehearses: bool = False) -> None:

@@ -20,7 +20,7 @@ from gpuviz.words.language import percent, tr
 _K = Qt.Key
 
 
-class Tuning(QObject):
+class StripController(QObject):
     """What is chosen is shown by the conductor as soon as it has been performed.
 
     Signals
