@@ -25,7 +25,7 @@ from gpuviz.qt.presenter.presentation import Presentation
 from gpuviz.story.perform import perform
 from gpuviz.story.sources import Sources
 from tests.qt.test_presenter import press, texts
-from tests.qt.test_tuning import TEXT
+from tests.qt.test_strip_controller import TEXT
 
 K = Qt.Key
 WORDS = """gpuviz-lecture = 1

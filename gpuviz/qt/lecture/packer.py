@@ -34,7 +34,7 @@ class Packer(QObject):
 
     Signals
     -------
-    gathered : lecture, path and `BundleContents`, when it is known what goes in; nothing is written yet
+    gathered : lecture, path and `BundleContents`, as it is known what goes in; none is written yet
     packed : lecture and path, when the bundle is there
     failed : `Failure`
     progressed : share done, 0 to 1
