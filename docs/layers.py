@@ -13,7 +13,9 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
+from typing import Literal, get_args
 
+When = Literal["ever", "run", "loaded"]
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "gpuviz"
 
@@ -80,23 +82,25 @@ def layer(name: str) -> str:
     return name.split(".")[1] if "." in name else ""
 
 
-def imports(module_level: bool = False) -> Mapping[Path, tuple[tuple[str, int], ...]]:
-    """Dotted names each file imports, with lines; `module_level`: those that importing it needs."""
-    return {file: found[module_level] for file, found in _read().items()}
+def imports(when: When = "ever") -> Mapping[Path, tuple[tuple[str, int], ...]]:
+    """Dotted names each file imports, with lines: "ever", types too; when it is "run", functions
+    too; or when it is "loaded".
+    """
+    return {file: found[when] for file, found in _read().items()}
 
 
 @cache
-def _read() -> Mapping[Path, tuple[tuple[tuple[str, int], ...], ...]]:
-    """What each file imports at all, and what importing it needs; no tree is kept."""
+def _read() -> Mapping[Path, Mapping[When, tuple[tuple[str, int], ...]]]:
+    """What each file imports when; no tree is kept."""
     found = {}
     for file in FILES:
         tree = ast.parse(file.read_text(encoding="utf-8"), str(file))
-        found[file] = tuple(tuple(_imports(tree, level)) for level in (False, True))
+        found[file] = {when: tuple(_imports(tree, when)) for when in get_args(When)}
     return found
 
 
-def _imports(tree: ast.AST, module_level: bool) -> Iterator[tuple[str, int]]:
-    for node in _statements(tree, module_level):
+def _imports(tree: ast.AST, when: When) -> Iterator[tuple[str, int]]:
+    for node in _statements(tree, when):
         if isinstance(node, ast.Import):
             yield from ((alias.name, node.lineno) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -105,19 +109,22 @@ def _imports(tree: ast.AST, module_level: bool) -> Iterator[tuple[str, int]]:
             yield from ((f"{base}.{alias.name}", node.lineno) for alias in node.names)
 
 
-def _statements(tree: ast.AST, module_level: bool) -> Iterator[ast.AST]:
+def _statements(tree: ast.AST, when: When) -> Iterator[ast.AST]:
     """What blocks hold, and not what is in an expression: that imports nothing."""
     for block in ("body", "handlers", "orelse", "finalbody", "cases"):
         for node in getattr(tree, block, ()):
-            if not (module_level and _runs_later(node)):
+            if when == "ever" or not (_for_types(node) or when == "loaded" and _runs_later(node)):
                 yield node
-                yield from _statements(node, module_level)
+                yield from _statements(node, when)
+
+
+def _for_types(node: ast.AST) -> bool:
+    """What only type checkers read."""
+    return isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING")
 
 
 def _runs_later(node: ast.AST) -> bool:
-    """Bodies of functions, and what only type checkers read."""
-    typing = isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING")
-    return typing or isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    return isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
 
 
 def arrows() -> Counter[tuple[int, int]]:

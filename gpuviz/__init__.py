@@ -52,18 +52,18 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from gpuviz.api.exploring import explore as explore
+    from gpuviz.api.launches import sweep as sweep
+    from gpuviz.api.launches import verify as verify
     from gpuviz.api.lessons import Lesson as Lesson
     from gpuviz.api.lessons import Told as Told
+    from gpuviz.api.lessons import explore as explore
     from gpuviz.api.lessons import lessons as lessons
     from gpuviz.api.picture import Picture as Picture
     from gpuviz.api.run import Run as Run
-    from gpuviz.api.sweeping import sweep as sweep
     from gpuviz.api.table import Table as Table
-    from gpuviz.api.traced import Traced as Traced
+    from gpuviz.api.tracing import Traced as Traced
     from gpuviz.api.tracing import count as count
     from gpuviz.api.tracing import trace as trace
-    from gpuviz.api.verifying import verify as verify
     from gpuviz.base.errors import Error as Error
 
 __version__ = "0.2.0"
@@ -75,13 +75,13 @@ _FACE = {
     "Run": "api.run",
     "Table": "api.table",
     "Told": "api.lessons",
-    "Traced": "api.traced",
+    "Traced": "api.tracing",
     "count": "api.tracing",
-    "explore": "api.exploring",
+    "explore": "api.lessons",
     "lessons": "api.lessons",
-    "sweep": "api.sweeping",
+    "sweep": "api.launches",
     "trace": "api.tracing",
-    "verify": "api.verifying",
+    "verify": "api.launches",
 }
 __all__ = [*_FACE, "__version__"]
 

@@ -9,7 +9,7 @@ from importlib.util import find_spec
 
 import pytest
 
-from docs.layers import FILES, INNER_LAYERS, RANK, ROOT, imports, layer, module
+from docs.layers import FILES, INNER_LAYERS, RANK, ROOT, When, imports, layer, module
 
 QT = {"PySide6", "shiboken6", "pyqtgraph", "superqt", "qtpy"}
 GPU = {"cupy", "cupyx", "pynvml", "cupti"}
@@ -76,11 +76,13 @@ def test_imports_are_absolute() -> None:
     assert relative == []
 
 
-def test_no_circles() -> None:
+@pytest.mark.parametrize("when", ["loaded", "run"])
+def test_no_circles(when: When) -> None:
+    """Neither of modules as they are loaded, nor of what their functions import."""
     modules = {module(file) for file in FILES}
     graph = {
         module(file): {name for name, _ in names if name in modules} - {module(file)}
-        for file, names in imports(module_level=True).items()
+        for file, names in imports(when).items()
     }
     TopologicalSorter(_without_packages(graph)).prepare()  # CycleError names the circle
 
@@ -133,7 +135,7 @@ def test_gpu_libraries_are_imported_by_gpu_when_used() -> None:
     at_import = [
         f"{module(file)}:{line} imports {name}"
         for file in {file for file, _, _ in used}
-        for name, line in imports(module_level=True)[file]
+        for name, line in imports("loaded")[file]
         if name.partition(".")[0] in GPU
     ]
     assert at_import == []

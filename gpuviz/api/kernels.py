@@ -1,18 +1,28 @@
-"""What `gpuviz.trace` is given as a kernel: whose it is, and what is launched of it."""
+"""What `gpuviz.trace` is given as a kernel: whose it is, what is launched of it, and its run."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from gpuviz.api.run import Run, with_time
+from gpuviz.arch import architecture
 from gpuviz.base.errors import InputError
+from gpuviz.base.waiting import SECONDS
 from gpuviz.cli.no_kernel import refuse
 from gpuviz.compile import Program, compile_arch, compile_cuda, load_program, ptx_program
 from gpuviz.files.suffixes import OPENED
 from gpuviz.integrations.asked import Asked, Call, of_program
 from gpuviz.launch.job import Triple, triple
+from gpuviz.ptx.options import Blocks, Engine, Options
+from gpuviz.run import emulated
+from gpuviz.run import run as base
+from gpuviz.run.run import Level
+from gpuviz.traces.checks import ALL
 
 ARCH = "sm_90"
 Grid = int | Sequence[int] | Callable[[Mapping[str, Any]], Sequence[int]]
@@ -24,6 +34,32 @@ LIBRARIES = {
     "cupyx": "cupy_kernels",
     "cuda": "cuda_core_kernels",
 }
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """How launches are emulated and counted; see `trace`."""
+
+    arch: str = ""
+    level: Level = "sass"
+    record: tuple[int, ...] = (0,)
+    blocks: Blocks = "auto"
+    checks: Sequence[str] = ALL
+    engine: Engine = "auto"
+    seconds: float = SECONDS
+    time: bool = False
+
+    def options(self, record: tuple[int, ...]) -> Options:
+        """For a launch of which these blocks are recorded."""
+        return Options(
+            record=record,
+            path=bool(record),
+            blocks=self.blocks,
+            checks=tuple(self.checks),
+            thorough=tuple(self.checks) != ALL,
+            engine=self.engine,
+            seconds=self.seconds,
+        )
 
 
 def asked(call: Call) -> Asked:
@@ -65,3 +101,16 @@ def _program(call: Call) -> Program:
     if ".version" in text and ".entry" in text:
         return ptx_program(text)
     return compile_cuda(text, arch=target, **call.building.wishes)
+
+
+def of_asked(made: Asked, wishes: Wishes) -> Run:
+    """The run of a launch."""
+    again = partial(_emulated, made, wishes)
+    run = again(wishes.record)
+    return Run(with_time(run, made.job) if wishes.time else run, made.job, again)
+
+
+def _emulated(made: Asked, wishes: Wishes, record: tuple[int, ...]) -> base.Run:
+    arch = architecture(wishes.arch or made.job.program.arch.rstrip("af"))
+    run = emulated.run(made.job, arch, level=wishes.level, options=wishes.options(record))
+    return replace(run, trace=replace(run.trace, notes=(*run.trace.notes, *made.notes)))

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import re
+import subprocess
+import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gpuviz.api.tables import Counts, Lines, findings, lines, side_by_side
 from gpuviz.arguments.given import ArrayArgument
 from gpuviz.base.errors import InputError, UnavailableError
 from gpuviz.compile import demangled
+from gpuviz.files.suffixes import TRACE
+from gpuviz.processes import programs as processes
+from gpuviz.source.kernel_names import plain_name
+from gpuviz.traces import file as trace_file
 from gpuviz.words.language import english
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     import numpy.typing as npt
 
     from gpuviz.api.picture import Picture
@@ -23,6 +29,7 @@ if TYPE_CHECKING:
     from gpuviz.api.time import Limits, Timeline
     from gpuviz.launch.job import Job
     from gpuviz.run import run as base
+    from gpuviz.timing.explained import Explained
     from gpuviz.traces.trace import Trace
     from gpuviz.views.subject import Subject
     from gpuviz.views.time_view import Shown
@@ -182,13 +189,11 @@ class Run:
 
     @cached_property
     def _explained(self) -> Subject:
-        from gpuviz.arch import architecture
-        from gpuviz.run.explained import explain
         from gpuviz.views.subject import Subject
 
         if self._job is None:
             raise UnavailableError("this run is not of a kernel that could be launched here")
-        found = self._run.explained or explain(self._job, architecture(self.arch))
+        found = _explained(self._run, self._job)
         return Subject(found, self.kernel, self._run.trace.source, self.arch)
 
     def compare(self, other: Run) -> Table:
@@ -204,7 +209,6 @@ class Run:
         UnavailableError : there is no GPU, or nothing that could be launched there
         InputError : the GPU is of another architecture than was counted for
         """
-        from gpuviz.api.tracing import with_time
         from gpuviz.gpu import live
         from gpuviz.gpu.client import Gpu
 
@@ -225,17 +229,23 @@ class Run:
         return Run(run, self._job, self._again)
 
     def show(self) -> None:
-        """Open the window with this run, in a process of its own; the program goes on."""
-        from gpuviz.api.window import show
-
-        show(self._run.trace)
+        """Open the window with this run, in a process of its own; the program goes on, and the
+        run's file stays in the folder of temporary files.
+        """
+        name = (
+            re.sub(r"\W+", "-", plain_name(self._run.trace.launch.kernel)).strip("-")[:60] or "run"
+        )
+        file = Path(tempfile.mkdtemp(prefix="gpuviz-")) / f"{name}{TRACE}"
+        trace_file.save(self._run.trace, file)
+        subprocess.Popen(
+            processes.python("gpuviz", "--", str(file)),
+            env=processes.environment(),
+            stdin=subprocess.DEVNULL,
+            start_new_session=True,
+        )
 
     def save(self, path: str | Path) -> Path:
         """Write what was observed as a .gputrace file, which the window opens; the file's path."""
-        from pathlib import Path
-
-        from gpuviz.traces import file as trace_file
-
         trace_file.save(self._run.trace, Path(path))
         return Path(path)
 
@@ -276,3 +286,18 @@ def _cut(sizes: tuple[int, int, int]) -> tuple[int, ...]:
     """`(64, 1, 1)` as `(64,)`."""
     last = max((n for n, size in enumerate(sizes, 1) if size > 1), default=1)
     return sizes[:last]
+
+
+def with_time(run: base.Run, job: Job) -> base.Run:
+    """The run explained, or with a note why no time is modelled of it."""
+    try:
+        return replace(run, explained=_explained(run, job))
+    except UnavailableError as why:
+        return replace(run, trace=replace(run.trace, notes=(*run.trace.notes, str(why))))
+
+
+def _explained(run: base.Run, job: Job) -> Explained:
+    from gpuviz.arch import architecture
+    from gpuviz.run.explained import explain
+
+    return run.explained or explain(job, architecture(run.arch))

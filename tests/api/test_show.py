@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import gpuviz
-from gpuviz.api import window
+from gpuviz.api import run as face
 from gpuviz.traces import file as trace_file
 from tests.test_signals import display
 
@@ -49,8 +49,8 @@ def test_the_window_opens_the_run(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
         began.append(plain(command, **more))
 
     with display() as (name, _):
-        monkeypatch.setattr(window.subprocess, "Popen", popen)
-        monkeypatch.setattr(window.tempfile, "tempdir", str(tmp_path))
+        monkeypatch.setattr(face.subprocess, "Popen", popen)
+        monkeypatch.setattr(face.tempfile, "tempdir", str(tmp_path))
         for variable in ("XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME"):
             monkeypatch.setenv(variable, str(tmp_path / variable))
         monkeypatch.setenv("DISPLAY", name)

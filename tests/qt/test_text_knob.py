@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pytestqt.qtbot import QtBot
 
-from gpuviz.api.exploring import _knob
+from gpuviz.api.lessons import _knob
 from gpuviz.cli.lessons import as_json, as_text
 from gpuviz.course import lesson
 from gpuviz.qt.controls.knobs import TextKnob

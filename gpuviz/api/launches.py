@@ -1,9 +1,10 @@
-"""`gpuviz.sweep`: the counts of many launches, of which one or several things differ."""
+"""`gpuviz.sweep` and `gpuviz.verify`: the counts of many launches, varied or measured."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 from gpuviz.api.lessons import Told, lessons
@@ -11,6 +12,7 @@ from gpuviz.api.run import Run
 from gpuviz.api.table import Cell, Table
 from gpuviz.api.tables import Counts
 from gpuviz.base.errors import Error, InputError
+from gpuviz.run.run import Level
 
 Launch = Callable[..., Run | Counts | Told]
 
@@ -54,3 +56,27 @@ def _outcome(launch: Launch, cell: Mapping[str, Any]) -> dict[str, Cell]:
 
 def _plain(value: Any) -> Cell:
     return value if isinstance(value, int | float | str) else str(value)
+
+
+class Verification(Table):
+    """A row for each quantity of each launch; `equal` says whether none differs unexplained."""
+
+    equal: bool = True
+
+
+def verify(path: str | Path, *, level: Level = "sass") -> Verification:
+    """Predict every launch of a file of measurements, as `gpuviz verify FILE` does.
+
+    Raises
+    ------
+    InputError, FormatError : the file cannot be read, or is none of measurements
+    """
+    from gpuviz.run import verification
+
+    measured = verification.load(Path(path))
+    found = verification.compare(measured, level)
+    rows = [(c.launch, c.quantity, c.predicted, c.measured, c.difference, c.note) for c in found]
+    columns = ("launch", "quantity", "predicted", "measured", "difference", "note")
+    table = Verification(columns, rows, f"{measured.device}, {measured.arch}")
+    table.equal = all(c.equal for c in found)
+    return table
