@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import get_args
 
-from gpuviz.cli.launch import add_budget, add_engine, at_least_one
+from gpuviz.cli.launch import add_engine, add_seconds, at_least_one
 from gpuviz.cli.waiting import Waiting
 from gpuviz.ptx.options import Blocks, Options
 
@@ -30,7 +30,7 @@ def add_counting(parser: argparse.ArgumentParser) -> None:
         "default: all if there is time for it, else classes, else a sample",
     )
     add_engine(parser)
-    add_budget(parser)
+    add_seconds(parser)
 
 
 def _blocks(text: str) -> int | str:
@@ -44,7 +44,7 @@ def options_of(arguments: argparse.Namespace) -> Options:
         record=(),
         blocks=arguments.blocks if named else "all",
         max_blocks=None if named else arguments.blocks,
-        seconds=arguments.budget,
+        seconds=arguments.seconds,
         progress=Waiting(),
         engine=arguments.engine,
     )

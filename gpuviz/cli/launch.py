@@ -72,10 +72,11 @@ def add_engine(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_budget(parser: argparse.ArgumentParser) -> None:
+def add_seconds(parser: argparse.ArgumentParser) -> None:
     """The argument that says how long a launch may take."""
     parser.add_argument(
         "--budget",
+        dest="seconds",
         type=_seconds,
         default=Options.seconds,
         metavar="SECONDS",

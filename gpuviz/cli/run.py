@@ -11,7 +11,7 @@ from gpuviz.arch import Architecture, architecture
 from gpuviz.base.errors import KernelFault, UnavailableError, UnsupportedError
 from gpuviz.cli import checking
 from gpuviz.cli.device import add_device
-from gpuviz.cli.launch import add_budget, add_engine, add_launch, at_least_one, jobs
+from gpuviz.cli.launch import add_engine, add_launch, add_seconds, at_least_one, jobs
 from gpuviz.cli.table import table
 from gpuviz.compile import demangled
 from gpuviz.gpu import live
@@ -42,7 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     add_launch(parser)
     add_engine(parser)
-    add_budget(parser)
+    add_seconds(parser)
     checking.add_check(parser)
     add_device(parser)
     parser.add_argument(
@@ -81,7 +81,7 @@ def run(arguments: argparse.Namespace) -> int:
         emulation = Options(
             record=(),
             engine=arguments.engine,
-            seconds=arguments.budget,
+            seconds=arguments.seconds,
             checks=checks,
             thorough=thorough,
         )

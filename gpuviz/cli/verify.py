@@ -9,7 +9,7 @@ from pathlib import Path
 from gpuviz.base.errors import UnavailableError
 from gpuviz.cli.consent import add_trust, refusal, settle
 from gpuviz.cli.device import add_device
-from gpuviz.cli.launch import add_budget, add_engine
+from gpuviz.cli.launch import add_engine, add_seconds
 from gpuviz.cli.table import table
 from gpuviz.gpu import live
 from gpuviz.gpu.client import Gpu
@@ -48,7 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="compare times, traffic of caches and what limits, instead of counts",
     )
     add_engine(parser)
-    add_budget(parser)
+    add_seconds(parser)
     add_device(parser)
     add_trust(parser)
     parser.add_argument("--all", action="store_true", help="list equal quantities too")
@@ -60,10 +60,10 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.time:
         from gpuviz.cli.verify_time import run_time
 
-        options = Options(engine=arguments.engine, seconds=arguments.budget)
+        options = Options(engine=arguments.engine, seconds=arguments.seconds)
         return run_time(verification.load(arguments.file), options, arguments.json)
     measured = _measured(arguments)
-    options = Options(record=(), engine=arguments.engine, seconds=arguments.budget)
+    options = Options(record=(), engine=arguments.engine, seconds=arguments.seconds)
     found = verification.compare(measured, arguments.level, _progress, options)
     different = [c for c in found if not c.equal]
     if arguments.json:

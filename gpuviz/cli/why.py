@@ -9,7 +9,7 @@ from typing import Any
 
 from gpuviz.arch import architecture
 from gpuviz.base.errors import InputError
-from gpuviz.cli.launch import add_budget, add_engine, add_launch, jobs
+from gpuviz.cli.launch import add_engine, add_launch, add_seconds, jobs
 from gpuviz.cli.painter import painter_for
 from gpuviz.cli.table import table
 from gpuviz.compile import demangled
@@ -44,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     add_launch(parser)
     add_engine(parser)
-    add_budget(parser)
+    add_seconds(parser)
     parser.add_argument("--role", metavar="NAME", help="of a lesson with several launches, which")
     parser.add_argument(
         "--warm", action="store_true", help="the data is in L2 already (default: in memory only)"
@@ -75,7 +75,7 @@ def run(arguments: argparse.Namespace) -> int:
         roles = ", ".join(chosen)
         raise InputError(f"{arguments.out} is of one launch: choose it by --role, of: {roles}")
     arch = architecture(arguments.arch)
-    options = Options(engine=arguments.engine, seconds=arguments.budget)
+    options = Options(engine=arguments.engine, seconds=arguments.seconds)
     subjects = {}
     for role, job in chosen.items():
         found = explain(

@@ -27,7 +27,7 @@ class Variant:
 
     A `prebuilt` one is of the PTX that ships: it waits for no compiler, and has no machine code.
     Without a `library` launches are looked up in what ships. `checks` are what is looked for,
-    `budget` the seconds that the emulation of a launch may take.
+    `seconds` how long the emulation of a launch may take.
     """
 
     lesson: Lesson
@@ -37,7 +37,7 @@ class Variant:
     prebuilt: bool = False
     library: Library | None = None
     checks: tuple[str, ...] = ()
-    budget: float = SECONDS
+    seconds: float = SECONDS
 
 
 @dataclass(frozen=True, eq=False)

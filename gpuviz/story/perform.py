@@ -59,7 +59,7 @@ def perform(
     prebuilt: bool = False,
     library: Library | None = None,
     checks: tuple[str, ...] = (),
-    budget: float = SECONDS,
+    seconds: float = SECONDS,
     begun: Performance | None = None,
 ) -> Performance:
     """Run every launch of a lesson and tell its story.
@@ -68,7 +68,7 @@ def perform(
     of a launch in place of its recordings.
     `prebuilt` launches the PTX that ships, which is there at once; it has no machine code.
     `checks` are looked for (`gpuviz.traces.checks`) where the NumPy engine runs a launch anyway;
-    what takes longer than the `budget`, in seconds, is counted from some of its blocks.
+    what takes longer than so many `seconds` is counted from some of its blocks.
     Companions are emulated only where a performance that has been `begun` is gone on with: that
     may take many seconds, and a story does not wait for it.
 
@@ -99,7 +99,7 @@ def perform(
             path=plan.path,
             checks=() if plan.companion_of else tuple(dict.fromkeys((*plan.checks, *checks))),
             thorough=False,
-            seconds=budget,
+            seconds=seconds,
             progress=part,
             cancel=cancel,
         )

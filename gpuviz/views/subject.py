@@ -64,7 +64,7 @@ def explained(variant: Variant, plan: Plan, progress: Progress, cancel: Cancel) 
     from gpuviz.story.perform import job_of
 
     job = job_of(plan, variant.arch, variant.prebuilt, variant.library)
-    options = Options(seconds=variant.budget)
+    options = Options(seconds=variant.seconds)
     found = explain(
         job, architecture(variant.arch), options=options, progress=progress, cancel=cancel
     )

@@ -211,12 +211,12 @@ class FakePerform:
         prebuilt: bool = False,
         library: Library | None = None,
         checks: tuple[str, ...] = (),
-        budget: float = 60.0,
+        seconds: float = 60.0,
         begun: Performance | None = None,
     ) -> Performance:
         """The performance of a lesson; of PTX that ships only if there is some."""
         self.checked.append(checks)
-        self.budgets.append(budget)
+        self.budgets.append(seconds)
         if prebuilt and not self.ships:
             raise UnavailableError("has to be compiled")
         self.asked.append(dict(values))

@@ -46,7 +46,7 @@ def change_all(dialog: PreferencesDialog) -> None:
     QTest.mouseClick(dialog.calm, LEFT)
     dialog.language.setCurrentIndex(dialog.language.findData("es"))
     dialog.use.setCurrentIndex(dialog.use.findData(0.25))
-    dialog.budget.setCurrentIndex(dialog.budget.findData(300.0))
+    dialog.seconds.setCurrentIndex(dialog.seconds.findData(300.0))
 
 
 def state(window: Window) -> tuple[object, ...]:
@@ -56,7 +56,7 @@ def state(window: Window) -> tuple[object, ...]:
         window.player.state.calm,
         window.settings.text("language", ""),
         window.meter.state.use,
-        window.director.budget,
+        window.director.seconds,
     )
 
 
@@ -101,7 +101,7 @@ def test_every_theme_can_be_chosen_and_every_control_has_a_name(
         dialog.calm,
         dialog.language,
         dialog.use,
-        dialog.budget,
+        dialog.seconds,
         dialog.recording.choose,
         dialog.everything,
     )
@@ -215,7 +215,7 @@ def test_settings_that_make_no_sense_are_as_usual(
     window = make()
     assert (window.theme.look.scale, window.player.state.speed) == (1.0, 1.0)
     assert window.source.tabs.currentIndex() == 0 and window.meter.state.use in USES
-    assert window.director.budget in CHOICES
+    assert window.director.seconds in CHOICES
     window.actions_["edit.preferences"].trigger()
     dialog = window.features.preferences
     assert dialog is not None
@@ -293,5 +293,5 @@ def test_a_launch_is_given_the_time_that_was_chosen(
     qtbot.waitUntil(lambda: bool(perform.budgets))
     assert set(perform.budgets) == {60.0}
     dialog = prefer(window)
-    dialog.budget.setCurrentIndex(dialog.budget.findData(15.0))
+    dialog.seconds.setCurrentIndex(dialog.seconds.findData(15.0))
     qtbot.waitUntil(lambda: perform.budgets[-1] == 15.0)

@@ -62,9 +62,9 @@ class PreferencesDialog(QDialog):
         self.use = _combo(
             tr("Share of the GPU's time"), {use: _use_name(use) for use in USES}, theme
         )
-        self.budget = _combo(
+        self.seconds = _combo(
             tr("Time to emulate a launch"),
-            {seconds: _budget_name(seconds) for seconds in CHOICES},
+            {seconds: _seconds_name(seconds) for seconds in CHOICES},
             theme,
         )
         self.recording = RecordingRow()
@@ -82,7 +82,7 @@ class PreferencesDialog(QDialog):
         super().reject()
 
     def _wire(self) -> None:
-        for combo in (self.theme, self.language, self.use, self.budget):
+        for combo in (self.theme, self.language, self.use, self.seconds):
             combo.currentIndexChanged.connect(self._apply)
         self.text.valueChanged.connect(self._apply)
         self.calm.toggled.connect(self._apply)
@@ -125,7 +125,7 @@ class PreferencesDialog(QDialog):
             ),
             (
                 tr("Time to emulate a launch"),
-                self.budget,
+                self.seconds,
                 self._note(
                     tr("What takes longer is counted from some of its blocks, and says so.")
                 ),
@@ -170,7 +170,7 @@ class PreferencesDialog(QDialog):
             (self.theme, now.theme),
             (self.language, self._store.language()),
             (self.use, now.use),
-            (self.budget, now.budget),
+            (self.seconds, now.seconds),
         )
         for combo, value in shown:
             with QSignalBlocker(combo):
@@ -195,7 +195,7 @@ class PreferencesDialog(QDialog):
                 calm=self.calm.isChecked(),
                 language=kept,
                 use=float(self.use.currentData()),
-                budget=float(self.budget.currentData()),
+                seconds=float(self.seconds.currentData()),
                 recording=self.recording.file,
             )
         )
@@ -210,7 +210,7 @@ class PreferencesDialog(QDialog):
         for made in self._notes:
             made.setMaximumWidth(look.px(_NOTES))
         row = self.recording
-        combos = (self.theme, self.language, self.use, self.budget)
+        combos = (self.theme, self.language, self.use, self.seconds)
         for control in (*combos, self.text, row, row.said):
             control.setMinimumWidth(look.px(_CONTROLS))
         QTimer.singleShot(0, self, self.adjustSize)
@@ -277,7 +277,7 @@ def _theme_name(mode: str) -> str:
     return tr(NAMES[mode])
 
 
-def _budget_name(seconds: float) -> str:
+def _seconds_name(seconds: float) -> str:
     if seconds < 60:
         return tr("at most {n} s", n=round(seconds))
     return tr("at most {n} min", n=round(seconds / 60))

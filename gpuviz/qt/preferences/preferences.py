@@ -24,7 +24,7 @@ class Preferences:
     calm: bool
     language: str
     use: float
-    budget: float
+    seconds: float
     recording: str = ""
 
 
@@ -46,7 +46,7 @@ class PreferenceStore:
             self.motion.reduced,
             self._settings.text("language", ""),
             self._meter.state.use,
-            self._core.director.budget,
+            self._core.director.seconds,
             self._settings.text(RECORDING, ""),
         )
 
@@ -65,8 +65,8 @@ class PreferenceStore:
             self.motion.reduce(wanted.calm)
         if wanted.use != now.use:
             self._meter.set_use(wanted.use)
-        if wanted.budget != now.budget:
-            self._core.director.set_budget(wanted.budget)
+        if wanted.seconds != now.seconds:
+            self._core.director.set_seconds(wanted.seconds)
         if wanted.recording != now.recording:
             self._choose(wanted.recording)
             self._core.director.run()
@@ -74,7 +74,7 @@ class PreferenceStore:
             "theme": wanted.theme,
             "scale": wanted.scale,
             "gpu_use": wanted.use,
-            "emulation_seconds": wanted.budget,
+            "emulation_seconds": wanted.seconds,
             KEY: str(wanted.calm).lower(),
             "language": wanted.language,
             RECORDING: wanted.recording,

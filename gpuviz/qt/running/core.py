@@ -75,7 +75,7 @@ def as_left(
     arch = settings.text("arch", ARCH, sms)
     checks = checks_of(settings.text("checks", "all"))
     director = Director(player, comparison, perform, arch, level, session, parent, checks)
-    director.set_budget(_kept(settings, "emulation_seconds", SECONDS, CHOICES))
+    director.set_seconds(_kept(settings, "emulation_seconds", SECONDS, CHOICES))
     meter = Meter(sources, parent)
     meter.by_itself = settings.flag(LIVE, True)
     meter.set_use(use_of(settings))
@@ -113,7 +113,7 @@ def keep(core: Core) -> None:
         "arch": core.director.arch,
         "level": core.director.level,
         "checks": ",".join(core.director.checks) or "none",
-        "emulation_seconds": core.director.budget,
+        "emulation_seconds": core.director.seconds,
         "compare_arch": core.comparison.arch,
         "gpu_use": core.meter.state.use,
         LIVE: str(core.meter.by_itself).lower(),
@@ -141,4 +141,4 @@ def start_over(core: Core) -> None:
         core.director.set_arch(ARCH)
         core.director.set_level(LEVEL)
         core.director.set_checks(ALL)
-        core.director.set_budget(SECONDS)
+        core.director.set_seconds(SECONDS)

@@ -77,7 +77,7 @@ class Director(QObject):
         super().__init__(parent)
         self._player, self._comparison = player, comparison
         self._arch, self._level, self._checks = arch, level, checks
-        self._budget = SECONDS
+        self._seconds = SECONDS
         self._session = session
         self._lecture: Path | None = None
         self._told: Lesson | None = None
@@ -113,9 +113,9 @@ class Director(QObject):
         return self._checks
 
     @property
-    def budget(self) -> float:
+    def seconds(self) -> float:
         """Seconds that the emulation of a launch may take."""
-        return self._budget
+        return self._seconds
 
     @property
     def lecture(self) -> Path | None:
@@ -153,10 +153,10 @@ class Director(QObject):
             self.checks_changed.emit(checks)
             self.run()
 
-    def set_budget(self, budget: float) -> None:
+    def set_seconds(self, seconds: float) -> None:
         """Give launches so many seconds each."""
-        if budget != self._budget:
-            self._budget = budget
+        if seconds != self._seconds:
+            self._seconds = seconds
             self.run()
 
     def set_lecture(self, lecture: Path | None) -> None:
@@ -246,7 +246,7 @@ class Director(QObject):
             self._level,
             library=library,
             checks=self._checks,
-            budget=self._budget,
+            seconds=self._seconds,
         )
         if not other.on:
             return (a,)

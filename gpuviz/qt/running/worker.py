@@ -37,7 +37,7 @@ class Perform(Protocol):
         prebuilt: bool,
         library: Library | None,
         checks: tuple[str, ...],
-        budget: float,
+        seconds: float,
         begun: Performance | None,
     ) -> Performance:
         """The performance, or an `errors.Error`; of the PTX that ships if `prebuilt`.
@@ -172,7 +172,7 @@ class Performer(QObject):
             prebuilt=variant.prebuilt,
             library=variant.library,
             checks=variant.checks,
-            budget=variant.budget,
+            seconds=variant.seconds,
             begun=begun[number] if begun else None,
         )
 
