@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import Literal
 
 from gpuviz.ptx.text.ir import Addr, Function, Instruction, Reg, Sym, Vec
-from gpuviz.ptx.text.registers import registers_read
+from gpuviz.ptx.text.isa import addresses, kind_of, registers_read, value_of
 
 _SIDES = {1: (4096,), 2: (64, 64), 3: (16, 16, 16)}  # for a first try
 _SHAPES = {"1d": 1, "2d": 2, "3d": 3, "a1d": 2, "a2d": 3}
 _ELEMENTS = {"f32": "f32", "u32": "u8", "s32": "i32"}
 _BITS = {"b8": "u8", "b16": "u16", "b32": "f32", "b64": "f32"}
 _LAYERS = 4
-READS = {"tex", "tld4", "suld", "sust"}
 
 
 def image_read(function: Function, parameter: str, offset: int) -> str:
@@ -35,7 +34,7 @@ def image_use(
 def _first_use(function: Function, parameter: str, offset: int) -> Instruction | None:
     """Of the image itself; of any, where it is not seen which is which."""
     named = _copies(function, parameter, offset)
-    every = [at for at in function.body if at.opcode.name in READS]
+    every = [at for at in function.body if kind_of(at) == "image"]
     return next((at for at in every if _handle(at) in named), next(iter(every), None))
 
 
@@ -56,7 +55,7 @@ def _copies(function: Function, parameter: str, offset: int) -> set[Reg]:
 
 
 def _handle(at: Instruction) -> object:
-    place = at.operands[0 if at.opcode.name == "sust" else 1]
+    (place,) = addresses(at)
     base = place.items[0] if isinstance(place, Vec) and place.items else None
     return base.base if isinstance(base, Addr) else None
 
@@ -71,7 +70,7 @@ def _image(function: Function, at: Instruction) -> str:
     if at.opcode.name in ("tex", "tld4"):
         kind, count = _ELEMENTS.get(mods[-2], "f32"), _used(function, at)
     else:
-        value = at.operands[1 if at.opcode.name == "sust" else 0]
+        value = value_of(at)
         bits = next((mod for mod in reversed(mods) if mod in _BITS), "b32")
         kind = _BITS[bits]
         count = (len(value.items) if isinstance(value, Vec) else 1) * (2 if bits == "b64" else 1)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from gpuviz.launch.images import READS
 from gpuviz.ptx.simt.program import reachable
 from gpuviz.ptx.text.ir import Instruction, Module
+from gpuviz.ptx.text.isa import kind_of
 
 
 def not_modelled(module: Module, entry: str) -> str:
     """What counts do not tell of a kernel, "" where they tell all."""
     every = [at for f in reachable(module, module.by_name[entry]) for at in f.body]
-    images = [at for at in every if at.opcode.name in READS]
+    images = [at for at in every if kind_of(at) == "image"]
     maps = [at for at in every if at.opcode.name == "tensormap"]
     return "; ".join((*_of_images(images), *_of_maps(maps)))
 

@@ -11,14 +11,14 @@ from dataclasses import dataclass, field
 
 from gpuviz.base.errors import Error
 from gpuviz.compile import Program, again
-from gpuviz.ptx.text.ir import Addr, Function, Instruction, Operand, Reg, Sym
+from gpuviz.ptx.text.ir import Addr, Function, Instruction, Operand, Sym
+from gpuviz.ptx.text.isa import ACCESSES, kind_of, registers_in, registers_written, sources
 from gpuviz.ptx.text.parser import parse
 from gpuviz.source.spread import Place, Spread, spread
 
 Operands = Mapping[int, Place]
 """By line of the PTX text; what comes from nowhere in the source is left out."""
 
-_MEMORY = ("ld", "ldu", "st", "atom", "red", "cp")
 _DEEP = 64  # instructions that an address is followed back through
 
 
@@ -74,17 +74,16 @@ class _Accesses:
 
     def __post_init__(self) -> None:
         self._made = {
-            register: instruction
+            register.index: instruction
             for instruction in self.function.body
-            if instruction.opcode.name not in ("st", "red")
-            for register in _registers(instruction.operands[:1])
+            for register in registers_written(instruction)
         }
 
     def by_line(self, line_of: Callable[[int], int] = _same) -> dict[int, list[Instruction]]:
         """By line of the source, in the order of the program."""
         found: dict[int, list[Instruction]] = {}
         for one in self.function.body:
-            if one.opcode.name in _MEMORY and "param" not in one.opcode.mods:
+            if kind_of(one) in ACCESSES and "param" not in one.opcode.mods:
                 found.setdefault(line_of(one.line), []).append(one)
         return found
 
@@ -108,24 +107,14 @@ class _Accesses:
         while waiting and len(seen) < _DEEP:
             operand = waiting.pop()
             names |= set(_names(operand))
-            for register in set(_registers([operand])) - seen:
+            for register in {one.index for one in registers_in([operand])} - seen:
                 seen.add(register)
                 source = self._made.get(register)
                 if source is not None and source.pc in stops:
                     pcs.add(source.pc)
                 elif source is not None:
-                    waiting += source.operands[1:]
+                    waiting += sources(source)
         return pcs, names
-
-
-def _registers(operands: Iterable[Operand]) -> Iterable[int]:
-    for operand in operands:
-        if isinstance(operand, Reg):
-            yield operand.index
-        elif isinstance(operand, Addr) and isinstance(operand.base, Reg):
-            yield operand.base.index
-        else:
-            yield from _registers(getattr(operand, "items", ()))
 
 
 def _names(operand: Operand) -> Iterable[str]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from gpuviz.ptx.text.flow import Span
 from gpuviz.ptx.text.ir import Function, Instruction, Vec
+from gpuviz.ptx.text.isa import MATRIX_ROWS, kind_of, value_of
 from gpuviz.ptx.text.stream import type_bytes
 from gpuviz.sass.listing import SassInstruction
 from gpuviz.sass.merge import Piece
@@ -54,9 +55,9 @@ def width_of(instruction: Instruction) -> int:
     if name == "cp":
         size = instruction.operands[2]
         return int(getattr(size, "value", 4))
-    if name in ("ldmatrix", "stmatrix"):
+    if name in MATRIX_ROWS:
         return 16  # a lane names a row; what it gets is of other lanes' rows
-    value = instruction.operands[1 if name in ("st", "red") else 0]
+    value = value_of(instruction)
     count = len(value.items) if isinstance(value, Vec) else 1
     return count * (16 if mods[-1] == "b128" else type_bytes(mods[-1]))
 
@@ -81,13 +82,14 @@ def may_be(sass: SassInstruction, instruction: Instruction) -> bool:
     """Whether machine code on the line of a PTX instruction may be its access."""
     if sass.memory is None or sass.spill:
         return False
-    name, op = instruction.opcode.name, sass.memory.op
-    wanted = {"ld": "load", "ldu": "load", "st": "store"}.get(name, op)
+    kind = kind_of(instruction)
     spaces = {m.partition("::")[0] for m in instruction.opcode.mods}
     known = sass.memory.space if sass.memory.space in _SPACES else ""
-    return op == wanted and (
+    if kind in ("load", "store") and kind != sass.memory.op:
+        return False
+    return (
         not known
         or known in spaces
-        or name in ("atom", "red", "cp")
+        or kind not in ("load", "store")
         or spaces.isdisjoint((*_SPACES, "const"))
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gpuviz.ptx.text.ir import Instruction
+from gpuviz.ptx.text.isa import kind_of
 from gpuviz.sass.plan import Difference, Match, Plan
 
 
@@ -27,7 +28,8 @@ def differences(plan: Plan) -> tuple[Difference, ...]:
 
 
 def _text(match: Match, at: Instruction, plan: Plan) -> str:
-    name = {"ld": "load", "st": "store", "ldu": "load"}.get(at.opcode.name, "access")
+    kind = kind_of(at)
+    name = kind if kind in ("load", "store") else "access"
     if match.kind == "widened":
         members = 1 + sum(m.into == match.pc for m in plan.matches.values())
         return (

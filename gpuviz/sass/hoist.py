@@ -13,7 +13,7 @@ from collections.abc import Collection, Mapping, Sequence, Set
 
 from gpuviz.ptx.text.flow import Span, spans
 from gpuviz.ptx.text.ir import Function, Instruction
-from gpuviz.ptx.text.registers import registers_in, registers_read, registers_written
+from gpuviz.ptx.text.isa import registers_in, registers_read, registers_written
 from gpuviz.sass.flow import SassBlock, loops
 from gpuviz.sass.sink import moved, places_of, plain_load
 

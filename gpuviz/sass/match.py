@@ -19,6 +19,7 @@ from dataclasses import replace
 
 from gpuviz.ptx.text.flow import Span, spans
 from gpuviz.ptx.text.ir import Function, Module
+from gpuviz.ptx.text.isa import ATOMICS, kind_of
 from gpuviz.sass.accesses import Access, accesses_of, by_base, may_be
 from gpuviz.sass.differences import differences
 from gpuviz.sass.flow import SassBlock, sass_blocks
@@ -145,7 +146,7 @@ class _Matching:
 
     def _group(self, members: Sequence[Access], shares: Mapping[int, Shares]) -> list[Match]:
         """The first version of a group stands for the others, which are copies of it."""
-        if members[0].instruction.opcode.name in ("atom", "red"):
+        if kind_of(members[0].instruction) in ATOMICS:
             return [atomic(m, shares.values()) for m in members]
         mine = {n: share for n, known in shares.items() if (share := known.of(members)) != []}
         if not mine and members[0].pc in self._unrolled.chunks:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from gpuviz.ptx.text.ir import Function, Instruction
+from gpuviz.ptx.text.isa import ACCESSES, kind_of
 from gpuviz.sass.counted_loops import Loop, counted_loops
 from gpuviz.sass.flow import SassBlock, name_of
 from gpuviz.sass.listing import SassInstruction
@@ -81,16 +82,14 @@ def is_data(instruction: Instruction) -> bool:
     )
 
 
-_MEMORY = ("ld", "ldu", "st", "atom", "red", "ldmatrix", "stmatrix")
-
-
 def is_memory(instruction: Instruction) -> bool:
     """Loads, stores, atomics and copies of lanes outside parameter space; no bulk copies."""
     opcode = instruction.opcode
-    if opcode.name == "cp":
+    kind = kind_of(instruction)
+    if kind == "copy":
         return {"async", "global"} <= set(opcode.mods) and "bulk" not in opcode.mods
     spaces = {m.partition("::")[0] for m in opcode.mods}
-    return opcode.name in _MEMORY and "param" not in spaces
+    return kind in ACCESSES and "param" not in spaces
 
 
 def _copies(found: Sequence[SassInstruction]) -> int:

@@ -16,7 +16,7 @@ from dataclasses import replace
 
 from gpuviz.ptx.text.flow import branch_targets, ends_block
 from gpuviz.ptx.text.ir import Function, Instruction
-from gpuviz.ptx.text.registers import registers_in
+from gpuviz.ptx.text.isa import WRITES, kind_of, registers_in
 from gpuviz.sass.flow import SassBlock
 
 
@@ -70,7 +70,7 @@ def _straight(function: Function, start: int) -> int:
     targets = {function.labels[t] for i in function.body for t in branch_targets(function, i)}
     for n in range(start + 1, len(function.body)):
         i = function.body[n]
-        stores = i.opcode.name in ("st", "atom", "red", "cp") and i.guard is None
+        stores = kind_of(i) in WRITES and i.guard is None
         if n in targets or ends_block(i) or stores:
             return n
     return len(function.body)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from gpuviz.ptx.text.flow import Span
 from gpuviz.ptx.text.ir import Addr, Function, Imm, Instruction, Operand, Reg, Sym
+from gpuviz.ptx.text.isa import registers_written
 
 Terms = tuple[tuple[str, int], ...]  # atom and factor, sorted; no factor is 0
 
@@ -82,9 +83,10 @@ class Values:
         return self._body[span.start : span.end]
 
     def _execute(self, at: Instruction, here: dict[int, Form], block: int) -> None:
-        for register in targets(at):
-            known = self._value(at, here, block) if len(targets(at)) == 1 else None
-            here[register] = known or atom(f"pc{at.pc}.{register}")
+        written = registers_written(at)
+        for register in written:
+            known = self._value(at, here, block) if len(written) == 1 else None
+            here[register.index] = known or atom(f"pc{at.pc}.{register.index}")
 
     def _address(self, operand: Addr, here: Mapping[int, Form], block: int) -> Form:
         if operand.base is None:
@@ -131,8 +133,8 @@ def _single_homes(function: Function, blocks: Sequence[Span]) -> dict[int, int]:
     homes: dict[int, list[int]] = {}
     for number, span in enumerate(blocks):
         for instruction in function.body[span.start : span.end]:
-            for register in targets(instruction):
-                homes.setdefault(register, []).append(number)
+            for register in registers_written(instruction):
+                homes.setdefault(register.index, []).append(number)
     return {register: found[0] for register, found in homes.items() if len(found) == 1}
 
 
@@ -149,27 +151,3 @@ def _product(name: str, mods: tuple[str, ...], found: list[Form]) -> Form | None
 
 def _floating(at: Instruction) -> bool:
     return bool(at.opcode.mods) and at.opcode.mods[-1][0] in "f" or "bf16" in at.opcode.mods
-
-
-def targets(instruction: Instruction) -> tuple[int, ...]:
-    """Indices of the registers an instruction writes."""
-    name = instruction.opcode.name
-    if name in ("st", "red", "bra", "brx", "ret", "exit", "bar", "barrier", "call", "cp") or (
-        not instruction.operands
-    ):
-        return _returned(instruction) if name == "call" else ()
-    return registers(instruction.operands[0])
-
-
-def _returned(call: Instruction) -> tuple[int, ...]:
-    return registers(call.operands[0]) if call.operands else ()
-
-
-def registers(operand: Operand) -> tuple[int, ...]:
-    """Indices of the registers in an operand: one, or those of a vector or a pair."""
-    if isinstance(operand, Reg):
-        return (operand.index,)
-    parts = getattr(operand, "items", None) or tuple(
-        p for p in (getattr(operand, "first", None), getattr(operand, "second", None)) if p
-    )
-    return tuple(r for part in parts for r in registers(part))

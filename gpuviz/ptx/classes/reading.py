@@ -32,7 +32,6 @@ from gpuviz.ptx.compiled.graph import (
     live_in,
     parts_of,
     slot_registers,
-    targets,
     written,
 )
 from gpuviz.ptx.decode.locate import space_named
@@ -40,15 +39,13 @@ from gpuviz.ptx.decode.outline import param_accesses
 from gpuviz.ptx.simt.program import Program
 from gpuviz.ptx.simt.values import adapter, immediate
 from gpuviz.ptx.text.ir import Addr, Imm, Instruction, Not, Operand, Reg, Sym, Vec
+from gpuviz.ptx.text.isa import ACCESSES, ATOMICS, addresses, kind_of, targets
 
 _AXES = {"%ctaid.x": 0, "%ctaid.y": 1, "%ctaid.z": 2}
 _AXES |= {name.replace("%ctaid", "%clusterid"): axis for name, axis in _AXES.items()}
 _SIZES = {"%ntid": "block", "%nctaid": "grid", "%nclusterid": "grid"}
 _TIMES = ("%clock", "%clock64", "%globaltimer", "%globaltimer_lo")
-_WARP = frozenset({"vote", "match", "activemask", "elect", "redux"})
 _COPY = 3  # operands of an asynchronous copy, and then how much of it is copied
-_ADDRESS = {"ld": (1,), "ldu": (1,), "st": (0,), "atom": (1,), "red": (0,), "cp": (0, 1)}
-_ADDRESS |= {"ldmatrix": (1,), "stmatrix": (0,)}
 
 
 @dataclass(frozen=True)
@@ -168,7 +165,7 @@ class Reader:
     def _met(self, block: Block) -> Iterator[tuple[int, Known]]:
         """What a barrier hands out that gathers predicates."""
         at = block.end.at
-        if block.end.how == "barrier" and at is not None and "red" in at.opcode.mods:
+        if block.end.how == "barrier" and at is not None and targets(at):
             found = _all_or_none([self._operand(at.operands[-1], "pred", block.place)])
             if isinstance(found, list):
                 regs = (t for t in targets(at) if isinstance(t, Reg))
@@ -183,7 +180,7 @@ class Reader:
             return self._loaded(op)
         if name == "st":
             return self._stored(op)
-        if name in ("atom", "red"):
+        if kind_of(at) in ATOMICS:
             return [None]
         if name == "cvta":
             value = self._operand(at.operands[1], at.opcode.mods[-1], op.place)
@@ -195,7 +192,7 @@ class Reader:
         if name == "match":
             value = self._operand(at.operands[1], at.opcode.mods[-1], op.place)
             return value if isinstance(value, _Unset) else [value and Value(NONE, value.needs)]
-        if name in ("mov", *_WARP) or operation(at.opcode, len(targets(at))) is None:
+        if name == "mov" or operation(at.opcode, len(targets(at))) is None:
             if name == "mov" and not any(isinstance(o, Vec) for o in at.operands):
                 return self._moved(op)
             return self._any_way(op)
@@ -418,7 +415,7 @@ class Reader:
         if end.how == "table" and at is not None:
             wanted.append(at.operands[0])
         if end.how == "barrier" and at is not None:
-            wanted += at.operands[1:-1] if "red" in at.opcode.mods else at.operands
+            wanted += at.operands[1:-1] if targets(at) else at.operands
         for operand in wanted:
             found.needs |= self._alike(operand, block.place, "a branch or barrier", at)
         first = block.synchronised
@@ -440,7 +437,7 @@ class Reader:
     def _accesses(self, op: Op, found: Reading) -> None:
         """The addresses of an access, and who makes it."""
         at, name = op.at, op.at.opcode.name
-        if name not in _ADDRESS or space_named(at.opcode.mods) == "param":
+        if kind_of(at) not in ACCESSES or space_named(at.opcode.mods) == "param":
             return
         if name == "cp" and len(at.operands) < _COPY:
             return
@@ -449,14 +446,15 @@ class Reader:
             if operand is at.guard or name == "cp":
                 needs |= self._alike(operand, op.place, "whether memory is accessed", at)
         shifts: list[Shift] = []
-        for index in _ADDRESS[name]:
-            value = self._operand(at.operands[index], "u64", op.place)
+        places = addresses(at)
+        for operand in places:
+            value = self._operand(operand, "u64", op.place)
             if value is None and self._seen is None:
                 raise Unproved(f"the address{_at(at)} depends on what memory holds")
             if isinstance(value, Value):
                 needs |= value.needs
                 shifts.append(value.shift)
-        whole = len(shifts) == len(_ADDRESS[name])
+        whole = len(shifts) == len(places)
         site = Site(shifts[0], (*shifts, NONE)[1], needs) if whole else None
         found.sites.setdefault(at.pc, []).append(site)
 

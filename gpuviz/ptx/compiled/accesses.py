@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from gpuviz.ptx.compiled.graph import Copy, Graph, Op, parts_of, targets, written
+from gpuviz.ptx.compiled.graph import Copy, Graph, Op, parts_of, written
 from gpuviz.ptx.compiled.writing import NotTaken
 from gpuviz.ptx.decode.atomics import _form, stays_atomic
 from gpuviz.ptx.decode.locate import describe, space_named
@@ -21,6 +21,15 @@ from gpuviz.ptx.decode.outline import param_accesses
 from gpuviz.ptx.simt.program import Program
 from gpuviz.ptx.tensor.whole_matrices import moved_matrix, moves_of
 from gpuviz.ptx.text.ir import Addr, Imm, Operand, Reg, Sym, Vec
+from gpuviz.ptx.text.isa import (
+    ACCESSES,
+    ATOMICS,
+    MATRIX_ROWS,
+    addresses,
+    kind_of,
+    targets,
+    value_of,
+)
 from gpuviz.ptx.text.stream import type_bytes
 from gpuviz.traces.trace import MATRICES, MemoryInstruction
 from gpuviz.traces.trace import Op as Kind
@@ -28,10 +37,7 @@ from gpuviz.traces.trace import Op as Kind
 GENERIC = ("const", "global", "local", "shared")
 _COMMUTING = ("add", "and", "or", "xor", "min", "max", "inc", "dec")
 _OPERATIONS = (*_COMMUTING, "exch", "cas")
-_MATRICES = ("ldmatrix", "stmatrix")
-_WHOLE = (*_MATRICES, "wmma")  # all that is loaded is used
-_STORING = ("st", "red", "stmatrix")
-_ACCESSING = (*_STORING, *_MATRICES, "ld", "ldu", "atom", "cp", "wmma")
+_WHOLE = (*MATRIX_ROWS, "wmma")  # all that is loaded is used
 _WAITS = ("commit_group", "wait_group", "wait_all")
 
 
@@ -84,7 +90,7 @@ class Access:
         at, function = self.op.at, self.op.place.code.name
         form = ""
         if self.form:
-            form = _form(self.form, at.opcode.mods[-1], self.used, self._value)
+            form = _form(self.form, at.opcode.mods[-1], self.used, value_of(at))
         elif at.opcode.name == MATRICES:
             form = MATRICES
         return describe(at, function, self.space, self.how, self.width, form, self._unused)
@@ -99,21 +105,10 @@ class Access:
         return unused_bytes(self.op.at, self.op.place.code.function, target, self.width)
 
     @property
-    def _value(self) -> Operand:
-        operands = self.op.at.operands
-        return operands[2 if self.op.at.opcode.name == "atom" else 1]
-
-    @property
     def address(self) -> Addr:
         """The address operand."""
-        first = (
-            self.how != "load"
-            if self.op.at.opcode.name == "wmma"
-            else (self.op.at.opcode.name in _STORING or self.copies_into)
-        )
-        found = self.op.at.operands[0 if first else 1]
-        assert isinstance(found, Addr)
-        return found
+        found = [o for o in self.op.at.operands if isinstance(o, Addr)]
+        return found[self.how == "copy" and not self.copies_into]
 
     @property
     def commutes(self) -> bool:
@@ -151,7 +146,7 @@ class Accesses:
 
     def _add(self, op: Op, block: int) -> None:
         at, name = op.at, op.at.opcode.name
-        if name not in _ACCESSING:
+        if kind_of(at) not in ACCESSES and name != "wmma":
             return
         mods = at.opcode.mods
         if name == "cp":
@@ -161,29 +156,25 @@ class Accesses:
             self._add_pieces(op, block)
             return
         space = space_named(mods)
-        stores = name in _STORING
-        address, value = at.operands[0 if stores else 1], at.operands[1 if stores else 0]
+        address, value = addresses(at)[0], value_of(at)
         if not isinstance(address, Addr):
             raise NotTaken("this address")
         if space == "param" and not isinstance(address.base, Reg):
             return
         kind, form, used, how = mods[-1], "", False, "load"
-        if name in ("atom", "red"):
+        if kind_of(at) in ATOMICS:
             form = next((m for m in mods if m in _OPERATIONS), "")
-            target = at.operands[0] if name == "atom" else None
-            used = stays_atomic(target, op.at, op.place.code.function)
+            used = stays_atomic(at, op.place.code.function)
             how = "atomic" if used else "reduction"
-            items: Operand = at.operands[2 if name == "atom" else 1]
-            if isinstance(items, Vec) or type_bytes(kind) > 8:
+            if isinstance(value, Vec) or type_bytes(kind) > 8:
                 raise NotTaken("an atomic of a vector")
-            value = items
-        elif stores:
+        elif kind_of(at) == "store":
             how = "store"
         count = len(value.items) if isinstance(value, Vec) and not form else 1
         unit = type_bytes(kind)
         if kind == "b128":
             unit, count = 8, 2 * count
-        if name in _MATRICES:  # a row of 16 bytes for each lane
+        if name in MATRIX_ROWS:  # a row of 16 bytes for each lane
             unit, count = 8, 2
         self.of[op] = []
         for one in (space,) if space else GENERIC:

@@ -10,7 +10,7 @@ from gpuviz.ptx.arithmetic.ops import operation
 from gpuviz.ptx.arithmetic.variant import Variant
 from gpuviz.ptx.compiled import conversions, floats, integers
 from gpuviz.ptx.compiled.accesses import Access
-from gpuviz.ptx.compiled.graph import Copy, Instance, Op, parts_of, slot_registers, targets
+from gpuviz.ptx.compiled.graph import Copy, Instance, Op, parts_of, slot_registers
 from gpuviz.ptx.compiled.kernel import Kernel
 from gpuviz.ptx.compiled.memory_map import FRAME, STOP, WORKER, WRAPPED
 from gpuviz.ptx.compiled.routines import Routine, ask
@@ -22,12 +22,9 @@ from gpuviz.ptx.simt.special import special_register
 from gpuviz.ptx.simt.values import immediate
 from gpuviz.ptx.simt.windows import BASES
 from gpuviz.ptx.text.ir import Addr, Imm, Not, Operand, Reg, Sym, Vec
+from gpuviz.ptx.text.isa import kind_of, targets
 from gpuviz.traces.trace import LANES
 
-NOTHING = frozenset(
-    {"membar", "fence", "prefetch", "prefetchu", "discard", "applypriority", "pmevent", "bar"}
-    | {"barrier"}
-)
 _MASKS = {
     "%lanemask_eq": lambda i: 1 << i,
     "%lanemask_lt": lambda i: (1 << i) - 1,
@@ -209,7 +206,7 @@ class Emitter(ABC):
             self._copy(op)
             return
         name = op.at.opcode.name
-        if name in NOTHING:
+        if kind_of(op.at) in ("hint", "barrier"):
             return
         if name in ("ld", "ldu", "st"):
             slots = param_accesses(op.at)

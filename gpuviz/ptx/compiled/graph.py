@@ -15,14 +15,11 @@ from gpuviz.ptx.simt.builtins import BUILTINS
 from gpuviz.ptx.simt.code import FunctionCode, Slot
 from gpuviz.ptx.simt.program import Program
 from gpuviz.ptx.text.flow import ends_block
-from gpuviz.ptx.text.ir import Addr, Function, Imm, Instruction, Not, Operand, Pair, Reg, Sym, Vec
+from gpuviz.ptx.text.ir import Function, Imm, Instruction, Not, Operand, Reg, Sym, Vec
+from gpuviz.ptx.text.isa import registers_in, sources, targets
 from gpuviz.traces.trace import Stretch
 
 MOST_BLOCKS = 3000
-_NO_TARGET = frozenset(
-    {"st", "red", "bra", "brx", "call", "bar", "barrier", "prefetch", "prefetchu", "cp", "ret"}
-    | {"exit", "trap", "brkpt", "membar", "fence", "nanosleep", "discard", "applypriority"}
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -288,24 +285,11 @@ def graph_of(program: Program) -> Graph:
     return layout.graph
 
 
-def targets(at: Instruction) -> tuple[Operand, ...]:
-    """The operands an instruction writes."""
-    name = at.opcode.name
-    if name in _NO_TARGET and not (name in ("bar", "barrier") and "red" in at.opcode.mods):
-        return ()
-    if not at.operands or isinstance(at.operands[0], Addr):
-        return ()
-    first = at.operands[0]
-    if isinstance(first, Pair):
-        return first.first, first.second
-    return first.items if isinstance(first, Vec) else (first,)
-
-
 def written(op: Op | Copy) -> list[int]:
     """The registers an op writes."""
     if isinstance(op, Copy):
         return [op.target]
-    found = [op.place.register(t) for t in targets(op.at) if isinstance(t, Reg)]
+    found = _registers(op.place, *targets(op.at))
     if op.at.opcode.name == "st":
         found += [r for slot in param_accesses(op.at) for r, _, _ in slot_registers(op.place, slot)]
     if "cc" in op.at.opcode.mods:
@@ -327,13 +311,12 @@ def read(op: Op | Copy) -> list[int]:
     if isinstance(op, Copy):
         own = [op.target] if op.guard is not None else []
         if isinstance(op.source, tuple):
-            return own + [r for r, _, _ in op.source] + _registers(op.guard, op.place)
-        return own + _registers(op.source, op.place) + _registers(op.guard, op.place)
+            return own + [r for r, _, _ in op.source] + _registers(op.place, op.guard)
+        return own + _registers(op.place, op.source, op.guard)
     at = op.at
-    sources = at.operands[1:] if targets(at) else at.operands
-    found = [r for operand in sources for r in _registers(operand, op.place)]
+    found = _registers(op.place, at.guard, *sources(at))
     if at.guard is not None:
-        found += _registers(at.guard, op.place) + written(op)
+        found += written(op)
     if at.opcode.name in ("ld", "ldu"):
         for slot in param_accesses(at):
             found += [r for r, _, _ in parts_of(op.place, slot)]
@@ -342,29 +325,18 @@ def read(op: Op | Copy) -> list[int]:
     return found
 
 
-def _registers(operand: Operand | None, place: Instance) -> list[int]:
-    if isinstance(operand, Reg):
-        return [place.register(operand)]
-    if isinstance(operand, Not):
-        return [place.register(operand.reg)]
-    if isinstance(operand, Addr):
-        return _registers(operand.base, place)
-    if isinstance(operand, Vec):
-        return [r for item in operand.items for r in _registers(item, place)]
-    return []
+def _registers(place: Instance, *operands: Operand | None) -> list[int]:
+    return [place.register(one) for one in registers_in(operands)]
 
 
 def end_reads(block: Block) -> list[int]:
     """The registers that the end of a block reads."""
     end = block.end
-    found = _registers(end.guard, block.place)
+    found = _registers(block.place, end.guard)
     if end.at is not None and end.how in ("table", "barrier"):
-        operands = end.at.operands
-        if end.how == "barrier" and "red" in end.at.opcode.mods:
-            operands = operands[1:]
-        found += [r for o in operands for r in _registers(o, block.place)]
+        found += _registers(block.place, *sources(end.at))
     if block.synchronised is not None:
-        found += [r for o in block.synchronised.operands for r in _registers(o, block.place)]
+        found += _registers(block.place, *block.synchronised.operands)
     return found
 
 
@@ -381,10 +353,9 @@ def live_in(graph: Graph) -> list[int]:
         for r in end_reads(block):
             use |= (1 << r) & ~kill
         at = block.end.at
-        if block.end.how == "barrier" and at is not None and "red" in at.opcode.mods:
-            for t in targets(at):
-                if isinstance(t, Reg):
-                    kill |= 1 << block.place.register(t)
+        if block.end.how == "barrier" and at is not None:
+            for r in _registers(block.place, *targets(at)):
+                kill |= 1 << r
         uses.append(use)
         kills.append(kill)
     live = [0] * len(graph.blocks)

@@ -12,7 +12,7 @@ from gpuviz.ptx.arithmetic.kinds import bits_of
 from gpuviz.ptx.arithmetic.ops import operation
 from gpuviz.ptx.check import problems
 from gpuviz.ptx.compiled.accesses import Accesses, regions
-from gpuviz.ptx.compiled.graph import Graph, Op, graph_of, live_in, targets, written
+from gpuviz.ptx.compiled.graph import Graph, Op, graph_of, live_in, written
 from gpuviz.ptx.compiled.memory_map import SCALARS
 from gpuviz.ptx.compiled.shapes import Shapes, Threads
 from gpuviz.ptx.compiled.writing import NotTaken, Value
@@ -21,6 +21,7 @@ from gpuviz.ptx.simt.program import Program, reachable, symbols
 from gpuviz.ptx.simt.spaces import ReadOnlyMemory
 from gpuviz.ptx.simt.values import immediate
 from gpuviz.ptx.text.ir import Imm, Operand, Reg
+from gpuviz.ptx.text.isa import targets
 from gpuviz.traces.trace import LANES
 
 

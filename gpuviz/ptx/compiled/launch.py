@@ -37,6 +37,7 @@ from gpuviz.ptx.limits import Limits
 from gpuviz.ptx.simt.polling import IDLE_LOOPS
 from gpuviz.ptx.simt.program import Program, reachable
 from gpuviz.ptx.simt.windows import GLOBAL
+from gpuviz.ptx.text.isa import ATOMICS, kind_of
 from gpuviz.traces.trace import LANES, Buffer
 
 CHUNK_SECONDS = 0.02  # how long a worker runs blocks before it takes others
@@ -108,7 +109,7 @@ def _refuse(program: Program) -> None:
 def _spins(program: Program) -> bool:
     """Whether lanes may wait for others of their warp: then turns are given as in no other code."""
     return any(
-        polls(at) or (at.opcode.name in ("atom", "red") and {"cas", "exch"} & set(at.opcode.mods))
+        polls(at) or (kind_of(at) in ATOMICS and {"cas", "exch"} & set(at.opcode.mods))
         for function in reachable(program.module, program.kernel)
         for at in function.body
     )

@@ -12,7 +12,7 @@ from gpuviz.ptx.arithmetic.variant import Variant
 from gpuviz.ptx.compiled import floats, integers, patterned
 from gpuviz.ptx.compiled.accesses import Access
 from gpuviz.ptx.compiled.emitting import Emitter
-from gpuviz.ptx.compiled.graph import Op, targets
+from gpuviz.ptx.compiled.graph import Op
 from gpuviz.ptx.compiled.memory_map import FAULT
 from gpuviz.ptx.compiled.requests import WIDE, kept
 from gpuviz.ptx.compiled.routines import Routine, ask, ask_private
@@ -20,6 +20,7 @@ from gpuviz.ptx.compiled.terms import Code, Term, vector
 from gpuviz.ptx.compiled.writing import SAME, NotTaken, Value, Writer, lanes
 from gpuviz.ptx.simt.windows import BASES, GLOBAL
 from gpuviz.ptx.text.ir import Reg, Vec
+from gpuviz.ptx.text.isa import targets
 from gpuviz.traces.trace import LANES
 
 

@@ -13,13 +13,14 @@ from dataclasses import dataclass
 from gpuviz.ptx.arithmetic.kinds import CONTAINERS, WIDTHS, bits_of
 from gpuviz.ptx.arithmetic.ops import operation
 from gpuviz.ptx.arithmetic.variant import Variant
-from gpuviz.ptx.compiled.graph import Copy, Graph, Op, parts_of, targets, written
+from gpuviz.ptx.compiled.graph import Copy, Graph, Op, parts_of, written
 from gpuviz.ptx.compiled.writing import SAME, Pattern
 from gpuviz.ptx.decode.locate import space_named
 from gpuviz.ptx.decode.outline import param_accesses
 from gpuviz.ptx.simt.program import Program
 from gpuviz.ptx.simt.values import immediate
 from gpuviz.ptx.text.ir import Addr, Imm, Not, Operand, Reg, Sym, Vec
+from gpuviz.ptx.text.isa import targets
 from gpuviz.traces.trace import LANES
 
 MOST = 1 << 20  # a larger step from lane to lane is no address

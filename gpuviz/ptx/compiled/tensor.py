@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gpuviz.ptx.compiled.emitting import Emitter
-from gpuviz.ptx.compiled.graph import Op, targets
+from gpuviz.ptx.compiled.graph import Op
 from gpuviz.ptx.compiled.memory import loaded, requests_of
 from gpuviz.ptx.compiled.products import product_routine
 from gpuviz.ptx.compiled.routines import ask_private
@@ -12,6 +12,7 @@ from gpuviz.ptx.decode.matrices import capability_of, items
 from gpuviz.ptx.tensor.forms import product_of
 from gpuviz.ptx.tensor.fragments import Fragment
 from gpuviz.ptx.text.ir import Operand
+from gpuviz.ptx.text.isa import targets
 from gpuviz.traces.trace import LANES
 
 _ROWS = 8  # of a matrix, of 16 bytes each

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from gpuviz.ptx.arithmetic.kinds import is_signed
 from gpuviz.ptx.compiled.emitting import Emitter
-from gpuviz.ptx.compiled.graph import Op, constant, targets
+from gpuviz.ptx.compiled.graph import Op, constant
 from gpuviz.ptx.compiled.memory_map import FAULT
 from gpuviz.ptx.compiled.routines import ask
 from gpuviz.ptx.compiled.writing import NotTaken, Value, lanes
 from gpuviz.ptx.text.ir import Operand
+from gpuviz.ptx.text.isa import targets
 from gpuviz.traces.trace import LANES
 
 

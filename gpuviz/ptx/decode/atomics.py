@@ -11,8 +11,8 @@ from gpuviz.ptx.decode.operands import Builder, Site
 from gpuviz.ptx.simt import atomic
 from gpuviz.ptx.simt.code import Step
 from gpuviz.ptx.simt.group import Group
-from gpuviz.ptx.text.ir import Function, Imm, Instruction, Operand, Reg, Vec
-from gpuviz.ptx.text.registers import registers_read
+from gpuviz.ptx.text.ir import Function, Imm, Instruction, Operand, Vec
+from gpuviz.ptx.text.isa import registers_read, registers_written
 from gpuviz.ptx.text.stream import type_bytes
 
 
@@ -26,7 +26,7 @@ def _atomic_step(site: Site) -> Step:
         raise site.unsupported("a 128-bit atomic")
     vector = values[0].items if isinstance(values[0], Vec) else None
     shape = Shape(space_named(site.mods), kind, unit, len(vector) if vector else 1)
-    used = stays_atomic(target, site.instruction, site.code.function)
+    used = stays_atomic(site.instruction, site.code.function)
     locate = Locator(
         site, address, shape, "atomic" if used else "reduction", _form(name, kind, used, values[0])
     )
@@ -64,17 +64,19 @@ def _form(name: str, kind: str, used: bool, value: Operand) -> str:
     return f"{name}.{kind}"
 
 
-def stays_atomic(target: Operand | None, at: Instruction, function: Function) -> bool:
+def stays_atomic(at: Instruction, function: Function) -> bool:
     """Whether its result is needed; else the assembler makes a reduction of it.
 
     An instruction reads it, or it acquires: what comes later waits for it, and a reduction says
     nothing (so in machine code for sm_75 to sm_100, and read on an H200).
     """
-    if not isinstance(target, Reg):
+    made = registers_written(at)
+    if not made:
         return False
     if "shared" not in at.opcode.mods and {"acquire", "acq_rel"} & set(at.opcode.mods):
         return True
-    return any(target in registers_read(other) for other in function.body if other is not at)
+    others = (other for other in function.body if other is not at)
+    return any(one in made for other in others for one in registers_read(other))
 
 
 _OPERATIONS = ("add", "and", "or", "xor", "min", "max", "inc", "dec", "exch", "cas")

@@ -31,7 +31,7 @@ from gpuviz.ptx.decode.outline import is_synchronised, outline
 from gpuviz.ptx.simt.code import Block, FunctionCode, Step
 from gpuviz.ptx.simt.group import Group
 from gpuviz.ptx.simt.program import Program
-from gpuviz.ptx.text.flow import Span, ends_block
+from gpuviz.ptx.text.flow import Span, ends_block, goes_on
 from gpuviz.ptx.text.ir import Function, Instruction
 from gpuviz.traces.observe import Place
 from gpuviz.traces.trace import Stretch
@@ -94,7 +94,6 @@ STEPS: dict[str, Builder] = {
     "griddepcontrol": _nothing,
 }
 ENDS = {**control.ENDS, "call": call_end}
-_LAST = frozenset({"bra", "brx", "ret", "exit", "trap", "brkpt"})  # nothing goes on past them
 _NOT_DONE = {"tcgen05": later("tensor memory, and products in it (Blackwell's tcgen05),")}
 # What building a step raises where operands are too few, too many, or of another sort.
 _MALFORMED = (LookupError, ValueError, TypeError, ArithmeticError, StopIteration, AssertionError)
@@ -197,8 +196,7 @@ def guarded(step: Step, site: Site) -> Step:
 
 
 def _end(site: Site) -> Step:
-    goes_on = site.instruction.guard is not None or site.name not in _LAST
-    if goes_on and site.following == len(site.code.rank):
+    if goes_on(site.instruction) and site.following == len(site.code.rank):
         raise site.unsupported("going on past the end of the function")
     end = ENDS[site.name](site)
     if site.instruction.guard is None or site.name == "bra":

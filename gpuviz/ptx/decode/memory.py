@@ -17,7 +17,7 @@ from gpuviz.ptx.simt.group import Group
 from gpuviz.ptx.simt.places import places
 from gpuviz.ptx.simt.rows import Storing
 from gpuviz.ptx.text.ir import Function, Imm, Instruction, Operand, Reg, Vec
-from gpuviz.ptx.text.registers import registers_read
+from gpuviz.ptx.text.isa import registers_read
 from gpuviz.ptx.text.stream import type_bytes
 from gpuviz.traces.observe import NOTHING
 

@@ -7,10 +7,10 @@ from gpuviz.ptx.simt.code import FunctionCode, Slot
 from gpuviz.ptx.simt.spaces import LocalMemory
 from gpuviz.ptx.text.flow import Span, spans, visiting_order
 from gpuviz.ptx.text.ir import Addr, Function, Instruction, Sym, Vec
+from gpuviz.ptx.text.isa import kind_of, value_of
 from gpuviz.ptx.text.stream import type_bytes
 
 _SIDES = 2  # of an access: an address, a value
-_SYNCHRONISED = frozenset({"shfl", "vote", "match", "redux", "elect"})
 
 
 def outline(function: Function, index: int) -> tuple[FunctionCode, tuple[Span, ...]]:
@@ -29,9 +29,8 @@ def is_synchronised(instruction: Instruction) -> bool:
     """Whether the lanes named by a member mask, or a warpgroup, must arrive together."""
     opcode = instruction.opcode
     return (
-        opcode.name in _SYNCHRONISED
-        and "sync" in opcode.mods
-        or (opcode.name in ("bar", "barrier") and "warp" in opcode.mods)
+        (kind_of(instruction) == "together" and "sync" in opcode.mods)
+        or (kind_of(instruction) == "barrier" and "warp" in opcode.mods)
         or (opcode.name == "wgmma" and "mma_async" in opcode.mods)
     )
 
@@ -72,7 +71,7 @@ def param_accesses(instruction: Instruction) -> list[Slot]:
     if len(instruction.operands) < _SIDES:
         return []
     size = type_bytes(opcode.mods[-1])
-    value = instruction.operands[0 if opcode.name == "ld" else 1]
+    value = value_of(instruction)
     count = len(value.items) if isinstance(value, Vec) else 1
     return [(address.base.name, address.offset + i * size, size) for i in range(count)]
 

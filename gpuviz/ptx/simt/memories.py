@@ -16,11 +16,11 @@ from gpuviz.ptx.simt.layout import Layout
 from gpuviz.ptx.simt.spaces import LocalMemory, SharedMemory
 from gpuviz.ptx.simt.windows import LOCAL
 from gpuviz.ptx.text.ir import Instruction
+from gpuviz.ptx.text.isa import kind_of
 from gpuviz.traces.observe import Access
 from gpuviz.traces.trace import Finding
 from gpuviz.words.language import tr
 
-_WRITES = ("st", "atom", "red")
 FRAME = 128  # bytes of stack that a call takes at least, for saved registers
 
 
@@ -91,7 +91,7 @@ class Memories:
             low = violation.address.dtype.type(width - 1)
             return memory.index(group.layout, violation.address & ~low, width, unit)
         try:
-            writes = at.opcode.name in _WRITES
+            writes = kind_of(at) in ("store", "atomic", "reduction")
             index = memory.beside(group.layout, violation, width, unit, writes)
         except Violation as other:
             raise self._fault(other, group, space, at) from None

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 
 from gpuviz.base.errors import FormatError
 from gpuviz.ptx.text.ir import Function, Instruction, Sym
+from gpuviz.ptx.text.isa import kind_of
 
-_ENDS = frozenset({"bra", "brx", "ret", "exit", "trap", "call", "bar", "barrier", "brkpt"})
+_ENDS = ("branch", "leave", "call", "barrier")
 _SOURCE = -1  # a node before all others
 _DEEPEST = 100  # loops within each other
 _WORK = 1_000_000  # nodes and edges looked at, which takes seconds
@@ -32,8 +33,12 @@ class Span:
 
 def ends_block(instruction: Instruction) -> bool:
     """Branches, calls, returns and block-wide barriers; not `bar.warp.sync`."""
-    opcode = instruction.opcode
-    return opcode.name in _ENDS and "warp" not in opcode.mods
+    return kind_of(instruction) in _ENDS and "warp" not in instruction.opcode.mods
+
+
+def goes_on(end: Instruction) -> bool:
+    """Whether lanes may go on past what ends a block, and not only where it says."""
+    return end.guard is not None or kind_of(end) not in ("branch", "leave")
 
 
 def spans(function: Function) -> tuple[Span, ...]:
@@ -53,14 +58,12 @@ def spans(function: Function) -> tuple[Span, ...]:
 def _followers(
     function: Function, last: Instruction, end: int, index: dict[int, int]
 ) -> tuple[int, ...]:
-    name = last.opcode.name
     targets = [
         index[function.labels[t]]
         for t in branch_targets(function, last)
         if function.labels[t] in index
     ]
-    falls = name not in ("bra", "brx", "ret", "exit", "trap") or last.guard is not None
-    if falls and end in index:
+    if goes_on(last) and end in index:
         targets.append(index[end])
     return tuple(dict.fromkeys(targets))
 

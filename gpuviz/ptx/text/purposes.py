@@ -6,12 +6,11 @@ from collections.abc import Iterable, Mapping
 from typing import Literal
 
 from gpuviz.ptx.text.ir import Addr, Function, Instruction, Operand, Reg, Sym
-from gpuviz.ptx.text.registers import registers_read, registers_written
+from gpuviz.ptx.text.isa import ACCESSES, kind_of, registers_read, registers_written
 
 Purpose = Literal["memory", "arithmetic", "address", "loop", "other"]
-_MEMORY = frozenset({"ld", "ldu", "st", "atom", "red"})
 _FLOATS = frozenset({"f16", "f16x2", "bf16", "bf16x2", "f32", "f64"})
-_ENDS = frozenset({"bra", "brx", "ret", "exit"})
+_ENDS = ("branch", "leave")
 
 
 def purposes(function: Function) -> Mapping[int, Purpose]:
@@ -23,18 +22,18 @@ def purposes(function: Function) -> Mapping[int, Purpose]:
     body = function.body
     bases = (_base(o) for at in body for o in at.operands)
     addresses = _flowing_into(body, {reg for reg in bases if reg is not None})
-    guards = (at.guard for at in body if at.opcode.name in _ENDS)
+    guards = (at.guard for at in body if kind_of(at) in _ENDS)
     branches = _flowing_into(body, {_register(g) for g in guards if g is not None})
 
     def purpose(at: Instruction) -> Purpose:
-        if at.opcode.name in _MEMORY:
+        if kind_of(at) in ACCESSES:
             return "memory"
         if _FLOATS & set(at.opcode.mods):
             return "arithmetic"
         written = set(_written(at))
         if written & addresses:
             return "address"
-        return "loop" if at.opcode.name in _ENDS or written & branches else "other"
+        return "loop" if kind_of(at) in _ENDS or written & branches else "other"
 
     return {at.pc: purpose(at) for at in body}
 
@@ -60,7 +59,7 @@ def _target(function: Function, at: Instruction) -> int:
 
 def _flowing_into(body: Iterable[Instruction], wanted: set[int]) -> frozenset[int]:
     """Registers whose values end up in the wanted ones, these among them."""
-    steps = [(set(_written(at)), at) for at in body if at.opcode.name not in _MEMORY]
+    steps = [(set(_written(at)), at) for at in body if kind_of(at) not in ACCESSES]
     found, more = set(wanted), True
     while more:
         read = {r for written, at in steps if written & found for r in _read(at)}
