@@ -17,8 +17,8 @@ from gpuviz.ptx.classes.observed import from_sample
 from gpuviz.ptx.classes.observed import observe as from_classes
 from gpuviz.ptx.classes.shift import Unproved
 from gpuviz.ptx.classes.telling import Totals
-from gpuviz.ptx.compiled.choice import estimated_seconds, estimated_work, worth_compiling
-from gpuviz.ptx.compiled.writing import NotTaken
+from gpuviz.ptx.compiled.estimate import estimated_seconds, estimated_work, worth_compiling
+from gpuviz.ptx.compiled.writer import Bailout
 from gpuviz.ptx.flops import floating_operations
 from gpuviz.ptx.interpreter import interpret
 from gpuviz.ptx.launching import Ready, Triple, ready
@@ -291,11 +291,11 @@ def _compiled(launched: Ready, sinks: Sequence[Sink], options: Options) -> str:
         return "the NumPy engine ran this launch: there is no llvmlite here"
     try:
         if launched.program.cluster.size > 1:
-            raise NotTaken("blocks in clusters")
+            raise Bailout("blocks in clusters")
         if (length := len(launched.program.kernel.body)) > _LONGEST:
-            raise NotTaken(f"machine code of {length:,} instructions takes longer to make")
+            raise Bailout(f"machine code of {length:,} instructions takes longer to make")
         observe(launched, sinks, options)
-    except NotTaken as reason:
+    except Bailout as reason:
         return f"the compiled engine left this launch to the NumPy engine: {reason}"
     return ""
 

@@ -29,7 +29,7 @@ from gpuviz.ptx.classes.shift import (
 )
 from gpuviz.ptx.classes.watch import Watching
 from gpuviz.ptx.compiled.graph import graph_of
-from gpuviz.ptx.compiled.writing import NotTaken
+from gpuviz.ptx.compiled.writer import Bailout
 from gpuviz.ptx.interpreter import interpret
 from gpuviz.ptx.launching import Ready
 from gpuviz.ptx.options import Options
@@ -84,7 +84,7 @@ class Classes:
         self._options = replace(options, progress=lambda fraction: None, max_blocks=None)
         try:
             self._graph = graph_of(self._program)
-        except NotTaken as reason:
+        except Bailout as reason:
             raise Unproved(str(reason)) from None
         if launched.launch.blocks > MOST_BLOCKS:
             raise Unproved(f"there are more than {MOST_BLOCKS:,} blocks")

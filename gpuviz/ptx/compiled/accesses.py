@@ -12,14 +12,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from gpuviz.ptx.compiled.graph import Copy, Graph, Op, parts_of, written
-from gpuviz.ptx.compiled.writing import NotTaken
+from gpuviz.ptx.compiled.writer import Bailout
 from gpuviz.ptx.decode.atomics import _form, stays_atomic
 from gpuviz.ptx.decode.locate import describe, space_named
 from gpuviz.ptx.decode.matrices import capability_of
 from gpuviz.ptx.decode.memory import unused_bytes
 from gpuviz.ptx.decode.outline import param_accesses
 from gpuviz.ptx.simt.program import Program
-from gpuviz.ptx.tensor.whole_matrices import moved_matrix, moves_of
+from gpuviz.ptx.tensor.wmma import moved_matrix, moves_of
 from gpuviz.ptx.text.ir import Addr, Imm, Operand, Reg, Sym, Vec
 from gpuviz.ptx.text.isa import (
     ACCESSES,
@@ -158,7 +158,7 @@ class Accesses:
         space = space_named(mods)
         address, value = addresses(at)[0], value_of(at)
         if not isinstance(address, Addr):
-            raise NotTaken("this address")
+            raise Bailout("this address")
         if space == "param" and not isinstance(address.base, Reg):
             return
         kind, form, used, how = mods[-1], "", False, "load"
@@ -167,7 +167,7 @@ class Accesses:
             used = stays_atomic(at, op.place.code.function)
             how = "atomic" if used else "reduction"
             if isinstance(value, Vec) or type_bytes(kind) > 8:
-                raise NotTaken("an atomic of a vector")
+                raise Bailout("an atomic of a vector")
         elif kind_of(at) == "store":
             how = "store"
         count = len(value.items) if isinstance(value, Vec) and not form else 1
@@ -192,11 +192,11 @@ class Accesses:
         stores = at.opcode.mods[0] == "store"
         address = at.operands[0 if stores else 1]
         if not isinstance(address, Addr):
-            raise NotTaken("this address")
+            raise Bailout("this address")
         try:
             moves = moves_of(moved_matrix(at.opcode.mods, self._sm), space)
         except ValueError as reason:
-            raise NotTaken(str(reason)) from None
+            raise Bailout(str(reason)) from None
         how: Kind = "store" if stores else "load"
         self.of[op] = []
         for one in ((space,) if space else GENERIC) * len(moves.places):
@@ -210,12 +210,12 @@ class Accesses:
         """cp.async: what it reads, then what it writes."""
         mods, operands = op.at.opcode.mods, op.at.operands
         if mods[0] != "async" or "bulk" in mods or "mbarrier" in mods:
-            raise NotTaken(op.at.opcode.text)
+            raise Bailout(op.at.opcode.text)
         if mods[1] in _WAITS:
             return
         source, size = operands[1], operands[2]
         if len(operands) != 3 or not isinstance(size, Imm) or size.value not in (4, 8, 16):
-            raise NotTaken("a copy of so many bytes")
+            raise Bailout("a copy of so many bytes")
         unit = min(size.value, 8)
         self.of[op] = []
         for space in ("global", "shared"):

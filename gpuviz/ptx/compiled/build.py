@@ -20,24 +20,24 @@ from typing import Any
 from gpuviz.files.disk_cache import DiskCache, key
 from gpuviz.ptx.compiled import (
     driver,
-    exchanges,
+    epochs,
     memory,
+    requests,
     routines,
     tensor,
-    turns,
     warp,
     whole_matrices,
 )
-from gpuviz.ptx.compiled.converged import Converged
-from gpuviz.ptx.compiled.emitting import register
+from gpuviz.ptx.compiled.converged import ConvergedEmitter
+from gpuviz.ptx.compiled.divergent import DivergentEmitter
+from gpuviz.ptx.compiled.emitter import register
 from gpuviz.ptx.compiled.kernel import Kernel
-from gpuviz.ptx.compiled.parted import Parted
-from gpuviz.ptx.compiled.writing import Counted
+from gpuviz.ptx.compiled.writer import PatternCount
 
 CACHE = DiskCache("machine code")
 _LOCK = threading.RLock()  # LLVM is asked by one thread at a time
 _RUN = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p)
-_ROUTINES = driver, exchanges, turns  # they enter themselves when they are loaded
+_ROUTINES = driver, requests, epochs  # they enter themselves when they are loaded
 register({**memory.TABLE, **tensor.TABLE, **warp.TABLE, **whole_matrices.TABLE})
 
 _ATTRIBUTES = """
@@ -54,7 +54,7 @@ class Part:
 
     text: str
     names: tuple[str, ...]
-    patterns: dict[int, Counted] = field(default_factory=dict)
+    patterns: dict[int, PatternCount] = field(default_factory=dict)
 
 
 @dataclass(eq=False)
@@ -62,7 +62,7 @@ class Code:
     """Machine code in memory: addresses of its functions, and the patterns it counts."""
 
     addresses: list[int]
-    patterns: dict[int, Counted]
+    patterns: dict[int, PatternCount]
     _engine: Any
 
 
@@ -78,18 +78,18 @@ def some(kernel: Kernel) -> Code:
 
 def parted(kernel: Kernel) -> Code:
     """The code for warps whose lanes have parted: one function."""
-    return _code("parted " + kernel.key, lambda: _part([Parted(kernel)]))
+    return _code("parted " + kernel.key, lambda: _part([DivergentEmitter(kernel)]))
 
 
 def _converged(kernel: Kernel, all_lanes: bool) -> Code:
     numbers = range(len(kernel.regions))
     name = f"{'whole' if all_lanes else 'some'} {kernel.key}"
-    return _code(name, lambda: _part([Converged(kernel, n, all_lanes) for n in numbers]))
+    return _code(name, lambda: _part([ConvergedEmitter(kernel, n, all_lanes) for n in numbers]))
 
 
-def _part(made: Sequence[Converged | Parted]) -> Part:
+def _part(made: Sequence[ConvergedEmitter | DivergentEmitter]) -> Part:
     texts, declared = [one.text() for one in made], {}
-    patterns: dict[int, Counted] = {}
+    patterns: dict[int, PatternCount] = {}
     for one in made:
         declared.update(one.w.declared)
         patterns.update(one.counted)
@@ -164,7 +164,9 @@ def _kept(name: str, make: Callable[[], Part]) -> tuple[Part, bytes]:
 
 
 def _read(names: list[str], counted: dict[str, Any]) -> Part:
-    patterns = {int(k): Counted(tuple(p), first, ahead) for k, (p, first, ahead) in counted.items()}
+    patterns = {
+        int(k): PatternCount(tuple(p), first, ahead) for k, (p, first, ahead) in counted.items()
+    }
     return Part("", tuple(names), patterns)
 
 

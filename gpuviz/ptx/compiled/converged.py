@@ -15,12 +15,12 @@ from gpuviz.ptx.compiled.flow import EVERY, Flow, check_barrier, function, resum
 from gpuviz.ptx.compiled.graph import Block, Copy, Op
 from gpuviz.ptx.compiled.kernel import Kernel
 from gpuviz.ptx.compiled.memory_map import END, FRAME, SWITCH, WAIT
-from gpuviz.ptx.compiled.patterned import together
-from gpuviz.ptx.compiled.writing import SAME, NotTaken, Pattern, Value, lanes
+from gpuviz.ptx.compiled.patterns import together
+from gpuviz.ptx.compiled.writer import SAME, Bailout, Pattern, Value, lanes
 from gpuviz.traces.trace import LANES
 
 
-class Converged(Flow):
+class ConvergedEmitter(Flow):
     """The function of one region, for whole warps or for some lanes of each."""
 
     def __init__(self, kernel: Kernel, number: int, whole: bool) -> None:
@@ -73,7 +73,7 @@ class Converged(Flow):
         if shape is None:
             value = w.spread(value)
         elif value.pattern != shape:
-            raise NotTaken("a register whose lanes differ where they should not")
+            raise Bailout("a register whose lanes differ where they should not")
         if predicate is not None:
             old = self.get(register)
             if shape is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gpuviz.ptx.compiled.epochs import WARPS
 from gpuviz.ptx.compiled.memory_map import (
     BARRIER,
     END,
@@ -16,9 +17,7 @@ from gpuviz.ptx.compiled.memory_map import (
     WAITING,
     WORKER,
 )
-from gpuviz.ptx.compiled.routines import ask, field, routine
-from gpuviz.ptx.compiled.terms import Code, Term, vector
-from gpuviz.ptx.compiled.turns import WARPS
+from gpuviz.ptx.compiled.routines import Code, Term, ask, field, routine, vector
 
 
 def _set(c: Term, name: str, value: Term | int, kind: str = "i64") -> None:

@@ -15,7 +15,7 @@ from gpuviz.ptx.arithmetic.rounding import CANONICAL_NAN, EXPONENT, SIGN
 from gpuviz.ptx.arithmetic.variant import Variant
 from gpuviz.ptx.compiled.integers import Emit, halves, joined, pairs
 from gpuviz.ptx.compiled.routines import ask
-from gpuviz.ptx.compiled.writing import NotTaken, Value, Writer
+from gpuviz.ptx.compiled.writer import Bailout, Value, Writer
 
 _ONE = {16: 0x3C00, 32: 0x3F800000, 64: 0x3FF << 52}
 LOOPS = ("sin", "cos", "exp2", "log2", "tanh")  # called through their address
@@ -134,9 +134,9 @@ def rounding(name: str) -> Emit:
     def emit(w: Writer, v: Variant, *x: Value) -> tuple[Value, ...]:
         kind, flush = v.kind, v.has("ftz")
         if v.mode != "rn":
-            raise NotTaken(f"rounding .{v.mode}")
+            raise Bailout(f"rounding .{v.mode}")
         if v.mods[0] == "approx" or len(v.kinds) > 1:
-            raise NotTaken("this form")
+            raise Bailout("this form")
         wide = 64 if kind == "f64" or (name == "fma" and kind in ("f16", "bf16")) else 32
         values = [
             widened(w, flushed(w, a, kind) if flush and not a.flat else a, kind, wide) for a in x
@@ -144,7 +144,7 @@ def rounding(name: str) -> Emit:
         if name == "fma" and kind == "f64":
             found = _fused_double(w, *values)
         elif name == "fma" and kind == "bf16":
-            raise NotTaken("fma of bf16")
+            raise Bailout("fma of bf16")
         elif name == "fma" and kind == "f16":
             found = w.real("fadd", w.real("fmul", *values[:2]), values[2])
         else:
@@ -169,7 +169,7 @@ def _approximate(name: str) -> Emit:
     def emit(w: Writer, v: Variant, *x: Value) -> tuple[Value, ...]:
         kind, flush = v.kind, v.has("ftz")
         if kind not in ("f32", "f16", "bf16"):
-            raise NotTaken("an approximation of f64")
+            raise Bailout("an approximation of f64")
         values = [
             widened(w, flushed(w, a, kind) if flush and not a.flat else a, kind, 64) for a in x
         ]
@@ -255,7 +255,7 @@ def _extremum(larger: bool) -> Emit:
     def emit(w: Writer, v: Variant, a: Value, b: Value) -> tuple[Value, ...]:
         kind = v.kind
         if v.has("xorsign"):
-            raise NotTaken(".xorsign")
+            raise Bailout(".xorsign")
         if v.has("ftz"):
             a, b = (x if x.flat else flushed(w, x, kind) for x in (a, b))
         x, y = (widened(w, z, kind, 64 if kind == "f64" else 32) for z in (a, b))
@@ -329,7 +329,7 @@ def _set_value(w: Writer, v: Variant, a: Value, b: Value, *third: Value) -> tupl
     to = v.kinds[0]
     if v.kind.endswith("x2"):
         if not to.endswith("x2"):
-            raise NotTaken("set of pairs into an integer")
+            raise Bailout("set of pairs into an integer")
         true = w.number(_TRUE[to[:-2]], 16)
         low, high = _set_predicate(w, v, a, b, *third)
         return (joined(w, *(w.select(p, true, w.number(0, 16)) for p in (low, high))),)

@@ -9,11 +9,11 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterable
 
-from gpuviz.ptx.compiled.emitting import Emitter
+from gpuviz.ptx.compiled.emitter import Emitter
 from gpuviz.ptx.compiled.graph import Block, constant
 from gpuviz.ptx.compiled.kernel import Kernel
 from gpuviz.ptx.compiled.memory_map import CALLED, FAULT, FRAME, PLACES, STOP, TIDS, WORKER
-from gpuviz.ptx.compiled.writing import NotTaken, Value
+from gpuviz.ptx.compiled.writer import Bailout, Value
 from gpuviz.traces.trace import LANES
 
 EVERY = "-1"  # all lanes of a warp, as the bits of an i32
@@ -250,9 +250,9 @@ def check_barrier(block: Block) -> None:
     at = block.end.at
     assert at is not None
     if {"red", "arrive"} & set(at.opcode.mods) or len(at.operands) != 1:
-        raise NotTaken(at.opcode.text + " of part of a block" * (len(at.operands) > 1))
+        raise Bailout(at.opcode.text + " of part of a block" * (len(at.operands) > 1))
     if constant(at.operands[0]) is None:
-        raise NotTaken("a barrier whose number is in a register")
+        raise Bailout("a barrier whose number is in a register")
 
 
 def resumes(kernel: Kernel, start: int, blocks: frozenset[int]) -> list[int]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from gpuviz.ptx.compiled.writing import NotTaken
+from gpuviz.ptx.compiled.writer import Bailout
 from gpuviz.ptx.decode.outline import is_synchronised, outline, param_accesses
 from gpuviz.ptx.simt.builtins import BUILTINS
 from gpuviz.ptx.simt.code import FunctionCode, Slot
@@ -124,7 +124,7 @@ class Layout:
         """Add the blocks of an instance, with what a return does in the caller; their numbers."""
         code = place.code
         if code.name in self._calling:
-            raise NotTaken(f"the recursion of {code.name}")
+            raise Bailout(f"the recursion of {code.name}")
         self._calling.append(code.name)
         self.graph.local_size = max(self.graph.local_size, place.local + code.local_size)
         _, spans = outline(code.function, 0)
@@ -132,7 +132,7 @@ class Layout:
         made: list[tuple[Block, int]] = []
         for index in sorted(range(len(spans)), key=lambda n: code.rank[n]):
             if len(self.graph.blocks) >= MOST_BLOCKS:
-                raise NotTaken(f"more than {MOST_BLOCKS} basic blocks")
+                raise Bailout(f"more than {MOST_BLOCKS} basic blocks")
             span = spans[index]
             body = code.function.body[span.start : span.end]
             lines = tuple(dict.fromkeys(i.line for i in body if i.line))
@@ -155,9 +155,9 @@ class Layout:
                 block.end = self._leave(None, block, back, index)
         for block, _ in made:
             end = block.end
-            if not isinstance(end, _Resolved):
+            if not isinstance(end, _ResolvedEnd):
                 to = tuple(t if t < 0 else numbers[t] for t in end.to if t < 0 or t in numbers)
-                block.end = _Resolved(end.how, to, end.guard, end.at)
+                block.end = _ResolvedEnd(end.how, to, end.guard, end.at)
         self.where[place] = numbers
         self._calling.pop()
         return numbers
@@ -180,7 +180,7 @@ class Layout:
             assert isinstance(table, Sym)
             targets = tuple(code.label_block[t] for t in code.function.tables[table.name])
             if at.guard is not None:
-                raise NotTaken("a guarded brx")
+                raise Bailout("a guarded brx")
             return End("table", targets, None, at)
         if name == "exit" or name == "ret":
             return self._leave(at, block, back if name == "ret" else None, index)
@@ -188,7 +188,7 @@ class Layout:
             return End("trap", (index + 1,) if at.guard is not None else (), at.guard, at)
         if name in ("bar", "barrier"):
             if at.guard is not None:
-                raise NotTaken("a guarded barrier")
+                raise Bailout("a guarded barrier")
             return End("go" if "cluster" in at.opcode.mods else "barrier", (index + 1,), None, at)
         return self._call(at, place, index, block)
 
@@ -211,14 +211,14 @@ class Layout:
             results, (first, *rest) = first.items, rest
         given = rest[0].items if rest and isinstance(rest[0], Vec) else ()
         if at.guard is not None:
-            raise NotTaken("a guarded call")
+            raise Bailout("a guarded call")
         if not isinstance(first, Sym):
-            raise NotTaken("a call through a pointer")
+            raise Bailout("a call through a pointer")
         callee = self.program.module.by_name.get(first.name)
         if callee is None or not callee.defined:
             if first.name in BUILTINS:
                 return End("stop", (), None, at)
-            raise NotTaken(f"a call of {first.name}")
+            raise Bailout(f"a call of {first.name}")
         inner = self.function(callee, place.local + place.code.local_size)
         for parameter, argument in zip(callee.params, given, strict=False):
             for slot, register in inner.code.slots.items():
@@ -229,7 +229,7 @@ class Layout:
         marker = -1 - len(self.graph.blocks)
         numbers = self.add(inner, (copies, marker))
         self.pending.append((marker, place, index + 1))
-        return _Resolved("go", (numbers[0],))
+        return _ResolvedEnd("go", (numbers[0],))
 
     def _results(
         self, results: tuple[Operand, ...], callee: Function, place: Instance, inner: Instance
@@ -246,7 +246,7 @@ class Layout:
                     yield Copy(place.first + register, inner, parts, slot[2])
 
 
-class _Resolved(End):
+class _ResolvedEnd(End):
     """An end whose `to` are numbers of blocks (negative: where a call goes on)."""
 
 

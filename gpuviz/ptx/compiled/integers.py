@@ -7,7 +7,7 @@ from collections.abc import Callable
 from gpuviz.ptx.arithmetic.bits import PERMUTATIONS
 from gpuviz.ptx.arithmetic.kinds import is_signed
 from gpuviz.ptx.arithmetic.variant import Variant
-from gpuviz.ptx.compiled.writing import NotTaken, Value, Writer
+from gpuviz.ptx.compiled.writer import Bailout, Value, Writer
 
 Emit = Callable[..., tuple[Value, ...]]  # writer, variant, operands
 
@@ -258,7 +258,7 @@ def _funnel(w: Writer, v: Variant, low: Value, high: Value, n: Value) -> tuple[V
 
 def _logic_value(w: Writer, a: Value, b: Value, c: Value, table: Value) -> Value:
     if table.constant is None:
-        raise NotTaken("lop3 with a table that is not a constant")
+        raise Bailout("lop3 with a table that is not a constant")
     ones, found = w.number(-1, 32), w.number(0, 32)
     inverse = [w.op("xor", x, ones) for x in (a, b, c)]
     for row in range(8):

@@ -14,8 +14,8 @@ from gpuviz.ptx.check import problems
 from gpuviz.ptx.compiled.accesses import Accesses, regions
 from gpuviz.ptx.compiled.graph import Graph, Op, graph_of, live_in, written
 from gpuviz.ptx.compiled.memory_map import SCALARS
-from gpuviz.ptx.compiled.shapes import Shapes, Threads
-from gpuviz.ptx.compiled.writing import NotTaken, Value
+from gpuviz.ptx.compiled.uniformity import Threads, Uniformity
+from gpuviz.ptx.compiled.writer import Bailout, Value
 from gpuviz.ptx.simt.global_memory import GlobalMemory
 from gpuviz.ptx.simt.program import Program, reachable, symbols
 from gpuviz.ptx.simt.spaces import ReadOnlyMemory
@@ -36,7 +36,7 @@ class Kernel:
     program: Program
     graph: Graph
     live: list[int]
-    shapes: Shapes
+    shapes: Uniformity
     threads: Threads
     accesses: Accesses
     loose: frozenset[int]
@@ -115,7 +115,7 @@ def kernel_of(
     with _LOCK:
         if key not in _KNOWN:
             for problem in problems(program):  # told of when it is executed, if it is
-                raise NotTaken(f"{problem.opcode}: {problem.why}")
+                raise Bailout(f"{problem.opcode}: {problem.why}")
             if len(_KNOWN) >= _MOST_KNOWN:
                 _KNOWN.pop(next(iter(_KNOWN)))
             nothing = ReadOnlyMemory("", b"")
@@ -137,7 +137,7 @@ def _looked_at(
         n for f in reachable(program.module, program.kernel) for i in f.body for n in symbols(i)
     }
     live, threads = live_in(graph), Threads.of(program.block)
-    shapes = Shapes(graph, program, threads, apart, live[0])
+    shapes = Uniformity(graph, program, threads, apart, live[0])
     accesses = Accesses(graph, program, pointers, turns)
     loose, flat = _settled(graph, _loose), _settled(graph, _flat)
     kernel = Kernel(program, graph, live, shapes, threads, accesses, loose, flat)

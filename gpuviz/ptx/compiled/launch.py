@@ -30,7 +30,7 @@ from gpuviz.ptx.compiled.memory_map import (
     WRAPPED,
 )
 from gpuviz.ptx.compiled.worker import Worker
-from gpuviz.ptx.compiled.writing import Counted, NotTaken
+from gpuviz.ptx.compiled.writer import Bailout, PatternCount
 from gpuviz.ptx.decode.locate import space_named
 from gpuviz.ptx.decode.memory import polls
 from gpuviz.ptx.limits import Limits
@@ -49,30 +49,30 @@ _WHY = {
     CALLED: "a call of printf, malloc or assert",
     CANCELLED: "cancelled",
 }
-Told = Callable[[Kernel, Array, Array, Array], None]
-Kept = list[tuple[int, Array]]  # parts of global memory: offset and bytes
+RowListener = Callable[[Kernel, Array, Array, Array], None]
+SavedBytes = list[tuple[int, Array]]  # parts of global memory: offset and bytes
 Ranges = Sequence[tuple[int, int]]  # first block and count
 
 
 @dataclass(eq=False)
-class Executed:
+class Outcome:
     """What a launch did, by workers: read their tables for counts."""
 
     kernel: Kernel
     workers: list[Worker]
-    patterns: dict[int, Counted]
-    before: Kept  # the buffers that it may write, as they were
+    patterns: dict[int, PatternCount]
+    before: SavedBytes  # the buffers that it may write, as they were
 
 
 def execute(
     program: Program,
     buffers: Sequence[Buffer],
     ranges: Ranges,
-    told: Told,
+    told: RowListener,
     again: Callable[[], None],
     limits: Limits,
     threads: int = 1,
-) -> Executed:
+) -> Outcome:
     """Run blocks.
 
     `told` hears requests that fit no pattern while the launch runs, from one thread at a time;
@@ -91,11 +91,11 @@ def execute(
         attempt = _Attempt(program, buffers, apart, turns, told)
         stopped = attempt.run(ranges, limits, threads)
         if stopped is None:
-            return Executed(attempt.kernel, attempt.workers, attempt.patterns, attempt.before)
+            return Outcome(attempt.kernel, attempt.workers, attempt.patterns, attempt.before)
         again()
         turns |= stopped < 0
         apart |= {stopped} if stopped >= 0 else set()
-    raise NotTaken("addresses that wrap")
+    raise Bailout("addresses that wrap")
 
 
 def _refuse(program: Program) -> None:
@@ -103,7 +103,7 @@ def _refuse(program: Program) -> None:
     for function in reachable(program.module, program.kernel):
         for at in function.body:
             if polls(at) and space_named(at.opcode.mods) != "shared":
-                raise NotTaken(f"{at.opcode.text}, by which blocks may wait for each other")
+                raise Bailout(f"{at.opcode.text}, by which blocks may wait for each other")
 
 
 def _spins(program: Program) -> bool:
@@ -124,13 +124,13 @@ class _Attempt:
         buffers: Sequence[Buffer],
         apart: frozenset[int],
         turns: bool,
-        told: Told,
+        told: RowListener,
     ) -> None:
         self.program = program
         self.kernel = kernel_of(program, _pointers(program, buffers), apart, turns)
         self._code: list[build.Code] = []  # lives as long as it is run
         self._functions = np.zeros(self.kernel.parted + 1, np.uint64)
-        self.patterns: dict[int, Counted] = {}
+        self.patterns: dict[int, PatternCount] = {}
         self._driver = build.run()
         self._spins = _spins(program)
         self._lock = threading.Lock()
@@ -189,15 +189,15 @@ class _Attempt:
             first, where = own[0]
             if first in (WRAPPED, TWICE):
                 return where if first == WRAPPED else -1
-            raise NotTaken(_WHY.get(first, "an unknown reason"))
+            raise Bailout(_WHY.get(first, "an unknown reason"))
         for worker in self.workers:
             worker.flush()
         if limits.exceeded(self._executed):
             raise self._stopped(limits)
         if self._clash():
-            raise NotTaken(_WHY[CONFLICT])
+            raise Bailout(_WHY[CONFLICT])
         if self._spins and self._idle():
-            raise NotTaken("loops that may wait for a value that nobody writes")
+            raise Bailout("loops that may wait for a value that nobody writes")
         return -1 if self._twice() else None
 
     def _worker(self) -> Worker:
@@ -244,7 +244,7 @@ class _Attempt:
         kernel, regions = self.kernel, len(self.kernel.regions)
         if number == kernel.parted:
             if self._spins:
-                raise NotTaken("lanes that part where they may wait for each other")
+                raise Bailout("lanes that part where they may wait for each other")
             first, made = kernel.parted, build.parted(kernel)
         elif number < regions:
             first, made = 0, build.whole(kernel)
@@ -335,7 +335,7 @@ class _Share:
             self._left.clear()
 
 
-def _kept(program: Program, bounds: dict[str, tuple[int, int]], names: set[str]) -> Kept:
+def _kept(program: Program, bounds: dict[str, tuple[int, int]], names: set[str]) -> SavedBytes:
     """Copies of the buffers of some names; of all memory when one is not known."""
     memory = program.memory.cells.bytes
     if not names <= bounds.keys():
@@ -346,7 +346,7 @@ def _kept(program: Program, bounds: dict[str, tuple[int, int]], names: set[str])
     ]
 
 
-def put_back(program: Program, kept: Kept) -> Kept:
+def put_back(program: Program, kept: SavedBytes) -> SavedBytes:
     """Put bytes back into global memory; those that were there."""
     memory, found = program.memory.cells.bytes, []
     for start, content in kept:

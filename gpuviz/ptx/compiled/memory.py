@@ -8,17 +8,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from gpuviz.ptx.arithmetic.variant import Variant
-from gpuviz.ptx.compiled import floats, integers, patterned
+from gpuviz.ptx.arithmetic.kinds import Variant
+from gpuviz.ptx.compiled import floats, integers, patterns
 from gpuviz.ptx.compiled.accesses import Access
-from gpuviz.ptx.compiled.emitting import Emitter
+from gpuviz.ptx.compiled.emitter import Emitter
 from gpuviz.ptx.compiled.graph import Op
 from gpuviz.ptx.compiled.memory_map import FAULT
 from gpuviz.ptx.compiled.requests import WIDE, kept
-from gpuviz.ptx.compiled.routines import Routine, ask, ask_private
-from gpuviz.ptx.compiled.terms import Code, Term, vector
-from gpuviz.ptx.compiled.writing import SAME, NotTaken, Value, Writer, lanes
-from gpuviz.ptx.simt.windows import BASES, GLOBAL
+from gpuviz.ptx.compiled.routines import Code, Routine, Term, ask, ask_private, vector
+from gpuviz.ptx.compiled.writer import SAME, Bailout, Value, Writer, lanes
+from gpuviz.ptx.simt.spaces import BASES, GLOBAL
 from gpuviz.ptx.text.ir import Reg, Vec
 from gpuviz.ptx.text.isa import targets
 from gpuviz.traces.trace import LANES
@@ -31,8 +30,8 @@ def load(e: Emitter, op: Op) -> None:
     into = targets(op.at)
     kind = op.at.opcode.mods[-1]
     kinds = ("b64",) * access.count if kind == "b128" else (kind,) * access.count
-    if guard is None and patterned.follows(e, op, address):
-        values = patterned.load(e, access, address)
+    if guard is None and patterns.follows(e, op, address):
+        values = patterns.load(e, access, address)
         _ask(e, access, address, "-1")
     else:
         values = []
@@ -55,12 +54,12 @@ def store(e: Emitter, op: Op) -> None:
     items = source.items if isinstance(source, Vec) else (source,)
     values = [e.strict(e.read(o, "b64" if kind == "b128" else kind, op.place)) for o in items]
     names = [w.wide(value) for value in values]
-    if guard is None and patterned.follows(e, op, address):
+    if guard is None and patterns.follows(e, op, address):
         assert address.pattern is not None
-        patterned.check(e, access, address)
+        patterns.check(e, access, address)
         _ask(e, access, address, "-1")
-        if patterned.filled(address.pattern, access) is not None:
-            patterned.store(e, access, address, names)
+        if patterns.filled(address.pattern, access) is not None:
+            patterns.store(e, access, address, names)
         else:
             _Request(e, access, w.spread(address), "-1").scatter(names)
         return
@@ -268,7 +267,7 @@ def _ask(e: Emitter, access: Access, address: Value, on: str, entry: str = "null
     cell = e.kernel.accesses.cell[space]
     shift, words = cell.bit_length() - 1, max(1, access.width // cell)
     if access.once:
-        if address.pattern is not None and patterned.filled(address.pattern, access) is not None:
+        if address.pattern is not None and patterns.filled(address.pattern, access) is not None:
             least = w.number(min(address.pattern) - GLOBAL, 64)
             base = w.op("add", replace(address, pattern=SAME), least)
             first = w.op("lshr", base, w.number(shift, 64))
@@ -323,7 +322,7 @@ def atomic(e: Emitter, op: Op) -> None:
 def atomic_routine(form: str, kind: str) -> Routine:
     """The routine of one atomic operation: lane after lane, the old values."""
     if kind[-2:] not in ("32", "64"):
-        raise NotTaken(f"atom.{form}.{kind}")
+        raise Bailout(f"atom.{form}.{kind}")
     bits = int(kind[-2:])
     one, many = f"i{bits}", vector(bits)
 

@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from gpuviz.base.arrays import Array
 from gpuviz.ptx.batches import chosen_blocks
 from gpuviz.ptx.compiled.kernel import Kernel
-from gpuviz.ptx.compiled.launch import Executed, execute, put_back
+from gpuviz.ptx.compiled.launch import Outcome, execute, put_back
 from gpuviz.ptx.compiled.replay import tell, tell_rows
-from gpuviz.ptx.compiled.writing import NotTaken
+from gpuviz.ptx.compiled.writer import Bailout
 from gpuviz.ptx.interpreter import interpret
 from gpuviz.ptx.launching import Ready
 from gpuviz.ptx.options import Options
@@ -35,7 +35,7 @@ def observe(launched: Ready, sinks: Sequence[Sink], options: Options) -> None:
     kept = [sink for sink in sinks if isinstance(sink, OfBlocks | Findings)]
     other = next((sink for sink in sinks if not isinstance(sink, Sums | OfBlocks | Findings)), None)
     if other is not None:
-        raise NotTaken(f"{type(other).__name__} wants to hear every event in order")
+        raise Bailout(f"{type(other).__name__} wants to hear every event in order")
     told, launch = Listeners(sums), launched.launch
     ranges = chosen_blocks(launch.blocks, options.max_blocks)
     for begin in told.launch_begin:
@@ -52,15 +52,15 @@ def observe(launched: Ready, sinks: Sequence[Sink], options: Options) -> None:
         limits = options.limits()
         workers = options.threads or os.cpu_count() or 1
         done = execute(launched.program, launch.buffers, ranges, hear, again, limits, workers)
-    except NotTaken:
+    except Bailout:
         again()
         raise
     except (LookupError, ValueError, TypeError, AssertionError, AttributeError, OSError) as error:
         again()  # nothing is lost but time
-        raise NotTaken(f"a mistake of its own, {type(error).__name__}: {error}") from error
+        raise Bailout(f"a mistake of its own, {type(error).__name__}: {error}") from error
     except RuntimeError as error:  # of LLVM
         again()
-        raise NotTaken(f"LLVM says {str(error).splitlines()[0]}") from error
+        raise Bailout(f"LLVM says {str(error).splitlines()[0]}") from error
     for first, count in ranges:
         for blocks_begin in told.blocks_begin:
             blocks_begin(first, count)
@@ -76,7 +76,7 @@ def observe(launched: Ready, sinks: Sequence[Sink], options: Options) -> None:
 def _record(
     launched: Ready,
     kept: Sequence[Sink],
-    done: Executed,
+    done: Outcome,
     ranges: Sequence[tuple[int, int]],
     options: Options,
 ) -> None:

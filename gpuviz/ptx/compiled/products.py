@@ -13,10 +13,9 @@ import numpy as np
 
 from gpuviz.ptx.arithmetic.variant import Variant
 from gpuviz.ptx.compiled import floats
-from gpuviz.ptx.compiled.eights import as_half
-from gpuviz.ptx.compiled.routines import Routine
-from gpuviz.ptx.compiled.terms import Code, Term, vector
-from gpuviz.ptx.compiled.writing import NotTaken, Value, lanes
+from gpuviz.ptx.compiled.conversions import as_half
+from gpuviz.ptx.compiled.routines import Code, Routine, Term, vector
+from gpuviz.ptx.compiled.writer import Bailout, Value, lanes
 from gpuviz.ptx.tensor.formats import FORMATS, ZERO, Format
 from gpuviz.ptx.tensor.forms import Rule
 from gpuviz.ptx.tensor.fragments import Fragment
@@ -127,11 +126,11 @@ class _Matrix:
         where = self._places[rows, columns]
         number = int(where[0, 1])
         if (where[:, 1] != number).any():
-            raise NotTaken("these matrices")
+            raise Bailout("these matrices")
         return number, tuple(where[:, 0].tolist())
 
 
-class _Chosen:
+class _Shuffles:
     """Values of the elements, brought to the lanes that need them."""
 
     def __init__(self, w: Code, values: list[Value]) -> None:
@@ -186,7 +185,7 @@ class _Integers(_Sums):
         """Wrapped or clamped sums."""
         w, kinds = self.w, self.rule.kinds
         left, right = (
-            _Chosen(w, [self._real(x, k) for x in m.elements])
+            _Shuffles(w, [self._real(x, k) for x in m.elements])
             for m, k in zip((a, b), kinds, strict=False)
         )
         found = []
@@ -212,7 +211,7 @@ class _Bits(_Sums):
     def made(self, a: _Matrix, b: _Matrix, c: _Matrix, pairs: list[list[_Pair]]) -> list[Value]:
         """How many bits are set."""
         w, name = self.w, "and" if self.rule.both else "xor"
-        left, right = _Chosen(w, a.elements), _Chosen(w, b.elements)
+        left, right = _Shuffles(w, a.elements), _Shuffles(w, b.elements)
         found = []
         for start, along in zip(c.elements, pairs, strict=True):
             for x, y in along:
@@ -227,7 +226,7 @@ class _Doubles(_Sums):
     def made(self, a: _Matrix, b: _Matrix, c: _Matrix, pairs: list[list[_Pair]]) -> list[Value]:
         """Sums of f64."""
         w = self.w
-        left, right = _Chosen(w, a.elements), _Chosen(w, b.elements)
+        left, right = _Shuffles(w, a.elements), _Shuffles(w, b.elements)
         found = []
         for start, along in zip(c.elements, pairs, strict=True):
             for x, y in along:
@@ -332,8 +331,8 @@ class _Floats(_Sums):
             [_Numbers.of(w, bits, form) for bits in elements]
             for elements, form in zip((*factors, sums), forms, strict=True)
         )
-        numbers = [_Chosen(w, [x.number for x in one]) for one in (left, right)]
-        exponents = [_Chosen(w, [x.exponent for x in one]) for one in (left, right)]
+        numbers = [_Shuffles(w, [x.number for x in one]) for one in (left, right)]
+        exponents = [_Shuffles(w, [x.exponent for x in one]) for one in (left, right)]
         unit = forms[0].fraction + forms[1].fraction
         found = [
             self._sum(own, along, numbers, exponents, unit)
@@ -346,8 +345,8 @@ class _Floats(_Sums):
         self,
         own: _Numbers,
         along: list[_Pair],
-        numbers: list[_Chosen],
-        exponents: list[_Chosen],
+        numbers: list[_Shuffles],
+        exponents: list[_Shuffles],
         unit: int,
     ) -> Value:
         """Whole numbers of the last bit that is kept."""
@@ -412,7 +411,7 @@ class _Floats(_Sums):
         some = Term(w, "i32", w.mask(odd))
         with w.when(some.ne(0), rare=True):
             left, right = (
-                _Chosen(w, [x.double(w, form) for x in one])
+                _Shuffles(w, [x.double(w, form) for x in one])
                 for one, form in zip(given[:2], forms[:2], strict=True)
             )
             for own, along, result in zip(given[2], pairs, results, strict=True):

@@ -9,9 +9,9 @@ import numpy as np
 from gpuviz.base.arrays import I64, U32, U64, Array, Bool
 from gpuviz.ptx.compiled.accesses import Access as Made
 from gpuviz.ptx.compiled.kernel import Kernel
-from gpuviz.ptx.compiled.launch import Executed
+from gpuviz.ptx.compiled.launch import Outcome
 from gpuviz.ptx.compiled.memory_map import SOURCE
-from gpuviz.ptx.compiled.terms import ALL
+from gpuviz.ptx.compiled.routines import ALL
 from gpuviz.ptx.compiled.worker import Group
 from gpuviz.traces.observe import Access, Listeners, Many, Place
 from gpuviz.traces.trace import LANES
@@ -45,7 +45,7 @@ def lanes_of(masks: Array) -> Bool:
     return (masks[:, None] >> np.arange(LANES, dtype=np.uint32) & np.uint32(1)).astype(bool)
 
 
-def tell(told: Listeners, done: Executed) -> None:
+def tell(told: Listeners, done: Outcome) -> None:
     """Everything but `tell_rows`: instructions, branches, requests that follow patterns."""
     kernel = done.kernel
     tables = {
@@ -78,7 +78,7 @@ def tell(told: Listeners, done: Executed) -> None:
                 branch(place, warps, divergent, taken, threads - taken)
 
 
-def _requests(made: Made, done: Executed) -> Iterator[Access]:
+def _requests(made: Made, done: Outcome) -> Iterator[Access]:
     """Those of one instruction."""
     shift, start = made.width.bit_length() - 1, _FAR.get(made.space, _NEAR)
     for masks, relative, counts in _patterns(made, done):
@@ -90,7 +90,7 @@ def _requests(made: Made, done: Executed) -> Iterator[Access]:
             yield Access(made.instruction, address, lanes, repeat, placed=False)
 
 
-def _patterns(made: Made, done: Executed) -> Iterator[tuple[U32, I64, I64]]:
+def _patterns(made: Made, done: Outcome) -> Iterator[tuple[U32, I64, I64]]:
     """(P,) sets of lanes, (P, 32) where they go, and (P, phases) how often they started where."""
     if made.number in done.patterns:
         relative = np.array([done.patterns[made.number].pattern], np.int64)
@@ -109,7 +109,7 @@ def _alike(counts: I64) -> Iterator[tuple[int, I64, I64]]:
         yield int(found[rows[0]]), pattern[rows], phase[rows]
 
 
-def _visits(done: Executed) -> Iterator[Access]:
+def _visits(done: Outcome) -> Iterator[Access]:
     """Where the requests that were counted by pattern went; told with no warp at all.
 
     Loads of one line of the program share what they visited, and are told the very same arrays.
@@ -129,12 +129,12 @@ def _visits(done: Executed) -> Iterator[Access]:
                 yield Access(made.instruction, address, None, 0)
 
 
-def _counted(made: Made, done: Executed) -> bool:
+def _counted(made: Made, done: Outcome) -> bool:
     patterned = made.number in done.patterns and _phases(made, done).any()
     return bool(patterned) or any(len(worker.seen(made.number)[0]) for worker in done.workers)
 
 
-def _phases(made: Made, done: Executed) -> I64:
+def _phases(made: Made, done: Outcome) -> I64:
     """How often requests that follow the instruction's pattern started where in a period."""
     counted = done.patterns[made.number]
     counts = np.sum([worker.histograms[counted.first] for worker in done.workers], axis=0)

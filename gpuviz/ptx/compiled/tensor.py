@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from gpuviz.ptx.compiled.emitting import Emitter
+from gpuviz.ptx.compiled.emitter import Emitter
 from gpuviz.ptx.compiled.graph import Op
 from gpuviz.ptx.compiled.memory import loaded, requests_of
 from gpuviz.ptx.compiled.products import product_routine
 from gpuviz.ptx.compiled.routines import ask_private
-from gpuviz.ptx.compiled.writing import NotTaken, Value, Writer, lanes
+from gpuviz.ptx.compiled.writer import Bailout, Value, Writer, lanes
 from gpuviz.ptx.decode.matrices import capability_of, items
-from gpuviz.ptx.tensor.forms import product_of
+from gpuviz.ptx.tensor.mma import product_of
 from gpuviz.ptx.tensor.fragments import Fragment
 from gpuviz.ptx.text.ir import Operand
 from gpuviz.ptx.text.isa import targets
@@ -21,7 +21,7 @@ _ROWS = 8  # of a matrix, of 16 bytes each
 def _registers(e: Emitter, op: Op, operand: Operand, fragment: Fragment) -> list[Value]:
     found = items(operand)
     if len(found) != fragment.registers:
-        raise NotTaken(f"a matrix in {len(found)} registers")
+        raise Bailout(f"a matrix in {len(found)} registers")
     kind = f"b{fragment.container}"
     return [e.w.spread(e.strict(e.read(o, kind, op.place))) for o in found]
 
@@ -32,7 +32,7 @@ def _multiply(e: Emitter, op: Op) -> None:
     try:
         form = product_of(mods, capability_of(e.kernel.program.module))
     except ValueError as reason:
-        raise NotTaken(f"{op.at.opcode.text} ({reason})") from None
+        raise Bailout(f"{op.at.opcode.text} ({reason})") from None
     target, *sources = op.at.operands[:4]
     fragments = form.left, form.right, form.total
     given = [_registers(e, op, o, x) for o, x in zip(sources, fragments, strict=True)]

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from gpuviz.ptx.arithmetic.kinds import is_signed
-from gpuviz.ptx.compiled.emitting import Emitter
+from gpuviz.ptx.compiled.emitter import Emitter
 from gpuviz.ptx.compiled.graph import Op, constant
 from gpuviz.ptx.compiled.memory_map import FAULT
 from gpuviz.ptx.compiled.routines import ask
-from gpuviz.ptx.compiled.writing import NotTaken, Value, lanes
+from gpuviz.ptx.compiled.writer import Bailout, Value, lanes
 from gpuviz.ptx.text.ir import Operand
 from gpuviz.ptx.text.isa import targets
 from gpuviz.traces.trace import LANES
@@ -145,7 +145,7 @@ def _reduce(e: Emitter, op: Op) -> None:
     w = e.w
     name, *flags, kind = (m for m in op.at.opcode.mods if m != "sync")
     if flags or kind[0] == "f":
-        raise NotTaken(op.at.opcode.text)
+        raise Bailout(op.at.opcode.text)
     on, guard = _party(e, op, _member(op)), e.predicate(op)
     value = _vector(e, op.at.operands[1], kind, op)
     signed = is_signed(kind)

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpuviz.base.arrays import I64
-from gpuviz.ptx.compiled.emitting import Emitter
+from gpuviz.ptx.compiled.emitter import Emitter
 from gpuviz.ptx.compiled.graph import Op
 from gpuviz.ptx.compiled.memory import loaded, pieces_of
 from gpuviz.ptx.compiled.products import product_routine
 from gpuviz.ptx.compiled.routines import ask_private
-from gpuviz.ptx.compiled.writing import NotTaken, Value, Writer, lanes
+from gpuviz.ptx.compiled.writer import Bailout, Value, Writer, lanes
 from gpuviz.ptx.decode.locate import space_named
 from gpuviz.ptx.decode.matrices import capability_of, items
 from gpuviz.ptx.tensor.fragments import Fragment
@@ -145,7 +145,7 @@ def _registers(e: Emitter, op: Op, operand: Operand, fragment: Fragment) -> list
     """What they hold; there may be spare ones behind them."""
     found, kind = items(operand), f"b{fragment.container}"
     if len(found) < fragment.registers:
-        raise NotTaken(f"a matrix in {len(found)} registers")
+        raise Bailout(f"a matrix in {len(found)} registers")
     given = found[: fragment.registers]
     return [e.w.spread(e.strict(e.read(o, kind, op.place))) for o in given]
 
@@ -180,7 +180,7 @@ def _multiply(e: Emitter, op: Op) -> None:
     try:
         form = whole_product(mods, capability_of(e.kernel.program.module))
     except ValueError as reason:
-        raise NotTaken(f"{op.at.opcode.text} ({reason})") from None
+        raise Bailout(f"{op.at.opcode.text} ({reason})") from None
     target, *sources = op.at.operands[:4]
     fragments = form.a.held, form.b.held, form.start.held
     given = [_registers(e, op, o, x) for o, x in zip(sources, fragments, strict=True)]

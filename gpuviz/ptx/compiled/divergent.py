@@ -14,14 +14,14 @@ from gpuviz.ptx.compiled.flow import Flow, check_barrier, function, resumes
 from gpuviz.ptx.compiled.graph import Block, Copy, Op
 from gpuviz.ptx.compiled.kernel import Kernel
 from gpuviz.ptx.compiled.memory_map import BARRIER, END, PLACES, SWITCH, WAIT
-from gpuviz.ptx.compiled.writing import SAME, Pattern, Value, lanes
+from gpuviz.ptx.compiled.writer import SAME, Pattern, Value, lanes
 from gpuviz.ptx.text.ir import Operand
 from gpuviz.traces.trace import LANES
 
 _NOWHERE = lanes([-1] * LANES, 32)
 
 
-class Parted(Flow):
+class DivergentEmitter(Flow):
     """The function that runs parted lanes."""
 
     patterned = False

@@ -11,8 +11,7 @@ from functools import partial
 
 from gpuviz.ptx.compiled.memory_map import CONFLICT, ENTRY, TWICE
 from gpuviz.ptx.compiled.requests import HALF, WIDE, gathered, kept, scattered
-from gpuviz.ptx.compiled.routines import ask, field, routine
-from gpuviz.ptx.compiled.terms import Code, Term
+from gpuviz.ptx.compiled.routines import Code, Term, ask, field, routine
 from gpuviz.ptx.simt.windows import GLOBAL
 
 WARPS = 64  # turns of a phase

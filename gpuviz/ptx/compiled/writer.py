@@ -15,7 +15,7 @@ SAME: Pattern = (0,) * LANES
 
 
 @dataclass(frozen=True, slots=True)
-class Counted:
+class PatternCount:
     """How requests of an instruction are counted: their pattern, and the histogram of their phases.
 
     That is the one of the instruction `first`, which starts `ahead` bytes before this one.
@@ -26,7 +26,7 @@ class Counted:
     ahead: int = 0
 
 
-class NotTaken(Exception):
+class Bailout(Exception):
     """Something that the compiled engine leaves to the NumPy engine: says what."""
 
 

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 from gpuviz.ptx.arithmetic.kinds import CONTAINERS, WIDTHS, bits_of
 from gpuviz.ptx.arithmetic.ops import operation
-from gpuviz.ptx.arithmetic.variant import Variant
+from gpuviz.ptx.arithmetic.kinds import Variant
 from gpuviz.ptx.compiled.graph import Copy, Graph, Op, parts_of, written
-from gpuviz.ptx.compiled.writing import SAME, Pattern
+from gpuviz.ptx.compiled.writer import SAME, Pattern
 from gpuviz.ptx.decode.locate import space_named
 from gpuviz.ptx.decode.outline import param_accesses
 from gpuviz.ptx.simt.program import Program
@@ -125,7 +125,7 @@ def computed(
     return None
 
 
-class Shapes:
+class Uniformity:
     """The shape of every register of a graph.
 
     `apart` are instructions (their pc) whose result is to be taken as one value a lane.

@@ -14,8 +14,8 @@ from gpuviz.ptx.compiled.graph import Copy, Instance, Op, parts_of, slot_registe
 from gpuviz.ptx.compiled.kernel import Kernel
 from gpuviz.ptx.compiled.memory_map import FRAME, STOP, WORKER, WRAPPED
 from gpuviz.ptx.compiled.routines import Routine, ask
-from gpuviz.ptx.compiled.shapes import widens
-from gpuviz.ptx.compiled.writing import SAME, Counted, NotTaken, Pattern, Value, Writer, lanes
+from gpuviz.ptx.compiled.uniformity import widens
+from gpuviz.ptx.compiled.writer import SAME, Bailout, Pattern, PatternCount, Value, Writer, lanes
 from gpuviz.ptx.decode.locate import space_named
 from gpuviz.ptx.decode.outline import param_accesses
 from gpuviz.ptx.simt.special import special_register
@@ -44,7 +44,7 @@ class Emitter(ABC):
         self.kernel = kernel
         self.w = Writer()
         self.private: dict[str, Routine] = {}  # routines of this module alone
-        self.counted: dict[int, Counted] = {}
+        self.counted: dict[int, PatternCount] = {}
         self.checked: dict[int, tuple[int, int, int]] = {}  # first access, and its reach
 
     # --- what differs --------------------------------------------------------------------------
@@ -100,14 +100,14 @@ class Emitter(ABC):
             return w.number(int(immediate(operand, kind)[0]), bits_of(kind))
         if isinstance(operand, Sym):
             return self._symbol(operand, bits_of(kind), place)
-        raise NotTaken(f"the operand {operand}")
+        raise Bailout(f"the operand {operand}")
 
     def _adapted(self, value: Value, source: str, to: str) -> Value:
         have, want = bits_of(source), bits_of(to)
         if have == want:
             return value
         if 1 in (have, want):
-            raise NotTaken("a predicate as a number")
+            raise Bailout("a predicate as a number")
         value = self.strict(value)
         how = "trunc" if want < have else "sext" if source[0] == "s" else "zext"
         if value.pattern not in (None, SAME):
@@ -126,13 +126,13 @@ class Emitter(ABC):
         if special is not None:
             return special
         if self.kernel.program.address_of(name) is None:
-            raise NotTaken(f"the name {name}")
+            raise Bailout(f"the name {name}")
         if self.kernel.program.spaces.get(name) in ("shared", "const"):
             address = self.kernel.program.address_of(name) or 0
             return w.number(address + sym.offset, bits)
         number = self.kernel.symbols.get(name)
         if number is None:  # of a parameter, in another space
-            raise NotTaken(f"the name {name}")
+            raise Bailout(f"the name {name}")
         table = self.constant_field("symbols", 64)
         at = w.let(f"inttoptr i64 {table.name} to ptr")
         at = w.let(f"getelementptr i64, ptr {at}, i64 {number}")
@@ -171,7 +171,7 @@ class Emitter(ABC):
         if name in _MASKS:
             return w.vector(lanes([_MASKS[name](i) for i in range(LANES)], bits), bits)
         if name.startswith(_TIMES):
-            raise NotTaken(name)
+            raise Bailout(name)
         reader = special_register(self.kernel.program, name)
         if reader is None:
             return None
@@ -191,7 +191,7 @@ class Emitter(ABC):
         if isinstance(operand, Sym) and operand.name == "_":
             return
         if not isinstance(operand, Reg):
-            raise NotTaken(f"the destination {operand}")
+            raise Bailout(f"the destination {operand}")
         register = op.place.register(operand)
         have, want = bits_of(kind), bits_of(operand.type)
         if have != want:
@@ -294,11 +294,11 @@ class Emitter(ABC):
         into = list(targets(at))
         found = operation(at.opcode, len(into))
         if found is None:
-            raise NotTaken(at.opcode.text)
+            raise Bailout(at.opcode.text)
         v = Variant(at.opcode.mods)
         emit = self._emitter(name, v)
         if emit is None:
-            raise NotTaken(at.opcode.text)
+            raise Bailout(at.opcode.text)
         shape = self.shape(op)
         values = [
             self._operand(o, k, op, name)
@@ -307,7 +307,7 @@ class Emitter(ABC):
         if name in ("addc", "subc", "madc"):
             values.append(self.get(op.place.carry))
         if len(values) != len(found.sources):
-            raise NotTaken(at.opcode.text)
+            raise Bailout(at.opcode.text)
         try:
             if shape is not None and shape != SAME:
                 results: tuple[Value, ...] = (self._patterned(op, v, shape, values, emit),)
@@ -315,8 +315,8 @@ class Emitter(ABC):
                 if shape is None and any(x.pattern not in (None, SAME) for x in values):
                     values = [x if x.same else self.w.spread(x) for x in values]
                 results = emit(self.w, v, *values)
-        except NotTaken as reason:
-            raise NotTaken(f"{at.opcode.text} ({reason})") from None
+        except Bailout as reason:
+            raise Bailout(f"{at.opcode.text} ({reason})") from None
         guard = self.predicate(op)
         for target, value, kind in zip(into, results, found.results, strict=False):
             self.write(target, value, kind, op, guard)
@@ -393,7 +393,7 @@ def _move(e: Emitter, op: Op) -> None:
         e._arithmetic(op)
         return
     if kind == "b128" or (isinstance(target, Vec) and isinstance(source, Vec)):
-        raise NotTaken("mov between lists")
+        raise Bailout("mov between lists")
     if isinstance(target, Vec):
         bits = WIDTHS[kind] // len(target.items)
         value = e.strict(e.read(source, kind, op.place))

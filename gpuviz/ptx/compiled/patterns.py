@@ -10,12 +10,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from gpuviz.ptx.compiled.accesses import Access
-from gpuviz.ptx.compiled.emitting import Emitter
+from gpuviz.ptx.compiled.emitter import Emitter
 from gpuviz.ptx.compiled.graph import Copy, Op, written
 from gpuviz.ptx.compiled.kernel import Kernel
 from gpuviz.ptx.compiled.memory_map import ACCESS, ACCESS_SIZE, FAULT, PERIODS, SECTOR, WORKER
 from gpuviz.ptx.compiled.routines import ask
-from gpuviz.ptx.compiled.writing import SAME, Counted, Pattern, Value, Writer
+from gpuviz.ptx.compiled.writer import SAME, Pattern, PatternCount, Value, Writer
 from gpuviz.ptx.text.ir import Reg
 from gpuviz.traces.trace import LANES
 
@@ -90,7 +90,7 @@ def check(e: Emitter, access: Access, address: Value) -> None:
     first, least, most = e.checked.get(own, (own, 0, 0))
     start = e.kernel.accesses.all[first].address.offset
     offset = access.address.offset
-    e.counted[own] = Counted(pattern, first, offset - start)
+    e.counted[own] = PatternCount(pattern, first, offset - start)
     if first == own:
         reach = (least - offset, most - offset) if own in e.checked else (0, 0)
         _check_bounds(e, access, address, reach)
