@@ -22,7 +22,7 @@ from gpuviz.gpu.client import Gpu
 from gpuviz.gpu.live import MeasureOptions
 from gpuviz.launch.job import Job
 from gpuviz.ptx.emulator import Options
-from gpuviz.ptx.limits import OutOfTime
+from gpuviz.ptx.options import OutOfTime
 from gpuviz.recordings.measurement import DeviceFacts
 from gpuviz.recordings.recording import SUFFIX, Entry, LaunchKey, Recording, read, write
 from gpuviz.run import emulated

@@ -8,10 +8,11 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
+import numpy as np
+
 from gpuviz.arguments import ByValue
 from gpuviz.base.arrays import Array
 from gpuviz.base.errors import KernelFault
-from gpuviz.ptx.batches import transfers, without_effect
 from gpuviz.ptx.checks.sinks import sinks as checking
 from gpuviz.ptx.classes.observed import from_sample
 from gpuviz.ptx.classes.observed import observe as from_classes
@@ -20,18 +21,18 @@ from gpuviz.ptx.classes.telling import Totals
 from gpuviz.ptx.compiled.estimate import estimated_seconds, estimated_work, worth_compiling
 from gpuviz.ptx.compiled.writer import Bailout
 from gpuviz.ptx.flops import floating_operations
-from gpuviz.ptx.interpreter import interpret
-from gpuviz.ptx.launching import Ready, Triple, ready
-from gpuviz.ptx.limits import OutOfTime
-from gpuviz.ptx.options import RECORD_LIMIT, Options
-from gpuviz.ptx.simt.host_memory import keep_freed_memory
+from gpuviz.ptx.interpreter import interpret, transfers, without_effect
+from gpuviz.ptx.options import RECORD_LIMIT, Options, OutOfTime
+from gpuviz.ptx.prepare import PreparedLaunch, Triple, prepare
+from gpuviz.ptx.recorders import Tracer
 from gpuviz.ptx.text.ir import Module
-from gpuviz.ptx.tracing import Tracer
 from gpuviz.traces.observe import Sink, Sums
 from gpuviz.traces.trace import Coverage, Finding, Trace
 
 _LONGEST = 20_000  # instructions of a kernel: LLVM takes up to half a millisecond for each
 _LEAST = 0.2  # of the time, for a sample
+# Just below the most that glibc lets its limits grow to (DEFAULT_MMAP_THRESHOLD_MAX, 32 MiB).
+_LARGE = 31 << 20
 
 __all__ = ["RECORD_LIMIT", "Options", "Result", "emulate"]
 
@@ -91,10 +92,10 @@ def emulate(
     LaunchError : the arguments do not fit the parameters, or there is no such kernel
     UnsupportedError, KernelFault, Cancelled : see `simt.machine` and `decode.decoder`
     """
-    keep_freed_memory()
+    _keep_freed_memory()
     shape = grid, block
     make = partial(
-        ready, module, kernel, *shape, arguments, dynamic_shared, names, unset, variables
+        prepare, module, kernel, *shape, arguments, dynamic_shared, names, unset, variables
     )
     emulation = _Emulation(make, sinks, options or Options())
     emulation.run()
@@ -126,7 +127,9 @@ def emulate(
 class _Emulation:
     """A launch on its way: which of its blocks are executed, and by whom."""
 
-    def __init__(self, make: Callable[[], Ready], sinks: Sequence[Sink], options: Options) -> None:
+    def __init__(
+        self, make: Callable[[], PreparedLaunch], sinks: Sequence[Sink], options: Options
+    ) -> None:
         self._make, self._sinks, self._options = make, sinks, options
         self._began = time.monotonic()
         self.launched = make()
@@ -270,14 +273,14 @@ class _Emulation:
             self.coverage = replace(self.coverage, how="ended", why=why)
 
 
-def _few(launched: Ready, options: Options) -> bool:
+def _few(launched: PreparedLaunch, options: Options) -> bool:
     """Whether the NumPy engine runs a launch because it is small."""
     if options.engine == "auto":
         return not worth_compiling(launched)
     return options.engine == "numpy"
 
 
-def _compiled(launched: Ready, sinks: Sequence[Sink], options: Options) -> str:
+def _compiled(launched: PreparedLaunch, sinks: Sequence[Sink], options: Options) -> str:
     """Run a launch on the compiled engine; why it did not, or ""."""
     if options.engine == "numpy":
         return "the NumPy engine was asked for"
@@ -285,7 +288,7 @@ def _compiled(launched: Ready, sinks: Sequence[Sink], options: Options) -> str:
         few = f"about {estimated_work(launched):,} thread instructions are few"
         return f"the NumPy engine ran this launch: {few}"
     from gpuviz.ptx.compiled.build import available  # LLVM is loaded when it is needed
-    from gpuviz.ptx.compiled.observed import observe
+    from gpuviz.ptx.compiled.engine import observe
 
     if not available():
         return "the NumPy engine ran this launch: there is no llvmlite here"
@@ -304,3 +307,14 @@ def _lockstep(module: Module) -> bool:
     """Whether the lanes of a warp run in step, as below compute capability 7.0."""
     found = re.search(r"^[ \t]*\.target\s+sm_(\d+)", module.text, re.MULTILINE)
     return found is not None and int(found[1]) < 70
+
+
+def _keep_freed_memory() -> None:
+    """Have the C library reuse freed blocks instead of handing them back to the system.
+
+    glibc maps blocks of 128 KiB and more afresh, and each page of them costs a fault at first
+    touch: many times what arithmetic on it costs. Freeing one large block raises that limit for the
+    whole process (mallopt(3), M_MMAP_THRESHOLD, "dynamic"). Elsewhere this does nothing.
+    """
+    block = np.empty(_LARGE, np.uint8)
+    del block

@@ -1,8 +1,9 @@
-"""Sinks that keep all that some blocks do: their requests, and their way through the program."""
+"""The sinks that a trace is made of: what some blocks do in full, and totals of the launch."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,11 +17,15 @@ from gpuviz.traces.observe import (
     Place,
     Report,
     Sink,
+    Sums,
     Transfer,
+    TransferKind,
 )
 from gpuviz.traces.trace import (
     HANDOVERS,
     LANES,
+    Branch,
+    Finding,
     HandoverKind,
     Handovers,
     Launch,
@@ -28,13 +33,15 @@ from gpuviz.traces.trace import (
     Path,
     Requests,
     Stretch,
+    Trace,
     lane_bits,
 )
+from gpuviz.words.language import tr
 
 _ALL = np.uint32(0xFFFFFFFF)
 
 
-class OfBlocks(Sink):
+class BlockRecorder(Sink):
     """Keeps rows of the blocks asked for, until there are `limit` of them."""
 
     def __init__(self, blocks: Iterable[int], limit: int) -> None:
@@ -66,7 +73,7 @@ class OfBlocks(Sink):
         return columns
 
 
-class RequestRecorder(OfBlocks):
+class RequestRecorder(BlockRecorder):
     """Keeps every request of the blocks asked for; with `space`, those to one space only."""
 
     def __init__(self, blocks: Iterable[int], limit: int, space: str = "") -> None:
@@ -184,7 +191,7 @@ class RequestRecorder(OfBlocks):
         self._rows, self.full = 0, False
 
 
-class PathRecorder(OfBlocks):
+class PathRecorder(BlockRecorder):
     """Keeps the way of the warps of the blocks asked for through the program."""
 
     def __init__(self, blocks: Iterable[int], limit: int) -> None:
@@ -219,4 +226,160 @@ class PathRecorder(OfBlocks):
                 np.zeros(0, np.int32),
                 np.zeros(0, np.uint32),
             )
+        )
+
+
+class Tally(Sums):
+    """How much was executed: blocks, and each stretch of the program."""
+
+    def __init__(self) -> None:
+        self.blocks = 0
+        self._totals: dict[int, tuple[Stretch, int, int]] = {}  # by pc: warps, threads
+
+    def blocks_end(self, first: int, count: int) -> None:
+        """Count blocks."""
+        self.blocks += count
+
+    def instructions(self, stretch: Stretch, lanes: Lanes) -> None:
+        """Add to the totals of a stretch."""
+        _, warps, threads = self._totals.get(stretch.pc, (stretch, 0, 0))
+        self._totals[stretch.pc] = stretch, warps + lanes.warps, threads + lanes.threads
+
+    @property
+    def executed(self) -> dict[int, int]:
+        """How often warps executed each stretch, by the pc of its first instruction."""
+        return {pc: warps for pc, (_, warps, _) in self._totals.items()}
+
+    @property
+    def threads(self) -> dict[Stretch, int]:
+        """How often threads executed each stretch."""
+        return {stretch: threads for stretch, _, threads in self._totals.values()}
+
+    @property
+    def thread_instructions(self) -> int:
+        """Instructions executed, by every thread."""
+        return sum(stretch.count * threads for stretch, _, threads in self._totals.values())
+
+    @property
+    def warp_instructions(self) -> int:
+        """Instructions executed, by every warp."""
+        return sum(stretch.count * warps for stretch, warps, _ in self._totals.values())
+
+
+class BranchTotals(Sums):
+    """How often branches ran, and split warps."""
+
+    def __init__(self) -> None:
+        self._totals: dict[int, tuple[Place, int, int, int, int]] = {}  # by pc
+
+    def branch(self, at: Place, warps: int, divergent: int, taken: int, not_taken: int) -> None:
+        """Add to the totals of a branch."""
+        _, a, b, c, d = self._totals.get(at.pc, (at, 0, 0, 0, 0))
+        self._totals[at.pc] = at, a + warps, b + divergent, c + taken, d + not_taken
+
+    def branches(self) -> tuple[Branch, ...]:
+        """The totals, in the order of the program."""
+        ordered = (self._totals[pc] for pc in sorted(self._totals))
+        return tuple(Branch(at.pc, at.line, at.ptx_line, *total) for at, *total in ordered)
+
+
+class Findings(Sink):
+    """Keeps the first finding of a kind at a place, and counts the others."""
+
+    def __init__(self) -> None:
+        self._first: dict[tuple[str, int], Finding] = {}
+
+    def finding(self, finding: Finding) -> None:
+        """Keep or count a finding."""
+        key = finding.kind, finding.ptx_line
+        first = self._first.get(key)
+        self._first[key] = (
+            finding if first is None else replace(first, count=first.count + finding.count)
+        )
+
+    def findings(self) -> tuple[Finding, ...]:
+        """What was found, in the order in which it was first seen."""
+        return tuple(self._first.values())
+
+
+class TransferTotals(Sums):
+    """Bytes that were moved, or read, asynchronously."""
+
+    def __init__(self) -> None:
+        self._bytes: dict[TransferKind, int] = {}
+
+    def transfer(self, transfer: Transfer) -> None:
+        """Add to the total of its kind."""
+        moved = int(transfer.size.sum()) * transfer.repeat
+        self._bytes[transfer.kind] = self._bytes.get(transfer.kind, 0) + moved
+
+    def notes(self) -> Iterator[str]:
+        """What there was, and what of it is not modelled."""
+        into, read = self._bytes.get("load", 0), self._bytes.get("product", 0)
+        out = self._bytes.get("store", 0) + self._bytes.get("reduce", 0)
+        if into or out:
+            yield tr(
+                "bulk copies moved {into} bytes into shared memory and {out} out of it: their "
+                "wavefronts in shared memory are not modelled",
+                into=f"{into:,}",
+                out=f"{out:,}",
+            )
+        if read:
+            yield tr("wgmma read {n} bytes of shared memory", n=f"{read:,}")
+
+
+class Tracer:
+    """The sinks that a trace needs, and the trace that they make."""
+
+    def __init__(self, record: tuple[int, ...], limit: int, path: bool) -> None:
+        self.tally = Tally()
+        self._limit = limit
+        self._branches, self._findings = BranchTotals(), Findings()
+        self._transfers = TransferTotals()
+        self._requests = RequestRecorder(record, limit)
+        self._path = PathRecorder(record, limit) if path else None
+
+    @property
+    def sinks(self) -> tuple[Sink, ...]:
+        """Those that are to listen."""
+        requests = (self._requests,) if len(self._requests.blocks) else ()
+        path = () if self._path is None else (self._path,)
+        own = self.tally, self._branches, self._findings, self._transfers
+        return *own, *requests, *path
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What has been found wrong so far."""
+        return self._findings.findings()
+
+    def trace(self, launch: Launch, ended: bool = False, **more: Any) -> Trace:
+        """What they have heard of a launch, which may have `ended` at a fault; `more` are fields of
+        the trace that nobody can hear.
+        """
+        requests, path, tally = self._requests, self._path, self.tally
+        notes = []
+        if tally.blocks < launch.blocks and not ended:
+            some = {"done": tally.blocks, "blocks": launch.blocks}
+            notes.append(
+                tr("{done} of {blocks} blocks were emulated, spread over the grid", **some)
+            )
+        if requests.full or (path is not None and path.full):
+            rows = f"{self._limit:,}"
+            notes.append(tr("the record of requests was cut at {rows} rows", rows=rows))
+        notes += self._transfers.notes()
+        return Trace(
+            launch,
+            requests.memory_instructions,
+            requests.requests(),
+            tuple(requests.blocks.tolist()),
+            tally.blocks,
+            tally.thread_instructions,
+            tally.warp_instructions,
+            self._branches.branches(),
+            self.findings,
+            notes=tuple(notes),
+            stretches=() if path is None else path.stretches,
+            path=None if path is None else path.path(),
+            handovers=requests.handovers(),
+            **more,
         )

@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from gpuviz.memory.counts import Count
-from gpuviz.ptx.tensor.forms import BITS
+from gpuviz.ptx.tensor.mma import BITS
 from gpuviz.ptx.text.ir import Instruction, Module
 from gpuviz.sass.listing import Listing
 from gpuviz.traces.observe import Lanes, Report, Sums

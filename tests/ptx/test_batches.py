@@ -4,11 +4,11 @@ import tracemalloc
 
 import numpy as np
 import pytest
+from tests.ptx.prepare import launch
 
-from gpuviz.ptx import batches
+from gpuviz.ptx import interpreter
 from gpuviz.ptx.emulator import Options
 from gpuviz.ptx.simt import machine
-from tests.ptx.launching import launch
 
 LAUNCHES = [
     ("warps", "poll_by_atomics", 40, 32, (1, 40, 1280)),
@@ -35,7 +35,7 @@ def test_results_do_not_depend_on_batches(monkeypatch, case, part, size, batch):
     wanted = run(*case).outputs
     monkeypatch.setattr(machine, "SPARSE_PART", part)
     monkeypatch.setattr(machine, "SPARSE_SIZE", size)
-    monkeypatch.setattr(batches, "BATCH_THREADS", batch)
+    monkeypatch.setattr(interpreter, "BATCH_THREADS", batch)
     found = run(*case).outputs
     assert all((found[name] == wanted[name]).all() for name in wanted)
 

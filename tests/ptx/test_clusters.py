@@ -1,8 +1,7 @@
 """Clusters: of one block each."""
 
 import numpy as np
-
-from tests.ptx.launching import outputs
+from tests.ptx.prepare import outputs
 
 
 def test_a_cluster_is_one_block() -> None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 
-from gpuviz.ptx import batches
+from gpuviz.ptx import interpreter
 from gpuviz.ptx.emulator import Options, emulate
 from gpuviz.ptx.simt import machine
 from gpuviz.ptx.text.parser import parse
@@ -281,7 +281,7 @@ def test_results_do_not_depend_on_how_lanes_are_grouped(monkeypatch, part, size,
     before = [emulated(p) for p in programs]
     monkeypatch.setattr(machine, "SPARSE_PART", part)
     monkeypatch.setattr(machine, "SPARSE_SIZE", size)
-    monkeypatch.setattr(batches, "BATCH_THREADS", batch)
+    monkeypatch.setattr(interpreter, "BATCH_THREADS", batch)
     for program, one in zip(programs, before, strict=True):
         two = emulated(program)
         assert (one.outputs["arg0"] == two.outputs["arg0"]).all()

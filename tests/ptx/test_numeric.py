@@ -4,8 +4,7 @@ import math
 
 import numpy as np
 import pytest
-
-from tests.ptx.launching import DIALECTS, outputs
+from tests.ptx.prepare import DIALECTS, outputs
 
 rng = np.random.default_rng(5)
 pytestmark = pytest.mark.parametrize("arch", DIALECTS)

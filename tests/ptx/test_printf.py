@@ -12,7 +12,7 @@ from gpuviz.base.errors import KernelFault
 from gpuviz.compile import compile_cuda
 from gpuviz.launch.job import Job
 from gpuviz.ptx.emulator import Options
-from gpuviz.ptx.simt.printf import PRINT_LIMIT, Printed, render
+from gpuviz.ptx.simt.printf import PRINT_LIMIT, PrintfOutput, render
 from gpuviz.run import emulated
 
 
@@ -54,7 +54,7 @@ def test_too_few_arguments() -> None:
 
 
 def test_what_does_not_fit_is_counted() -> None:
-    printed = Printed()
+    printed = PrintfOutput()
     for _ in range(3):
         printed.add("x" * (PRINT_LIMIT // 2 - 1))
     assert printed.full
@@ -64,7 +64,7 @@ def test_what_does_not_fit_is_counted() -> None:
     assert said == "[cut: the first 1,048,576 characters are kept and 5 more calls of printf]"
     with pytest.raises(KernelFault, match="called printf 131,.* times, and its loop may never end"):
         printed.leave_out(1 << 17, 32)
-    Printed().leave_out(1 << 17, 1 << 20)  # many threads have something to say
+    PrintfOutput().leave_out(1 << 17, 1 << 20)  # many threads have something to say
 
 
 @pytest.mark.slow

@@ -2,8 +2,7 @@
 
 import numpy as np
 import pytest
-
-from tests.ptx.launching import DIALECTS, outputs
+from tests.ptx.prepare import DIALECTS, outputs
 
 rng = np.random.default_rng(3)
 pytestmark = pytest.mark.parametrize("arch", DIALECTS)

@@ -18,7 +18,7 @@ from gpuviz.gpu.images import DeviceImage
 from gpuviz.gpu.kernel import Kernel
 from gpuviz.gpu.sent import Address, sent
 from gpuviz.launch.job import Job
-from gpuviz.ptx.launching import Placing
+from gpuviz.ptx.prepare import ArgumentPlacer
 
 SPECS = (
     "f32[8]=rand",
@@ -145,7 +145,7 @@ def test_copies_to_rotate_through_have_addresses_of_their_own(
 
 def test_buffers_are_in_the_order_of_the_emulator() -> None:
     specs = tuple(map(parse, SPECS))
-    placing, arguments = Placing(), passed(specs)
+    placing, arguments = ArgumentPlacer(), passed(specs)
     for number, argument in enumerate(arguments):
         if isinstance(argument, np.ndarray) and argument.ndim:
             placing.argument("", argument, number)

@@ -10,9 +10,16 @@ from collections.abc import Callable
 import numpy as np
 
 from gpuviz.ptx.arithmetic.bits import select
-from gpuviz.ptx.arithmetic.kinds import CONTAINERS, Bits, dtype_of, is_float, is_signed
+from gpuviz.ptx.arithmetic.kinds import (
+    CONTAINERS,
+    Bits,
+    Function,
+    Variant,
+    dtype_of,
+    is_float,
+    is_signed,
+)
 from gpuviz.ptx.arithmetic.rounding import EXPONENT, flushed, value_of
-from gpuviz.ptx.arithmetic.variant import Function, Variant
 
 Relation = Callable[[Bits, Bits], Bits]
 

@@ -15,10 +15,17 @@ from gpuviz.ptx.arithmetic.bits import select
 from gpuviz.ptx.arithmetic.exact import add as add_exactly
 from gpuviz.ptx.arithmetic.exact import to_odd, two_sum
 from gpuviz.ptx.arithmetic.integer import extend
-from gpuviz.ptx.arithmetic.kinds import CONTAINERS, WIDTHS, Bits, contained, dtype_of
+from gpuviz.ptx.arithmetic.kinds import (
+    CONTAINERS,
+    WIDTHS,
+    Bits,
+    Function,
+    Variant,
+    contained,
+    dtype_of,
+)
 from gpuviz.ptx.arithmetic.packed import joined
 from gpuviz.ptx.arithmetic.rounding import bound_of, double_of, flushed, narrow
-from gpuviz.ptx.arithmetic.variant import Function, Variant
 
 _SIGN, _INFINITE = np.uint32(1 << 31), np.uint32(0x7F800000)
 _TIE, _DROPPED = np.uint32(1 << 12), np.uint32((1 << 13) - 1)  # of f32 as tf32

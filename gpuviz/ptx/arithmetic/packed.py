@@ -7,8 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from gpuviz.ptx.arithmetic.integer import byte, extend
-from gpuviz.ptx.arithmetic.kinds import CONTAINERS, Bits
-from gpuviz.ptx.arithmetic.variant import Builder, Function, Variant
+from gpuviz.ptx.arithmetic.kinds import CONTAINERS, Bits, Builder, Function, Variant
 
 
 def halves(bits: Bits, kind: str) -> tuple[Bits, Bits]:

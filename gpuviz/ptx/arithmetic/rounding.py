@@ -14,8 +14,7 @@ import numpy as np
 
 from gpuviz.ptx.arithmetic.bits import select
 from gpuviz.ptx.arithmetic.exact import Doubles, directed
-from gpuviz.ptx.arithmetic.kinds import Bits
-from gpuviz.ptx.arithmetic.variant import Variant
+from gpuviz.ptx.arithmetic.kinds import Bits, Variant
 
 CANONICAL_NAN: dict[str, int] = {
     "f16": 0x7FFF,

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from gpuviz.ptx.arithmetic.compare import COMBINATIONS, FLOAT_RELATIONS, INTEGER_RELATIONS
-from gpuviz.ptx.arithmetic.kinds import widened
-from gpuviz.ptx.arithmetic.variant import Builder, Function, Variant
+from gpuviz.ptx.arithmetic.kinds import Builder, Function, Variant, widened
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -10,7 +10,7 @@ import numpy as np
 
 from gpuviz.base.arrays import I64, U64, Bool
 from gpuviz.ptx.checks.report import finding
-from gpuviz.ptx.simt.heap import HEAP_BYTES
+from gpuviz.ptx.simt.global_memory import HEAP_BYTES
 from gpuviz.traces.observe import Access, Report, Sink
 from gpuviz.traces.trace import LANES, Launch
 

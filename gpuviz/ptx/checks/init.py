@@ -16,8 +16,8 @@ from gpuviz.base.arrays import I64, U64, Array, Bool
 from gpuviz.ptx.checks.batch import Batch, flat
 from gpuviz.ptx.checks.report import finding
 from gpuviz.ptx.checks.transfers import UNIT, pieces
-from gpuviz.ptx.simt.cells import Cells
 from gpuviz.ptx.simt.cluster import Cluster, split_told
+from gpuviz.ptx.simt.spaces import Cells
 from gpuviz.traces.observe import Access, BarrierEvent, Place, Report, Sink, Transfer
 from gpuviz.traces.trace import BESIDE, LANES, Finding, Launch, MemoryInstruction
 

@@ -31,9 +31,9 @@ from gpuviz.ptx.classes.watch import Watching
 from gpuviz.ptx.compiled.graph import graph_of
 from gpuviz.ptx.compiled.writer import Bailout
 from gpuviz.ptx.interpreter import interpret
-from gpuviz.ptx.launching import Ready
 from gpuviz.ptx.options import Options
-from gpuviz.ptx.totals import BranchTotals, Tally
+from gpuviz.ptx.prepare import PreparedLaunch
+from gpuviz.ptx.recorders import BranchTotals, Tally
 from gpuviz.traces.observe import Transfer
 from gpuviz.traces.trace import Launch, MemoryInstruction
 
@@ -73,7 +73,7 @@ class Class:
 class Classes:
     """Finds the classes of a launch."""
 
-    def __init__(self, launched: Ready, options: Options) -> None:
+    def __init__(self, launched: PreparedLaunch, options: Options) -> None:
         """Read the kernel.
 
         Raises

@@ -10,17 +10,18 @@ from gpuviz.ptx.classes.sample import sample
 from gpuviz.ptx.classes.shift import Unproved
 from gpuviz.ptx.classes.telling import Totals
 from gpuviz.ptx.interpreter import interpret
-from gpuviz.ptx.launching import Ready
 from gpuviz.ptx.options import Options
-from gpuviz.ptx.recorders import OfBlocks
-from gpuviz.ptx.totals import Findings
+from gpuviz.ptx.prepare import PreparedLaunch
+from gpuviz.ptx.recorders import BlockRecorder, Findings
 from gpuviz.traces.observe import Sink, Sums
 from gpuviz.traces.trace import Coverage
 
 _FEW = 4  # blocks: run them
 
 
-def observe(launched: Ready, sinks: Sequence[Sink], options: Options, seconds: float) -> Coverage:
+def observe(
+    launched: PreparedLaunch, sinks: Sequence[Sink], options: Options, seconds: float
+) -> Coverage:
     """Run a block of each class, and those that are to be kept.
 
     Nothing is told before all blocks are known to be of a class; memory is that of the blocks run.
@@ -44,7 +45,7 @@ def observe(launched: Ready, sinks: Sequence[Sink], options: Options, seconds: f
 
 
 def from_sample(
-    launched: Ready, sinks: Sequence[Sink], options: Options
+    launched: PreparedLaunch, sinks: Sequence[Sink], options: Options
 ) -> tuple[Coverage, tuple[Totals, ...]]:
     """Run a sample of the blocks, and those that are to be kept; what each of the sample did.
 
@@ -63,15 +64,15 @@ def from_sample(
     return Coverage("sample", len(run | more), launched.launch.blocks), tuple(each)
 
 
-def _tell(launched: Ready, totals: Totals, sinks: Sequence[Sink]) -> None:
+def _tell(launched: PreparedLaunch, totals: Totals, sinks: Sequence[Sink]) -> None:
     """Tell the sinks that sum up."""
     totals.announce(launched.launch, [sink for sink in sinks if isinstance(sink, Sums)])
 
 
-def _record(launched: Ready, sinks: Sequence[Sink], options: Options) -> set[int]:
+def _record(launched: PreparedLaunch, sinks: Sequence[Sink], options: Options) -> set[int]:
     """Run the blocks that sinks keep, for these: which they were."""
-    kept = [sink for sink in sinks if isinstance(sink, OfBlocks | Findings)]
-    wanted = {int(b) for sink in kept if isinstance(sink, OfBlocks) for b in sink.blocks}
+    kept = [sink for sink in sinks if isinstance(sink, BlockRecorder | Findings)]
+    wanted = {int(b) for sink in kept if isinstance(sink, BlockRecorder) for b in sink.blocks}
     wanted = {block for block in wanted if 0 <= block < launched.launch.blocks}
     if wanted:
         interpret(launched, kept, options, [(block, 1) for block in sorted(wanted)])

@@ -14,10 +14,9 @@ from dataclasses import dataclass, field, replace
 from gpuviz.ptx.classes.launch import Class
 from gpuviz.ptx.classes.requests import Folding
 from gpuviz.ptx.interpreter import interpret
-from gpuviz.ptx.launching import Ready, Triple
-from gpuviz.ptx.limits import OutOfTime
-from gpuviz.ptx.options import Options
-from gpuviz.ptx.totals import BranchTotals, Tally
+from gpuviz.ptx.options import Options, OutOfTime
+from gpuviz.ptx.prepare import PreparedLaunch, Triple
+from gpuviz.ptx.recorders import BranchTotals, Tally
 from gpuviz.traces.observe import Sink, Transfer
 
 MOST = 64  # blocks of the whole grid
@@ -63,7 +62,7 @@ def _parts(grid: Triple) -> list[_Part]:
     return sorted((part for part in parts if part.blocks), key=lambda part: -part.blocks)
 
 
-def sample(launched: Ready, options: Options) -> list[Class]:
+def sample(launched: PreparedLaunch, options: Options) -> list[Class]:
     """Run blocks for as long as there is time; each with the number of blocks it stands for.
 
     Raises
@@ -93,7 +92,7 @@ def sample(launched: Ready, options: Options) -> list[Class]:
     return _weighed(parts)
 
 
-def _run(launched: Ready, block: int, options: Options) -> Class:
+def _run(launched: PreparedLaunch, block: int, options: Options) -> Class:
     """One block, by itself."""
     folding, tally, branches = Folding(launched.program), Tally(), BranchTotals()
     quiet, heard = replace(options, progress=lambda fraction: None, patient=True), _Transfers()

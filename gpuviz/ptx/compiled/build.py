@@ -128,9 +128,9 @@ def available() -> bool:
 
 @cache
 def _own_source() -> str:
-    """A digest of the files that write the code."""
+    """A digest of the files that write the code, and of those they read it from."""
     found = hashlib.sha256()
-    for file in sorted(Path(__file__).parent.glob("*.py")):
+    for file in sorted(Path(__file__).parents[1].rglob("*.py")):
         found.update(file.read_bytes())
     return found.hexdigest()
 

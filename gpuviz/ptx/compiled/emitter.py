@@ -5,9 +5,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import replace
 
-from gpuviz.ptx.arithmetic.kinds import WIDTHS, bits_of, is_signed
+from gpuviz.ptx.arithmetic.kinds import WIDTHS, Variant, bits_of, is_signed
 from gpuviz.ptx.arithmetic.ops import operation
-from gpuviz.ptx.arithmetic.variant import Variant
 from gpuviz.ptx.compiled import conversions, floats, integers
 from gpuviz.ptx.compiled.accesses import Access
 from gpuviz.ptx.compiled.graph import Copy, Instance, Op, parts_of, slot_registers
@@ -18,9 +17,9 @@ from gpuviz.ptx.compiled.uniformity import widens
 from gpuviz.ptx.compiled.writer import SAME, Bailout, Pattern, PatternCount, Value, Writer, lanes
 from gpuviz.ptx.decode.locate import space_named
 from gpuviz.ptx.decode.outline import param_accesses
+from gpuviz.ptx.simt.spaces import BASES
 from gpuviz.ptx.simt.special import special_register
 from gpuviz.ptx.simt.values import immediate
-from gpuviz.ptx.simt.windows import BASES
 from gpuviz.ptx.text.ir import Addr, Imm, Not, Operand, Reg, Sym, Vec
 from gpuviz.ptx.text.isa import kind_of, targets
 from gpuviz.traces.trace import LANES

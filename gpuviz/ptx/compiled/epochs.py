@@ -12,7 +12,7 @@ from functools import partial
 from gpuviz.ptx.compiled.memory_map import CONFLICT, ENTRY, TWICE
 from gpuviz.ptx.compiled.requests import HALF, WIDE, gathered, kept, scattered
 from gpuviz.ptx.compiled.routines import Code, Term, ask, field, routine
-from gpuviz.ptx.simt.windows import GLOBAL
+from gpuviz.ptx.simt.spaces import GLOBAL
 
 WARPS = 64  # turns of a phase
 _SEVERAL = -1

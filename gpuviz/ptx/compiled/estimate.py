@@ -6,7 +6,7 @@ always goes the same way.
 
 from __future__ import annotations
 
-from gpuviz.ptx.launching import Ready
+from gpuviz.ptx.prepare import PreparedLaunch
 from gpuviz.ptx.simt.program import reachable
 from gpuviz.ptx.text.flow import spans, visiting_order
 from gpuviz.ptx.text.ir import Function
@@ -17,14 +17,14 @@ _NUMPY_RATE, _COMPILED_RATE = 1e8, 2e9  # thread instructions a second, roughly,
 _USUAL_TURNS, _MOST_TURNS = 16, 65_536
 
 
-def worth_compiling(launched: Ready) -> bool:
+def worth_compiling(launched: PreparedLaunch) -> bool:
     """Whether a launch is likely to be done sooner, the making of its code included."""
     functions = reachable(launched.program.module, launched.program.kernel)
     size = sum(len(function.body) for function in functions)
     return estimated_work(launched) >= LEAST_WORK + WORK_FOR_EACH * size
 
 
-def estimated_work(launched: Ready) -> int:
+def estimated_work(launched: PreparedLaunch) -> int:
     """Thread instructions, roughly: each loop takes as many turns as the arguments suggest."""
     launch = launched.launch
     threads = launch.blocks * launch.threads_per_block
@@ -38,7 +38,7 @@ def estimated_work(launched: Ready) -> int:
     return threads * (straight + turns * looped)
 
 
-def estimated_seconds(launched: Ready) -> float:
+def estimated_seconds(launched: PreparedLaunch) -> float:
     """How long a whole launch may take, very roughly."""
     work = estimated_work(launched)
     return 0.5 + work / (_COMPILED_RATE if worth_compiling(launched) else _NUMPY_RATE)

@@ -10,9 +10,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from gpuviz.ptx.arithmetic.compare import COMBINATIONS
-from gpuviz.ptx.arithmetic.kinds import CONTAINERS, is_float, is_signed
+from gpuviz.ptx.arithmetic.kinds import CONTAINERS, Variant, is_float, is_signed
 from gpuviz.ptx.arithmetic.rounding import CANONICAL_NAN, EXPONENT, SIGN
-from gpuviz.ptx.arithmetic.variant import Variant
 from gpuviz.ptx.compiled.integers import Emit, halves, joined, pairs
 from gpuviz.ptx.compiled.routines import ask
 from gpuviz.ptx.compiled.writer import Bailout, Value, Writer

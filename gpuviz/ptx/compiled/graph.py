@@ -273,7 +273,7 @@ def graph_of(program: Program) -> Graph:
 
     Raises
     ------
-    NotTaken : recursion, a call through a pointer, or too many blocks
+    Bailout : recursion, a call through a pointer, or too many blocks
     """
     layout = Layout(program)
     layout.add(layout.function(program.kernel, 0))

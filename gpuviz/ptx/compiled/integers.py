@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from gpuviz.ptx.arithmetic.bits import PERMUTATIONS
-from gpuviz.ptx.arithmetic.kinds import is_signed
-from gpuviz.ptx.arithmetic.variant import Variant
+from gpuviz.ptx.arithmetic.kinds import Variant, is_signed
 from gpuviz.ptx.compiled.writer import Bailout, Value, Writer
 
 Emit = Callable[..., tuple[Value, ...]]  # writer, variant, operands

@@ -109,7 +109,7 @@ def kernel_of(
 
     Raises
     ------
-    NotTaken : there is something in it that is left to the NumPy engine
+    Bailout : there is something in it that is left to the NumPy engine
     """
     key = _key(program, pointers, apart, turns)
     with _LOCK:

@@ -33,10 +33,10 @@ from gpuviz.ptx.compiled.worker import Worker
 from gpuviz.ptx.compiled.writer import Bailout, PatternCount
 from gpuviz.ptx.decode.locate import space_named
 from gpuviz.ptx.decode.memory import polls
-from gpuviz.ptx.limits import Limits
+from gpuviz.ptx.options import Limits
 from gpuviz.ptx.simt.polling import IDLE_LOOPS
 from gpuviz.ptx.simt.program import Program, reachable
-from gpuviz.ptx.simt.windows import GLOBAL
+from gpuviz.ptx.simt.spaces import GLOBAL
 from gpuviz.ptx.text.isa import ATOMICS, kind_of
 from gpuviz.traces.trace import LANES, Buffer
 
@@ -80,7 +80,7 @@ def execute(
 
     Raises
     ------
-    NotTaken : the NumPy engine is to run it; memory is as it was
+    Bailout : the NumPy engine is to run it; memory is as it was
     KernelFault : a limit is exceeded
     Cancelled : the caller asked to stop
     """

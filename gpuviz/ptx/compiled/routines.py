@@ -1,6 +1,8 @@
 """Functions that the code of all kernels calls, made into machine code once.
 
-A routine is written as a Python function of terms (`terms.py`); generated code calls it by name.
+A routine is written by hand, as a Python function of terms: `a + 1` writes an addition, `with
+w.when(a.eq(0)):` a branch. Numbers take the type of the term they meet; a scalar that meets a
+vector is the same in all lanes. Generated code calls a routine by its name.
 """
 
 from __future__ import annotations

@@ -10,9 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from gpuviz.ptx.arithmetic.kinds import CONTAINERS, WIDTHS, bits_of
+from gpuviz.ptx.arithmetic.kinds import CONTAINERS, WIDTHS, Variant, bits_of
 from gpuviz.ptx.arithmetic.ops import operation
-from gpuviz.ptx.arithmetic.kinds import Variant
 from gpuviz.ptx.compiled.graph import Copy, Graph, Op, parts_of, written
 from gpuviz.ptx.compiled.writer import SAME, Pattern
 from gpuviz.ptx.decode.locate import space_named

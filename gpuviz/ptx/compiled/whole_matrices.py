@@ -1,7 +1,7 @@
 """Code for wmma: matrices that are loaded, multiplied, stored as a whole.
 
 Which element comes in which piece, and which register is to hold it, is told by
-`tensor.whole_matrices`; from one to the other elements are shuffled.
+`tensor.wmma`; from one to the other elements are shuffled.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from gpuviz.ptx.compiled.writer import Bailout, Value, Writer, lanes
 from gpuviz.ptx.decode.locate import space_named
 from gpuviz.ptx.decode.matrices import capability_of, items
 from gpuviz.ptx.tensor.fragments import Fragment
-from gpuviz.ptx.tensor.whole_matrices import Matrix, Moves, moved_matrix, moves_of, whole_product
+from gpuviz.ptx.tensor.wmma import Matrix, Moves, moved_matrix, moves_of, whole_product
 from gpuviz.ptx.text.ir import Operand
 from gpuviz.traces.trace import LANES
 

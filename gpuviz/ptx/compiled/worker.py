@@ -27,7 +27,7 @@ from gpuviz.ptx.compiled.memory_map import (
     slots,
 )
 from gpuviz.ptx.simt.program import Program
-from gpuviz.ptx.simt.windows import GLOBAL
+from gpuviz.ptx.simt.spaces import GLOBAL
 from gpuviz.traces.trace import LANES
 
 ROWS = 1 << 13  # requests that fit no pattern, kept before they are told

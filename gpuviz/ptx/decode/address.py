@@ -9,8 +9,8 @@ from gpuviz.ptx.decode.operands import Builder, Site
 from gpuviz.ptx.simt.cluster import mapped, split
 from gpuviz.ptx.simt.code import Step
 from gpuviz.ptx.simt.group import Group
+from gpuviz.ptx.simt.spaces import BASES, WINDOW
 from gpuviz.ptx.simt.values import constant
-from gpuviz.ptx.simt.windows import BASES, WINDOW
 
 
 def _cvta(site: Site) -> Step:

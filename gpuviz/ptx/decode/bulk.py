@@ -21,8 +21,8 @@ from gpuviz.ptx.simt import atomic
 from gpuviz.ptx.simt.cluster import mapped
 from gpuviz.ptx.simt.code import Step
 from gpuviz.ptx.simt.group import Group
-from gpuviz.ptx.simt.places import Places, active, of_lanes, places
-from gpuviz.ptx.simt.windows import GLOBAL
+from gpuviz.ptx.simt.shared_addresses import SharedAddresses, active, of_lanes, shared_addresses
+from gpuviz.ptx.simt.spaces import GLOBAL
 from gpuviz.ptx.text.ir import Imm, Instruction, Operand
 from gpuviz.ptx.text.stream import type_bytes
 from gpuviz.traces.observe import Place, Transfer, TransferKind
@@ -95,7 +95,7 @@ def tell(
     g: Group,
     at: Instruction,
     kind: TransferKind,
-    where: Places,
+    where: SharedAddresses,
     size: I64,
     mbarrier: I64 | None = None,
     source: I64 | None = None,
@@ -121,7 +121,7 @@ def tell(
             hear(moved)
 
 
-def complete(g: Group, where: Places, moved: I64, at: Instruction) -> None:
+def complete(g: Group, where: SharedAddresses, moved: I64, at: Instruction) -> None:
     """mbarriers are told of bytes that have come."""
     change(g, at, where, np.zeros(len(moved), np.int64), -moved)
 
@@ -167,12 +167,12 @@ def plain(site: Site) -> Step:
             before = np.zeros(0, np.int64)
             for some, address, barrier in copies(g, lane, writes(g), mbarrier(g)):
                 chosen = np.isin(lane, some)
-                where = places(g, address, bytes_[chosen], ALIGNMENT, at, some)
+                where = shared_addresses(g, address, bytes_[chosen], ALIGNMENT, at, some)
                 shared = g.machine.memory.shared.cells.bytes
                 picked = [one for one, yes in zip(sources, chosen, strict=True) if yes]
                 for begin, part in zip(where.byte(g), picked, strict=True):
                     shared[begin : begin + part.stop - part.start] = memory[part]
-                counted = places(g, barrier, 8, 8, at, some)
+                counted = shared_addresses(g, barrier, 8, 8, at, some)
                 several = several_blocks(site, some, before)
                 first = start[chosen]
                 tell(g, at, "load", where, bytes_[chosen], counted.offset, first, **several)
@@ -186,7 +186,7 @@ def plain(site: Site) -> Step:
         def store(g: Group) -> None:
             lane = active(g)
             bytes_, start = _sizes(g, size, lane, at), of_lanes(g, writes(g), lane).astype(np.int64)
-            where = places(g, reads(g), bytes_, ALIGNMENT, at, lane)
+            where = shared_addresses(g, reads(g), bytes_, ALIGNMENT, at, lane)
             shared = g.machine.memory.shared.cells.bytes
             memory = g.machine.execution.program.memory.cells.bytes
             for a, n, k, begin in zip(start, bytes_, lane, where.byte(g), strict=True):
@@ -206,8 +206,8 @@ def plain(site: Site) -> Step:
         def between(g: Group) -> None:
             lane = active(g)
             bytes_ = _sizes(g, size, lane, at)
-            where = places(g, writes(g), bytes_, ALIGNMENT, at, lane)
-            origin = places(g, reads(g), bytes_, ALIGNMENT, at, lane)
+            where = shared_addresses(g, writes(g), bytes_, ALIGNMENT, at, lane)
+            origin = shared_addresses(g, reads(g), bytes_, ALIGNMENT, at, lane)
             shared = g.machine.memory.shared.cells.bytes
             for a, b, n in zip(where.byte(g), origin.byte(g), bytes_, strict=True):
                 moved = shared[b : b + int(n)].copy()
@@ -215,7 +215,7 @@ def plain(site: Site) -> Step:
                     reduction.into(shared[a : a + int(n)], moved)
                 else:
                     shared[a : a + int(n)] = moved
-            counted = places(g, mbarrier(g), 8, 8, at, lane)
+            counted = shared_addresses(g, mbarrier(g), 8, 8, at, lane)
             tell(g, at, "load", where, bytes_, counted.offset)
             complete(g, counted, bytes_, at)
             g.machine.polling.idle = 0

@@ -14,7 +14,7 @@ from gpuviz.ptx.decode.operands import Builder, Reader, Site
 from gpuviz.ptx.simt.code import Step
 from gpuviz.ptx.simt.group import Group
 from gpuviz.ptx.simt.images import Image
-from gpuviz.ptx.simt.windows import GLOBAL
+from gpuviz.ptx.simt.spaces import GLOBAL
 from gpuviz.ptx.text.ir import Addr, Instruction, Operand, Reg, Vec
 from gpuviz.ptx.text.stream import type_bytes
 

@@ -13,8 +13,8 @@ from gpuviz.ptx.simt.code import Step
 from gpuviz.ptx.simt.group import Group
 from gpuviz.ptx.simt.layout import Layout
 from gpuviz.ptx.simt.rows import access_of
+from gpuviz.ptx.simt.spaces import BASES, space_of
 from gpuviz.ptx.simt.values import constant
-from gpuviz.ptx.simt.windows import BASES, space_of
 from gpuviz.ptx.text.ir import Addr, Instruction, Operand, Reg, Sym
 from gpuviz.traces.observe import Access
 from gpuviz.traces.trace import MemoryInstruction, Op, Space

@@ -13,8 +13,8 @@ from gpuviz.base.arrays import Array
 from gpuviz.ptx.decode.operands import Reader, Site
 from gpuviz.ptx.simt.group import Group
 from gpuviz.ptx.tensor import sums
-from gpuviz.ptx.tensor.forms import BITS, Rule
 from gpuviz.ptx.tensor.fragments import Fragment
+from gpuviz.ptx.tensor.mma import BITS, Rule
 from gpuviz.ptx.text.ir import Module, Operand, Vec
 
 Multiply = Callable[[Array, Array, Array], Array]

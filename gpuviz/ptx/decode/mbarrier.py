@@ -16,7 +16,7 @@ from gpuviz.ptx.decode.operands import Builder, Reader, Site
 from gpuviz.ptx.simt import mbarriers
 from gpuviz.ptx.simt.code import Step
 from gpuviz.ptx.simt.group import Group
-from gpuviz.ptx.simt.places import Places, of_lanes, places
+from gpuviz.ptx.simt.shared_addresses import SharedAddresses, of_lanes, shared_addresses
 from gpuviz.ptx.text.ir import Addr, Imm, Instruction, Operand, Reg, Sym
 from gpuviz.traces.observe import PhaseEvent, PhaseKind, Place
 
@@ -38,7 +38,7 @@ def address_of(site: Site, operand: Operand) -> Reader:
 
 
 def tell(
-    g: Group, at: Instruction, kind: PhaseKind, where: Places, over: Bool | None = None
+    g: Group, at: Instruction, kind: PhaseKind, where: SharedAddresses, over: Bool | None = None
 ) -> None:
     """Tell sinks what lanes do at mbarriers; `over` are those of them that do."""
     if g.machine.told.phase:
@@ -53,7 +53,12 @@ def tell(
 
 
 def change(
-    g: Group, at: Instruction, where: Places, arrivals: I64, coming: I64, drop: bool = False
+    g: Group,
+    at: Instruction,
+    where: SharedAddresses,
+    arrivals: I64,
+    coming: I64,
+    drop: bool = False,
 ) -> Array:
     """As `mbarriers.change`; sinks are told who arrives, and whether a phase is over."""
     told = g.machine.told.phase
@@ -72,7 +77,7 @@ def _init(site: Site) -> Step:
     at = site.instruction
 
     def init(g: Group) -> None:
-        where = places(g, address(g), 8, 8, at)
+        where = shared_addresses(g, address(g), 8, 8, at)
         wanted = of_lanes(g, count(g), where.lane).astype(np.int64)
         if ((wanted < 1) | (wanted > mbarriers.MOST)).any():
             raise KernelFault(
@@ -87,7 +92,7 @@ def _init(site: Site) -> Step:
 
 def _invalidate(site: Site) -> Step:
     address, at = address_of(site, site.operands[0]), site.instruction
-    return lambda g: mbarriers.invalidate(g, places(g, address(g), 8, 8, at))
+    return lambda g: mbarriers.invalidate(g, shared_addresses(g, address(g), 8, 8, at))
 
 
 @dataclass(frozen=True)
@@ -105,7 +110,7 @@ def _changing(site: Site, target: Operand | None, address: Operand, what: _Chang
     put = None if target is None else site.writer(target, "b64")
 
     def step(g: Group) -> None:
-        where = places(g, locate(g), 8, 8, at)
+        where = shared_addresses(g, locate(g), 8, 8, at)
         arrivals = of_lanes(g, what.arrivals(g), where.lane).astype(np.int64)
         coming = of_lanes(g, what.coming(g), where.lane).astype(np.int64) * what.sign
         before = change(g, at, where, arrivals, coming, what.drop)
@@ -141,7 +146,7 @@ def _wait(site: Site) -> Step:
     wanted = site.reader(which, "u32" if by_parity else "b64")
 
     def wait(g: Group) -> None:
-        where = places(g, locate(g), 8, 8, at)
+        where = shared_addresses(g, locate(g), 8, 8, at)
         asked = of_lanes(g, wanted(g), where.lane)
         parity = (asked if by_parity else asked >> np.uint64(63)).astype(np.int64) & 1
         over = mbarriers.read(g, where, at).phase != parity
@@ -159,7 +164,7 @@ def _wait(site: Site) -> Step:
 
 
 def _deadlock(g: Group, at: Instruction, address: Reader) -> KernelFault:
-    where = places(g, address(g), 8, 8, at)
+    where = shared_addresses(g, address(g), 8, 8, at)
     state = mbarriers.read(g, where, at)
     lane = int(where.lane[0])
     launch = g.machine.execution.launch

@@ -14,8 +14,8 @@ from gpuviz.ptx.decode.mbarrier import address_of, arrive_of_copies, tell
 from gpuviz.ptx.decode.operands import Builder, Reader, Site
 from gpuviz.ptx.simt.code import Step
 from gpuviz.ptx.simt.group import Group
-from gpuviz.ptx.simt.places import places
-from gpuviz.ptx.simt.rows import Storing
+from gpuviz.ptx.simt.rows import StoreValues
+from gpuviz.ptx.simt.shared_addresses import shared_addresses
 from gpuviz.ptx.text.ir import Function, Imm, Instruction, Operand, Reg, Vec
 from gpuviz.ptx.text.isa import registers_read
 from gpuviz.ptx.text.stream import type_bytes
@@ -104,7 +104,7 @@ def _counted_store(
 
     def store(g: Group) -> None:
         write(g, locate(g), [read(g) for read in readers], shape.unit)
-        where = places(g, counts(g), 8, 8, at)
+        where = shared_addresses(g, counts(g), 8, 8, at)
         tell(g, at, "arrive", where)
         bulk.complete(g, where, np.full(len(where.lane), shape.width), at)
 
@@ -122,7 +122,7 @@ def write(g: Group, place: Located, values: list[Array], unit: int) -> None:
 def _tell_stored(g: Group, place: Located, values: list[Array], unit: int) -> None:
     assert place.access is not None
     cells = g.machine.memory.cells(place.space, unit)
-    storing = Storing(g.layout, values, place.index, cells)
+    storing = StoreValues(g.layout, values, place.index, cells)
     for hear in g.machine.told.stored:
         hear(place.access, storing)
 

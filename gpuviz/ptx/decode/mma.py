@@ -9,9 +9,8 @@ from gpuviz.ptx.decode.operands import Builder, Reader, Site
 from gpuviz.ptx.simt.code import Step
 from gpuviz.ptx.simt.group import Group
 from gpuviz.ptx.tensor.formats import FORMATS, numbers
-from gpuviz.ptx.tensor.forms import BITS, product_of
-from gpuviz.ptx.tensor.quad_pairs import quad_left, quad_right, quad_total
-from gpuviz.ptx.tensor.sparse import sparse_product_of
+from gpuviz.ptx.tensor.fragments import quad_left, quad_right, quad_total
+from gpuviz.ptx.tensor.mma import BITS, product_of, sparse_product_of
 from gpuviz.ptx.tensor.sums import adder_of, floating
 from gpuviz.ptx.text.ir import Imm, Operand
 

@@ -23,8 +23,8 @@ from gpuviz.ptx.decode.operands import Reader, Site
 from gpuviz.ptx.simt import atomic
 from gpuviz.ptx.simt.code import Step
 from gpuviz.ptx.simt.group import Group
-from gpuviz.ptx.simt.places import active, of_lanes, places
-from gpuviz.ptx.simt.windows import BASES, GLOBAL, space_of
+from gpuviz.ptx.simt.shared_addresses import active, of_lanes, shared_addresses
+from gpuviz.ptx.simt.spaces import BASES, GLOBAL, space_of
 from gpuviz.ptx.tensor.shared_matrix import swizzled
 from gpuviz.ptx.text.ir import Instruction, Operand, Vec
 from gpuviz.traces.observe import Runs
@@ -202,11 +202,11 @@ def _load(site: Site) -> Step:
         shared, before = g.machine.memory.shared, np.zeros(0, np.int64)
         for some, address, barrier in copies(g, lane, writes(g), mbarrier(g)):
             chosen = np.flatnonzero(np.isin(lane, some))
-            where = places(g, address, size[chosen], _ALIGNMENT, at, some)
+            where = shared_addresses(g, address, size[chosen], _ALIGNMENT, at, some)
             for row, start, n in zip(where.row, where.offset, chosen, strict=True):
                 unit, offset = boxes[n][0].tensor.unit, boxes[n][0].shared(int(start))
                 shared.cells.of(unit)[(int(row) * shared.stride + offset) // unit] = values[n]
-            counted = places(g, barrier, 8, 8, at, some)
+            counted = shared_addresses(g, barrier, 8, 8, at, some)
             several = bulk.several_blocks(site, some, before)
             runs = _runs([boxes[n] for n in chosen])
             bulk.tell(g, at, "load", where, size[chosen], counted.offset, runs=runs, **several)
@@ -236,7 +236,7 @@ def _store(site: Site) -> Step:
         lane = active(g)
         boxes = named.boxes(g, lane)
         size = np.array([box.tensor.moved_bytes for box, _ in boxes])
-        where = places(g, reads(g), size, _ALIGNMENT, at, lane)
+        where = shared_addresses(g, reads(g), size, _ALIGNMENT, at, lane)
         shared = g.machine.memory.shared
         for (box, corner), row, start, one in zip(
             boxes, where.row, where.offset, lane, strict=True

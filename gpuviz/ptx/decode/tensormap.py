@@ -19,7 +19,7 @@ from gpuviz.ptx.decode.mbarrier import address_of
 from gpuviz.ptx.decode.operands import Builder, Site
 from gpuviz.ptx.simt.code import Step
 from gpuviz.ptx.simt.group import Group
-from gpuviz.ptx.simt.places import active, of_lanes, places
+from gpuviz.ptx.simt.shared_addresses import active, of_lanes, shared_addresses
 from gpuviz.ptx.text.ir import Imm, Operand
 
 Bytes = npt.NDArray[np.uint8]
@@ -38,7 +38,7 @@ def _where(site: Site, operand: Operand, space: str) -> Callable[[Group, I64], l
     def found(g: Group, lane: I64) -> list[Bytes]:
         address = read(g)
         if space == "shared":
-            there = places(g, address, SIZE, _ALIGNMENT, at, lane)
+            there = shared_addresses(g, address, SIZE, _ALIGNMENT, at, lane)
             cells = g.machine.memory.shared.cells.bytes
             return [cells[start : start + SIZE] for start in there.byte(g)]
         memory = g.machine.execution.program.memory.cells.bytes

@@ -22,9 +22,8 @@ from gpuviz.ptx.decode.operands import Builder, Site
 from gpuviz.ptx.decode.warpgroup import WARPS, InShared, Warpgroups, warpgroups
 from gpuviz.ptx.simt.code import Step
 from gpuviz.ptx.simt.group import Group
-from gpuviz.ptx.tensor.forms import BITS, rule_of
 from gpuviz.ptx.tensor.fragments import Fragment, left, wide_total
-from gpuviz.ptx.tensor.sparse import metadata_of
+from gpuviz.ptx.tensor.mma import BITS, metadata_of, rule_of
 from gpuviz.ptx.tensor.sums import Adder
 from gpuviz.ptx.text.ir import Imm, Operand, Vec
 

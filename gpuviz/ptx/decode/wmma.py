@@ -1,4 +1,4 @@
-"""wmma: matrices that are loaded, multiplied, stored as a whole (see `tensor.whole_matrices`)."""
+"""wmma: matrices that are loaded, multiplied, stored as a whole (see `tensor.wmma`)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from gpuviz.ptx.decode.operands import Builder, Site
 from gpuviz.ptx.simt.code import Step
 from gpuviz.ptx.simt.group import Group
 from gpuviz.ptx.tensor.sums import NO_NUMBER
-from gpuviz.ptx.tensor.whole_matrices import moved_matrix, moves_of, whole_product
+from gpuviz.ptx.tensor.wmma import moved_matrix, moves_of, whole_product
 from gpuviz.ptx.text.ir import Imm, Operand
 from gpuviz.traces.trace import LANES, Op
 

@@ -6,10 +6,10 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from gpuviz.ptx.limits import Limits
+from gpuviz.ptx.options import Limits
 from gpuviz.ptx.simt.code import FunctionCode
-from gpuviz.ptx.simt.heap import Heap
-from gpuviz.ptx.simt.printf import Printed
+from gpuviz.ptx.simt.global_memory import Heap
+from gpuviz.ptx.simt.printf import PrintfOutput
 from gpuviz.ptx.simt.program import Program
 from gpuviz.ptx.text.ir import Instruction
 from gpuviz.traces.observe import Listeners
@@ -34,7 +34,7 @@ class Execution:
     heap: Heap
     limits: Limits
     goes_on: bool = False
-    printed: Printed = field(default_factory=Printed)
+    printed: PrintfOutput = field(default_factory=PrintfOutput)
     thread_instructions: int = 0
     warp_instructions: int = 0
     _next_poll: float = 0.0

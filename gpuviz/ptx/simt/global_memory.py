@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from gpuviz.base.arrays import I64, Array
+from gpuviz.base.arrays import I64, U64, Array
 from gpuviz.base.errors import LaunchError
-from gpuviz.ptx.simt.cells import Cells, Violation, check_alignment
 from gpuviz.ptx.simt.layout import Layout
-from gpuviz.ptx.simt.windows import GLOBAL
+from gpuviz.ptx.simt.spaces import GLOBAL, Cells, Violation, check_alignment
 from gpuviz.words.language import tr
 
 _STRING = 1 << 16
@@ -128,3 +127,23 @@ class GlobalMemory:
         return tr(
             "at byte {n} of buffer {name} ({size} bytes)", n=size + past, name=name, size=size
         )
+
+
+HEAP_BYTES = 8 << 20  # CUDA's default
+
+
+class Heap:
+    """A bump allocator over `HEAP_BYTES` from an address on; 0 when the kernel has no heap."""
+
+    def __init__(self, address: int) -> None:
+        self._address = address
+        self._used = 0
+
+    def allocate(self, sizes: I64) -> U64:
+        """Addresses of new pieces of (k,) bytes each, 0 for those that no longer fit."""
+        ends = self._used + np.cumsum(sizes)
+        starts = (ends - sizes + self._address).astype(np.uint64)
+        fits = ends <= HEAP_BYTES
+        if fits.any():
+            self._used = int(ends[fits][-1])
+        return np.where(fits, starts, np.uint64(0))

@@ -10,17 +10,73 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
+from gpuviz.base.arrays import I64, Bool
 from gpuviz.ptx.simt.barriers import Barriers
 from gpuviz.ptx.simt.cluster_barrier import ClusterBarrier
 from gpuviz.ptx.simt.code import Block
 from gpuviz.ptx.simt.execution import Execution
-from gpuviz.ptx.simt.group import Group, lowest
+from gpuviz.ptx.simt.group import Group, RegisterFiles, lowest
 from gpuviz.ptx.simt.layout import Layout
 from gpuviz.ptx.simt.memories import Memories
-from gpuviz.ptx.simt.polling import Polling
-from gpuviz.ptx.simt.registers import RegisterFiles
-from gpuviz.ptx.simt.running import Running
+from gpuviz.ptx.simt.polling import SpinDetector
+from gpuviz.traces.observe import Warps
 from gpuviz.traces.trace import LANES
+
+
+class LiveThreads:
+    """The threads of a batch that have not ended.
+
+    Attributes
+    ----------
+    threads : how many there are
+    mask : which elements of the batch's layout they are, None for all
+    """
+
+    def __init__(self, layout: Layout, threads_per_block: int) -> None:
+        self._layout = layout
+        self._per_block = threads_per_block
+        self.threads = layout.blocks * threads_per_block
+        self.mask: Bool | None = None
+        if layout.threads != threads_per_block:
+            self.mask = (np.arange(layout.threads) < threads_per_block)[None, :]
+
+    def end(self, group: Group) -> None:
+        """The lanes of a group end."""
+        if group.mask is None and group.layout.dense:
+            self.mask = np.zeros((1, self._layout.threads), bool)
+        else:
+            ended = group.layout.dense_mask(group.mask)
+            self.mask = ~ended if self.mask is None else self.mask & ~ended
+        self.threads -= group.threads
+
+    def per_block(self) -> I64:
+        """(B,) how many threads of each block are running."""
+        if self.mask is None:
+            return np.full(self._layout.blocks, self._layout.threads)
+        return np.asarray(self._layout.full(self.mask).sum(axis=1))
+
+    def some_ended(self, blocks: slice | Bool) -> bool:
+        """Whether a thread of some blocks has ended."""
+        if self.threads == self._layout.blocks * self._per_block:
+            return False
+        return bool((self.per_block()[blocks] < self._per_block).any())
+
+    def rows(self, layout: Layout) -> Bool:
+        """(N, 32): running lanes of the warps of a layout (present in the layout or not)."""
+        warps = layout.warp_numbers()
+        if self.mask is None:
+            return np.ones((len(warps), LANES), bool)
+        return self._layout.full(self.mask).reshape(-1, LANES)[warps]
+
+    def of(self, warps: Warps) -> Bool:
+        """(N, 32): running lanes of the warps of rows that stand for one warp each."""
+        if self.mask is None:
+            return np.ones((len(warps.first), LANES), bool)
+        within = warps.first - self._layout.first_block * warps.per_block
+        return self._layout.full(self.mask).reshape(-1, LANES)[within]
+
 
 SPARSE_PART = 4  # a group of at most 1/4 of its layout gets arrays of its own ...
 SPARSE_SIZE = 1024  # ... when the layout has at least this many threads
@@ -34,9 +90,9 @@ class Machine:
         self.told = execution.told
         threads = execution.launch.threads_per_block
         self.layout = Layout(first_block, count, -(-threads // LANES) * LANES)
-        self.running = Running(self.layout, threads)
+        self.running = LiveThreads(self.layout, threads)
         self.memory = Memories(execution, self.layout)
-        self.polling = Polling(execution.program.module)
+        self.polling = SpinDetector(execution.program.module)
         self.barriers = Barriers()
         self.cluster = ClusterBarrier(self)
         files = RegisterFiles(self.layout)

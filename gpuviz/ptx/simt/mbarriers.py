@@ -16,7 +16,7 @@ import numpy as np
 from gpuviz.base.arrays import I64, Array, Bool
 from gpuviz.base.errors import KernelFault
 from gpuviz.ptx.simt.group import Group
-from gpuviz.ptx.simt.places import Places
+from gpuviz.ptx.simt.shared_addresses import SharedAddresses
 from gpuviz.ptx.text.ir import Instruction
 
 MOST = (1 << 20) - 1  # arrivals, and bytes
@@ -53,19 +53,19 @@ class State:
         return np.asarray(made | coming << np.uint64(40) | phase | _VALID)
 
 
-def initialise(g: Group, at: Places, count: I64) -> None:
+def initialise(g: Group, at: SharedAddresses, count: I64) -> None:
     """Begin the first phase, of so many arrivals."""
     none = np.zeros_like(count)
     _cells(g)[_index(g, at)] = State(count, count, none, none).words()
     g.machine.polling.idle = 0
 
 
-def invalidate(g: Group, at: Places) -> None:
+def invalidate(g: Group, at: SharedAddresses) -> None:
     """They are mbarriers no more."""
     _cells(g)[_index(g, at)] = 0
 
 
-def read(g: Group, at: Places, by: Instruction) -> State:
+def read(g: Group, at: SharedAddresses, by: Instruction) -> State:
     """What mbarriers are in; KernelFault when some are none."""
     word = _cells(g)[_index(g, at)]
     none = word & _VALID == 0
@@ -82,7 +82,7 @@ def read(g: Group, at: Places, by: Instruction) -> State:
 
 
 def change(
-    g: Group, at: Places, by: Instruction, arrivals: I64, coming: I64, drop: bool = False
+    g: Group, at: SharedAddresses, by: Instruction, arrivals: I64, coming: I64, drop: bool = False
 ) -> Array:
     """Bytes more are to come (fewer, when negative), then arrivals; (K,) the words before.
 
@@ -98,7 +98,7 @@ def change(
         turn = _turns(place)
         for number in range(int(turn.max()) + 1):
             some = turn == number
-            part = Places(at.lane[some], at.row[some], at.offset[some])
+            part = SharedAddresses(at.lane[some], at.row[some], at.offset[some])
             before[some] = change(g, part, by, arrivals[some], coming[some], drop)
         return before
     _check(g, at, by, wanted[place] > state.pending, state)
@@ -142,7 +142,7 @@ def _before(place: I64, amount: I64) -> I64:
     return found
 
 
-def _check(g: Group, at: Places, by: Instruction, bad: Bool, state: State) -> None:
+def _check(g: Group, at: SharedAddresses, by: Instruction, bad: Bool, state: State) -> None:
     if bad.any():
         one = int(np.argmax(bad))
         lane = int(at.lane[one])
@@ -164,5 +164,5 @@ def _cells(g: Group) -> Array:
     return g.machine.memory.shared.cells.of(8)
 
 
-def _index(g: Group, at: Places) -> I64:
+def _index(g: Group, at: SharedAddresses) -> I64:
     return at.byte(g) >> 3

@@ -16,7 +16,7 @@ PATIENCE = 64  # loops a spinning group may make before others get a turn, the f
 Complaint = Callable[[Group], KernelFault]  # about what a group waits for in vain
 
 
-class Polling:
+class SpinDetector:
     """Watches the groups of a batch that read memory as a loop does that waits.
 
     Attributes

@@ -25,7 +25,7 @@ _LONG = (b"l", b"ll", b"j", b"z", b"t")
 _BITS = {b"hh": 8, b"h": 16}
 
 
-class Printed:
+class PrintfOutput:
     """What a kernel has printed: the beginning, up to a limit, and how often it went on.
 
     A GPU passes on what it prints while it runs: a loop without end prints for ever there (seen on

@@ -13,8 +13,7 @@ from gpuviz.compile import demangled
 from gpuviz.processes import free_memory
 from gpuviz.ptx.simt.cluster import Cluster
 from gpuviz.ptx.simt.global_memory import GlobalMemory
-from gpuviz.ptx.simt.spaces import ReadOnlyMemory
-from gpuviz.ptx.simt.windows import BASES, CODE
+from gpuviz.ptx.simt.spaces import BASES, CODE, ReadOnlyMemory
 from gpuviz.ptx.text.ir import Addr, Function, Instruction, Module, Sym, Variable, Vec
 from gpuviz.words.language import tr
 

@@ -74,7 +74,7 @@ def access_of(
     )
 
 
-class Storing:
+class StoreValues:
     """The `gpuviz.traces.observe.Values` of a store: what a group of lanes writes over what."""
 
     def __init__(self, layout: Layout, values: list[Array], index: I64, cells: Array) -> None:

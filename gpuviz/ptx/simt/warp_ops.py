@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 
 from gpuviz.ptx.arithmetic.floating import extremum
-from gpuviz.ptx.arithmetic.kinds import Bits, contained, dtype_of, is_float
-from gpuviz.ptx.arithmetic.variant import Variant
+from gpuviz.ptx.arithmetic.kinds import Bits, Variant, contained, dtype_of, is_float
 
 LANES = np.arange(32)
 _WEIGHTS = np.uint32(1) << LANES.astype(np.uint32)

@@ -6,6 +6,7 @@ import json
 
 import numpy as np
 import pytest
+from tests.ptx.prepare import launch
 
 from gpuviz.arch import architecture
 from gpuviz.arguments import parse as spec
@@ -17,11 +18,10 @@ from gpuviz.course import lesson
 from gpuviz.launch.job import Job
 from gpuviz.memory.counts import Count
 from gpuviz.ptx.emulator import Options
-from gpuviz.ptx.limits import Limits, OutOfTime
+from gpuviz.ptx.options import Limits, OutOfTime
 from gpuviz.run import emulated
 from gpuviz.run.verification import compare_run
 from gpuviz.story.perform import job_of
-from tests.ptx.launching import launch
 
 SLOW = """
 extern "C" __global__ void k(float *a, const int *turns) {
@@ -138,7 +138,7 @@ def test_an_endless_kernel_is_named_within_its_time():
 )
 def test_it_is_late_when_time_is_up_or_plainly_will_not_do(spent, done, patient, late, monkeypatch):
     limits = Limits(lambda: False, lambda f: None, 10.0, patient=patient, started=100.0, done=done)
-    monkeypatch.setattr("gpuviz.ptx.limits.time.monotonic", lambda: 100.0 + 10 * spent)
+    monkeypatch.setattr("gpuviz.ptx.options.time.monotonic", lambda: 100.0 + 10 * spent)
     assert limits.late is late
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-
-from tests.ptx.launching import launch
+from tests.ptx.prepare import launch
 
 SOURCE = """
 #include <cuda_fp8.h>

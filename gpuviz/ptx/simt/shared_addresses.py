@@ -14,7 +14,7 @@ from gpuviz.base.arrays import I64, Array
 from gpuviz.base.errors import KernelFault
 from gpuviz.ptx.simt.cluster import split
 from gpuviz.ptx.simt.group import Group
-from gpuviz.ptx.simt.windows import SHARED, WINDOW
+from gpuviz.ptx.simt.spaces import SHARED, WINDOW
 from gpuviz.ptx.text.ir import Instruction
 
 
@@ -33,7 +33,7 @@ def of_lanes(g: Group, value: Array, lane: I64) -> Array:
 
 
 @dataclass(frozen=True, eq=False)
-class Places:
+class SharedAddresses:
     """(K,) lanes, the rows of the blocks they name, and offsets in those blocks' shared memory."""
 
     lane: I64
@@ -52,9 +52,9 @@ def _inner(at: Instruction) -> bool:
     return at.opcode.name in ("mbarrier", "cp") and "shared::cluster" not in at.opcode.mods
 
 
-def places(
+def shared_addresses(
     g: Group, address: Array, size: int | I64, align: int, at: Instruction, lane: I64 | None = None
-) -> Places:
+) -> SharedAddresses:
     """What lanes name by shared or generic addresses, of so many bytes each.
 
     Raises
@@ -97,4 +97,4 @@ def places(
                 "let the bytes lie within the block's shared memory, aligned", int(offset[one]),
             ),
         )  # fmt: skip
-    return Places(lane, row, offset)
+    return SharedAddresses(lane, row, offset)

@@ -17,7 +17,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpuviz.base.arrays import I64
-from gpuviz.ptx.tensor.forms import BITS, Rule, rule_of
 from gpuviz.ptx.tensor.fragments import (
     Fragment,
     element_by_element,
@@ -28,6 +27,7 @@ from gpuviz.ptx.tensor.fragments import (
     wide_right,
     wide_total,
 )
+from gpuviz.ptx.tensor.mma import BITS, Rule, rule_of
 from gpuviz.ptx.tensor.sums import Adder, adder_of
 from gpuviz.traces.trace import LANES
 

@@ -11,8 +11,7 @@ from gpuviz.arguments import ByValue, ImageSpec, Pointer, Recipe
 from gpuviz.base.arrays import Array
 from gpuviz.base.errors import LaunchError
 from gpuviz.compile import demangled
-from gpuviz.ptx.simt.global_memory import GlobalMemory
-from gpuviz.ptx.simt.heap import HEAP_BYTES, Heap
+from gpuviz.ptx.simt.global_memory import HEAP_BYTES, GlobalMemory, Heap
 from gpuviz.ptx.simt.program import Program, parameter_bytes, parameter_offsets, place, reachable
 from gpuviz.ptx.text.ir import Function, Module
 from gpuviz.traces.trace import Buffer, Launch
@@ -23,7 +22,7 @@ POINTER = 8  # bytes
 
 
 @dataclass(frozen=True, eq=False)
-class Ready:
+class PreparedLaunch:
     """What is launched, the program placed in memory, and the heap it allocates from.
 
     `given` are the buffers as they were given, in the order of the launch's.
@@ -46,7 +45,7 @@ class Ready:
         }
 
 
-def ready(
+def prepare(
     module: Module,
     kernel: str,
     grid: Triple,
@@ -56,7 +55,7 @@ def ready(
     names: Sequence[str],
     unset: Collection[int] = (),
     variables: Mapping[str, ByValue] | None = None,
-) -> Ready:
+) -> PreparedLaunch:
     """Check and place a launch; arguments, names, `unset` and variables as of
     `gpuviz.ptx.emulator.emulate`.
 
@@ -84,7 +83,7 @@ def ready(
             )
         )
     labels = [names[i] if i < len(names) else f"arg{i}" for i in range(len(arguments))]
-    placing = Placing(unset)
+    placing = ArgumentPlacer(unset)
     for number, argument in enumerate(arguments):
         if not isinstance(argument, ByValue) and np.ndim(argument):
             placing.argument(labels[number], np.asarray(argument), number)
@@ -116,7 +115,7 @@ def ready(
     launch = Launch(
         kernel, grid, block, dynamic_shared, tuple(placing.buffers), tuple(placing.scalars)
     )
-    return Ready(launch, program, Heap(heap), tuple(placing.given))
+    return PreparedLaunch(launch, program, Heap(heap), tuple(placing.given))
 
 
 def _told(argument: Array | ByValue, data: bytes) -> str:
@@ -157,7 +156,7 @@ def _check_shape(function: Function, grid: Triple, block: Triple) -> None:
         )
 
 
-class Placing:
+class ArgumentPlacer:
     """Buffers placed one after another, and what is passed by value with their addresses in it."""
 
     def __init__(self, unset: Collection[int] = ()) -> None:

@@ -10,9 +10,8 @@ import numpy as np
 
 from gpuviz.arguments.small_floats import ENCODED
 from gpuviz.base.arrays import F32
-from gpuviz.ptx.arithmetic.kinds import Bits
+from gpuviz.ptx.arithmetic.kinds import Bits, Function, Variant
 from gpuviz.ptx.arithmetic.packed import joined
-from gpuviz.ptx.arithmetic.variant import Function, Variant
 
 _EIGHT = np.uint16(8)
 
