@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.ptx.prepare import KERNELS, launch
 
 from gpuviz.base.errors import FormatError, KernelFault, LaunchError
 from gpuviz.ptx.check import unsupported
@@ -16,6 +15,7 @@ from gpuviz.ptx.emulator import Options, Result
 from gpuviz.ptx.text.parser import parse
 from gpuviz.traces.file import load, save
 from gpuviz.traces.trace import HANDOVERS, Finding, Handovers
+from tests.ptx.launching import KERNELS, launch
 
 SOURCE = (KERNELS / "asynchronous.cu").read_text()
 

@@ -4,11 +4,11 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from tests.ptx.prepare import launch
 
 from gpuviz.ptx import interpreter
 from gpuviz.ptx.emulator import Options
 from gpuviz.ptx.simt import machine
+from tests.ptx.launching import launch
 
 LAUNCHES = [
     ("warps", "poll_by_atomics", 40, 32, (1, 40, 1280)),

@@ -1,7 +1,6 @@
 """Checking a module before a run says just what a run would say."""
 
 import pytest
-from tests.ptx.prepare import KERNELS, compiled
 
 from gpuviz.base.errors import UnsupportedError
 from gpuviz.ptx.check import Problem, unsupported
@@ -9,6 +8,7 @@ from gpuviz.ptx.decode.decoder import Decoder
 from gpuviz.ptx.simt.global_memory import GlobalMemory
 from gpuviz.ptx.simt.program import parameter_bytes, place, reachable
 from gpuviz.ptx.text.parser import parse
+from tests.ptx.launching import KERNELS, compiled
 
 ONE = (1, 1, 1)
 HEAD = """.version 8.0

@@ -1,7 +1,8 @@
 """Clusters: of one block each."""
 
 import numpy as np
-from tests.ptx.prepare import outputs
+
+from tests.ptx.launching import outputs
 
 
 def test_a_cluster_is_one_block() -> None:

@@ -13,13 +13,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.ptx.prepare import KERNELS, launch
 
 from gpuviz.arguments import parse, passed
 from gpuviz.base import resources
 from gpuviz.base.errors import KernelFault
 from gpuviz.ptx.emulator import Options
 from gpuviz.traces.trace import Finding
+from tests.ptx.launching import KERNELS, launch
 
 DATA = Path(__file__).parents[1] / "data"
 RECORDED: dict[str, Any] = json.loads((DATA / "cluster_multicast_h200.json").read_text())

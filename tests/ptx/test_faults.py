@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from tests.ptx.prepare import DIALECTS, KERNELS, compiled, launch
 
 from gpuviz.base.errors import Cancelled, KernelFault, LaunchError
 from gpuviz.ptx.emulator import Options
 from gpuviz.ptx.simt import polling
 from gpuviz.traces.checks import ALL
+from tests.ptx.launching import DIALECTS, KERNELS, compiled, launch
 
 pytestmark = pytest.mark.parametrize("arch", DIALECTS)
 SOURCE = (KERNELS / "faulty.cu").read_text().splitlines()

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.ptx.prepare import launch
+
+from tests.ptx.launching import launch
 
 SOURCE = """
 #include <cuda_fp8.h>

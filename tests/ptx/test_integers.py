@@ -5,7 +5,8 @@ import zlib
 
 import numpy as np
 import pytest
-from tests.ptx.prepare import DIALECTS, outputs
+
+from tests.ptx.launching import DIALECTS, outputs
 
 rng = np.random.default_rng(4)
 pytestmark = pytest.mark.parametrize("arch", DIALECTS)

@@ -4,9 +4,9 @@ import struct
 
 import numpy as np
 import pytest
-from tests.ptx.prepare import DIALECTS, launch, outputs
 
 from gpuviz.base.errors import KernelFault
+from tests.ptx.launching import DIALECTS, launch, outputs
 
 rng = np.random.default_rng(6)
 pytestmark = pytest.mark.parametrize("arch", DIALECTS)

@@ -4,7 +4,8 @@ import math
 
 import numpy as np
 import pytest
-from tests.ptx.prepare import DIALECTS, outputs
+
+from tests.ptx.launching import DIALECTS, outputs
 
 rng = np.random.default_rng(5)
 pytestmark = pytest.mark.parametrize("arch", DIALECTS)

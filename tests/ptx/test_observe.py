@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from tests.ptx.prepare import launch
 
 from gpuviz.base.errors import KernelFault
 from gpuviz.ptx.checks.race import RaceCheck
@@ -10,6 +9,7 @@ from gpuviz.ptx.decode import locate
 from gpuviz.ptx.emulator import Options
 from gpuviz.traces.observe import Listeners, Sink, Warps
 from gpuviz.traces.trace import lane_mask
+from tests.ptx.launching import launch
 
 # Blocks of 80 threads: 3 warps, the last half full. Blocks below `odd` read one word for all.
 KERNEL = """

@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from tests.ptx.prepare import DIALECTS, launch, outputs
+
+from tests.ptx.launching import DIALECTS, launch, outputs
 
 rng = np.random.default_rng(1)
 pytestmark = pytest.mark.parametrize("arch", DIALECTS)

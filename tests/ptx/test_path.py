@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from tests.ptx.prepare import launch
 
 from gpuviz.ptx.emulator import Options
 from gpuviz.traces.trace import Trace, lane_mask
+from tests.ptx.launching import launch
 
 KERNEL = """
 extern "C" __global__ void two_ways(int* out, int group, int often)

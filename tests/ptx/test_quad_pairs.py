@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.ptx.prepare import launch
+
+from tests.ptx.launching import launch
 
 
 def kernel(form: str, sums: int, starts: int) -> str:

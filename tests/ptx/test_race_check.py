@@ -3,12 +3,12 @@ from functools import cache
 
 import numpy as np
 import pytest
-from tests.ptx.prepare import compiled, launch
 
 from gpuviz.compile import nvrtc
 from gpuviz.ptx.checks.race import hazards
 from gpuviz.ptx.emulator import Options, emulate
 from gpuviz.traces.trace import Finding, Trace
+from tests.ptx.launching import compiled, launch
 
 pytestmark = pytest.mark.skipif(not nvrtc.libraries(), reason="NVRTC is not installed")
 BARRIER = "__syncthreads();"

@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from tests.ptx.prepare import DIALECTS, outputs
+
+from tests.ptx.launching import DIALECTS, outputs
 
 rng = np.random.default_rng(3)
 pytestmark = pytest.mark.parametrize("arch", DIALECTS)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.ptx.prepare import compiled, launch
 
 from gpuviz.base.errors import UnsupportedError
 from gpuviz.ptx.emulator import emulate
 from gpuviz.ptx.tensor.fragments import left, right, total
 from gpuviz.ptx.tensor.mma import metadata_of
 from gpuviz.ptx.text.parser import parse
+from tests.ptx.launching import compiled, launch
 from tests.ptx.test_tensor_kernels import BITS, bits, some, types
 
 # What follows mma.sp::ordered_metadata.sync.aligned., how many registers of a lane hold A, B and C,

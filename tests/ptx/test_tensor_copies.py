@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.ptx.prepare import KERNELS, launch
 
 from gpuviz.arguments import ByValue, parse, passed
 from gpuviz.base.errors import InputError, KernelFault
 from gpuviz.ptx.emulator import Options, Result
 from gpuviz.ptx.tensor.shared_matrix import swizzled
+from tests.ptx.launching import KERNELS, launch
 
 SOURCE = (KERNELS / "tensor_copies.cu").read_text()
 

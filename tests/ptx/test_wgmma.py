@@ -11,10 +11,10 @@ from functools import cache
 
 import numpy as np
 import pytest
-from tests.ptx.prepare import launch
 
 from gpuviz.base.errors import KernelFault
 from gpuviz.ptx.tensor import sums
+from tests.ptx.launching import launch
 
 AREA = 32 << 10  # bytes of A, and of B
 

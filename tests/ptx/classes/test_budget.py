@@ -6,7 +6,6 @@ import json
 
 import numpy as np
 import pytest
-from tests.ptx.prepare import launch
 
 from gpuviz.arch import architecture
 from gpuviz.arguments import parse as spec
@@ -22,6 +21,7 @@ from gpuviz.ptx.options import Limits, OutOfTime
 from gpuviz.run import emulated
 from gpuviz.run.verification import compare_run
 from gpuviz.story.perform import job_of
+from tests.ptx.launching import launch
 
 SLOW = """
 extern "C" __global__ void k(float *a, const int *turns) {

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.ptx.prepare import launch
 
 from gpuviz.arch import architecture
 from gpuviz.memory.counting import Counter
 from gpuviz.ptx.emulator import Options, Result
 from gpuviz.traces.observe import Sink
+from tests.ptx.launching import launch
 
 ARCHES = ("sm_90", "sm_60")
 CLASSES = Options(blocks="classes")

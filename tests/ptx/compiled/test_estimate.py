@@ -7,12 +7,12 @@ import sys
 
 import numpy as np
 import pytest
-from tests.ptx.prepare import compiled
 
 from gpuviz.base.errors import KernelFault
 from gpuviz.cli import main
 from gpuviz.ptx.compiled import build
 from gpuviz.ptx.emulator import Options, emulate
+from tests.ptx.launching import compiled
 
 DOUBLE = """extern "C" __global__ void k(float* a, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;

@@ -6,10 +6,10 @@ import random
 
 import numpy as np
 import pytest
-from tests.ptx.prepare import compiled
 
 from gpuviz.ptx.text.parser import parse
 from tests.ptx.compiled.engines import same
+from tests.ptx.launching import compiled
 from tests.ptx.test_divergence import BLOCKS, MASK, THREADS, Writer, text
 
 HELPERS = """

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.ptx.prepare import compiled
 
 from gpuviz.ptx.emulator import Options
 from tests.ptx.compiled.engines import same
+from tests.ptx.launching import compiled
 
 SLOW = pytest.mark.slow
 RNG = np.random.default_rng(3)
