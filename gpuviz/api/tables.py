@@ -199,10 +199,10 @@ def findings(run: Run) -> Table:
 
 def side_by_side(a: Run, b: Run) -> Table:
     """Two runs side by side: counts, instructions, what a thread takes, times."""
-    from gpuviz.results import compared
+    from gpuviz.results import comparison
 
     rows: list[tuple[Cell, ...]] = []
-    for pair in (*compared.counts(a, b), *compared.work(a, b), *compared.measured(a, b)):
+    for pair in (*comparison.counts(a, b), *comparison.work(a, b), *comparison.measured(a, b)):
         apart = None if pair.a is None or pair.b is None else pair.b - pair.a
         rows.append((pair.name, pair.a, pair.b, apart, pair.ratio if pair.a else None))
     return Table(("quantity", "A", "B", "B - A", "B / A"), rows)

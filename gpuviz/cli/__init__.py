@@ -19,7 +19,7 @@ from typing import NamedTuple, NoReturn, Protocol, cast
 from gpuviz import __version__
 from gpuviz.base.errors import Error, InputError, UnavailableError
 from gpuviz.cli.link_or_file import link_or_file
-from gpuviz.words.terminal import err
+from gpuviz.words.terminal import err, out
 
 
 class _File(Protocol):
@@ -124,9 +124,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         wanted = next((word for word in given if word in COMMANDS), None)
         arguments = None if shown else parser(wanted).parse_args(given)
         if arguments is not None and arguments.integrate:
-            from gpuviz.cli import integrate
-
-            return integrate.run(arguments.integrate)
+            return _integrate(arguments.integrate)
         if arguments is None or arguments.command is None:
             from gpuviz import app
 
@@ -174,3 +172,26 @@ def _mistake(error: Exception) -> int:
         "GPUVIZ_DEBUG=1 to see where, and report it"
     )
     return 2
+
+
+def _integrate(choice: str) -> int:
+    """Put gpuviz in the menu of the desktop or take it out, and say which files it took; 0."""
+    from gpuviz import desktop
+    from gpuviz.files.suffixes import LECTURE, RECORDING, TRACE
+
+    done = desktop.integrate() if choice == "on" else desktop.withdraw()
+    kinds = ", ".join((LECTURE, RECORDING, TRACE))
+    if choice == "on":
+        out(f"gpuviz is among the programs of this desktop, and opens {kinds}:")
+    elif done.files:
+        out(f"gpuviz is no longer among the programs of this desktop, nor opens {kinds}. Removed:")
+    else:
+        out("gpuviz was not among the programs of this desktop: nothing to undo")
+    for file in done.files:
+        out(f"  {file}")
+    if done.lacking:
+        err(
+            f"gpuviz: {' and '.join(done.lacking)} could not be run: the desktop may know of this "
+            "only after the next login (Debian: shared-mime-info, desktop-file-utils)"
+        )
+    return 0

@@ -22,8 +22,8 @@ from gpuviz.launch.job import Job
 from gpuviz.launch.versions import before
 from gpuviz.memory.line_costs import LineCost, line_costs
 from gpuviz.memory.operands import operands_of
-from gpuviz.results import compared
-from gpuviz.results.compared import LinePair
+from gpuviz.results import comparison
+from gpuviz.results.comparison import LinePair
 from gpuviz.run import emulated
 from gpuviz.run.run import Run
 from gpuviz.source.kernel_names import plain_name
@@ -135,10 +135,10 @@ def _as_json(a: _Side, b: _Side) -> dict[str, Any]:
     return {
         "a": a.name,
         "b": b.name,
-        "counts": compared.as_json(compared.counts(a.run, b.run)),
-        "work": compared.as_json(compared.work(a.run, b.run)),
-        "times": compared.as_json(compared.measured(a.run, b.run)),
-        "lines": [_line(pair) for pair in compared.lines(a.run, b.run, a.costs, b.costs)],
+        "counts": comparison.as_json(comparison.counts(a.run, b.run)),
+        "work": comparison.as_json(comparison.work(a.run, b.run)),
+        "times": comparison.as_json(comparison.measured(a.run, b.run)),
+        "lines": [_line(pair) for pair in comparison.lines(a.run, b.run, a.costs, b.costs)],
         "notes": [note for side in (a, b) for note in (side.run.level_note, *side.run.trace.notes)],
     }
 
@@ -159,9 +159,9 @@ def _line(pair: LinePair) -> dict[str, Any]:
 def _as_text(a: _Side, b: _Side) -> str:
     """Tables for people, the ratio first."""
     pairs = [
-        *compared.counts(a.run, b.run),
-        *compared.work(a.run, b.run),
-        *compared.measured(a.run, b.run),
+        *comparison.counts(a.run, b.run),
+        *comparison.work(a.run, b.run),
+        *comparison.measured(a.run, b.run),
     ]
     rows = [(pair.name, _ratio(pair.ratio), _number(pair.a), _number(pair.b)) for pair in pairs]
     notes = [
@@ -172,7 +172,7 @@ def _as_text(a: _Side, b: _Side) -> str:
     ]
     lines = [
         (_ratio(pair.ratio), *_told(pair.a), *_told(pair.b))
-        for pair in compared.lines(a.run, b.run, a.costs, b.costs)
+        for pair in comparison.lines(a.run, b.run, a.costs, b.costs)
     ]
     return "\n\n".join(
         [

@@ -1,13 +1,16 @@
-"""The question whether a stranger's kernels may run on the GPU, asked on a terminal."""
+"""What the user agrees to: kernels of strangers on the GPU, files that a lecture may read."""
 
 from __future__ import annotations
 
 import argparse
 import sys
 from collections.abc import Iterable
+from pathlib import Path
 
+from gpuviz.files.allowed_paths import whole_name
 from gpuviz.gpu.agreed import Agreed, kept
 from gpuviz.gpu.consent import Code
+from gpuviz.lectures import agreements
 from gpuviz.words.language import english
 from gpuviz.words.terminal import err, passing
 
@@ -60,3 +63,25 @@ def _yes(codes: tuple[Code, ...]) -> bool:
     err("\n".join([head, *(f"  {code.kernel}, {code.what}" for code in codes)]))
     passing("Run on the GPU? [y/N] ")
     return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
+def add_allow(parser: argparse.ArgumentParser) -> None:
+    """Declare the argument."""
+    parser.add_argument(
+        "--allow",
+        action="append",
+        default=[],
+        type=Path,
+        metavar="FILE",
+        help="let the lecture read this file outside of its folder (may be given again)",
+    )
+
+
+def agreed(arguments: argparse.Namespace, lecture: Path) -> frozenset[Path]:
+    """What the user agrees to now, or has agreed to in the window."""
+    return agreements.of(lecture) | allowed(arguments)
+
+
+def allowed(arguments: argparse.Namespace) -> frozenset[Path]:
+    """What the user agrees to now: that is also what a bundle may take along."""
+    return frozenset(map(whole_name, arguments.allow))

@@ -11,7 +11,7 @@ from typing import Any
 
 from gpuviz.arch import Architecture, architecture
 from gpuviz.base.errors import KernelFault
-from gpuviz.cli import buffers, lines
+from gpuviz.cli import buffers
 from gpuviz.cli.checking import add_check, checks_of, errors, of_fault, summary, told
 from gpuviz.cli.counting import add_counting, options_of
 from gpuviz.cli.launch import add_launch, jobs
@@ -21,7 +21,7 @@ from gpuviz.launch import versions
 from gpuviz.launch.job import Job
 from gpuviz.memory.counting import CountRow
 from gpuviz.memory.counts import Count, by_name
-from gpuviz.memory.line_costs import LineCost, line_costs
+from gpuviz.memory.line_costs import AccessCost, LineCost, line_costs
 from gpuviz.memory.operands import operands_of
 from gpuviz.ptx.options import Options
 from gpuviz.run import roomy
@@ -44,6 +44,11 @@ LAUNCH is FILE --entry NAME --grid X[,Y[,Z]] --block X[,Y[,Z]] [--dynamic-shared
 
 Exit status: 0 done, 1 a check found an error or a buffer is not as expected, 2 the launch cannot be
 counted, 3 something lacks."""
+
+_LINES_HEAD = (
+    "lines by what their accesses cost (a wavefront counts as one cycle of a multiprocessor, a "
+    "sector as half; caches are not modelled)"
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -157,7 +162,7 @@ def as_json(run: Run, role: str = "", ranked: list[LineCost] | None = None) -> d
         "engine": run.engine,
         "engine_note": run.engine_note,
     }
-    return out if ranked is None else out | {"lines": lines.as_json(ranked)}
+    return out if ranked is None else out | {"lines": _ranking(ranked)}
 
 
 def _row(row: CountRow) -> dict[str, Any]:
@@ -209,7 +214,7 @@ def as_text(run: Run, role: str = "", ranked: list[LineCost] | None = None) -> s
         table(("total", "count", ""), totals, ">1"),
         table(("line", "instruction", "bytes", "counts"), rows, ">0 >2")
         if ranked is None
-        else lines.as_text(ranked, run.about),
+        else _ranked_text(ranked, run.about),
     ]
     if run.trace.printed:
         parts.append("printed by the kernel:\n" + run.trace.printed.rstrip())
@@ -235,3 +240,66 @@ def _short(counts: Any, about: str = "") -> str:
     for key, value in counts.items():
         found.setdefault("_".join(key.split("_")[2:]), value)
     return "  ".join(f"{name} {about}{value:,}" for name, value in found.items())
+
+
+def _ranking(costs: Sequence[LineCost]) -> list[dict[str, Any]]:
+    """The ranking as plain values."""
+    return [
+        {
+            "line": cost.line,
+            "text": cost.text,
+            "share": cost.share,
+            "cycles": cost.cycles,
+            "accesses": [_access(access) for access in cost.accesses],
+        }
+        for cost in costs
+    ]
+
+
+def _access(access: AccessCost) -> dict[str, Any]:
+    at, operand = access.instruction, access.operand
+    return {
+        "operand": operand.text if operand else None,
+        "column": operand.column if operand else None,
+        "text": at.text,
+        "op": at.op,
+        "space": at.space,
+        "width": at.width,
+        "pc": at.pc,
+        "ptx_line": at.ptx_line,
+        "requests": access.requests,
+        "unit": access.unit,
+        "cost": access.cost,
+        "ideal": access.ideal,
+        "kind": access.reason.kind,
+        "reason": access.reason.said,
+        "lesson": access.reason.lesson or None,
+    } | by_name(access.counts)
+
+
+def _ranked_text(costs: Sequence[LineCost], about: str = "") -> str:
+    """A paragraph for each line, the most expensive first; `about` stands before its numbers."""
+    if not costs:
+        return "no line accesses memory"
+    return "\n\n".join(
+        [_LINES_HEAD, *(_line_text(number, cost, about) for number, cost in enumerate(costs, 1))]
+    )
+
+
+def _line_text(number: int, cost: LineCost, about: str) -> str:
+    where = f"line {cost.line}" if cost.line else "a line that nobody knows"
+    head = f"{number}. {where}, {about}{cost.share:.0%}" + (f": {cost.text}" if cost.text else "")
+    return "\n".join([head, *(_access_text(access, about) for access in cost.accesses)])
+
+
+def _access_text(access: AccessCost, about: str) -> str:
+    """Its numbers, and on a line of its own what is wrong, if anything is."""
+    at, why = access.instruction, access.reason
+    name = " ".join(filter(None, (at.op, access.operand.text if access.operand else "", at.text)))
+    said = (
+        f"   {name}: {about}{access.requests:,} requests, {about}{access.cost:,} {access.unit}, "
+        f"ideal {about}{access.ideal:,}"
+    )
+    if why.kind == "fine":
+        return said
+    return f"{said}\n      {why.said} (lesson {why.lesson})"

@@ -3,11 +3,33 @@
 from __future__ import annotations
 
 import argparse
+import time
 from typing import get_args
 
+from gpuviz.base.waiting import TimeLeft
 from gpuviz.cli.launch import add_engine, add_seconds, at_least_one
-from gpuviz.cli.waiting import Waiting
 from gpuviz.ptx.options import Blocks, Options
+from gpuviz.words.terminal import passing
+
+_EVERY = 0.2  # seconds
+
+
+class ProgressLine:
+    """Tells of a fraction done, and of the time that is left."""
+
+    def __init__(self) -> None:
+        self._left = TimeLeft()
+        self._told = time.monotonic()
+
+    def __call__(self, fraction: float) -> None:
+        """So much is done."""
+        left, now = self._left.at(fraction), time.monotonic()
+        if fraction >= 1:
+            passing("")
+        elif left and now - self._told >= _EVERY:
+            self._told = now
+            passing(f"emulating: {fraction:.0%}, about {left} left (Ctrl+C stops)")
+
 
 HOW = get_args(Blocks)
 
@@ -45,6 +67,6 @@ def options_of(arguments: argparse.Namespace) -> Options:
         blocks=arguments.blocks if named else "all",
         max_blocks=None if named else arguments.blocks,
         seconds=arguments.seconds,
-        progress=Waiting(),
+        progress=ProgressLine(),
         engine=arguments.engine,
     )

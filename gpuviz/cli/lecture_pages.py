@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from gpuviz.base.errors import InputError
-from gpuviz.cli.lecture_reach import add_allow, agreed
+from gpuviz.cli.consent import add_allow, agreed
 from gpuviz.cli.painter import painter, painter_for
 from gpuviz.draw.marks import Frame
 from gpuviz.draw.palette import THEMES

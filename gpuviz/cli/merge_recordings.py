@@ -23,7 +23,7 @@ FOLDER = resources.path(lookup.FOLDER)
 
 
 @dataclass(frozen=True)
-class Merged:
+class Tally:
     """How many launches came anew, stayed as they were, were no launch of ours any more, and lack
     a recording still."""
 
@@ -33,7 +33,7 @@ class Merged:
     lacking: int
 
 
-def merge(folder: Path, into: Path = FOLDER) -> Merged:
+def merge(folder: Path, into: Path = FOLDER) -> Tally:
     """Merge the recordings of a folder into those of another one, and seal it.
 
     Of one launch that both have the folder's is taken. Files are named after their GPU.
@@ -54,7 +54,7 @@ def merge(folder: Path, into: Path = FOLDER) -> Merged:
     ]
     checksums.seal(into)
     lookup.shipped.cache_clear()
-    return Merged(*(sum(getattr(one, name) for one in told) for name in Merged.__annotations__))
+    return Tally(*(sum(getattr(one, name) for one in told) for name in Tally.__annotations__))
 
 
 def _of_device(
@@ -63,7 +63,7 @@ def _of_device(
     new: list[Recording],
     old: list[Recording],
     wanted: tuple[tuple[Variant, ...], tuple[Variant, ...]],
-) -> Merged:
+) -> Tally:
     """Write the two files of a GPU: of the lessons' launches, and of the lectures'."""
     came, known = _entries(new), _entries(old)
     found = known | came
@@ -83,7 +83,7 @@ def _of_device(
         else:
             path.unlink(missing_ok=True)
     anew = len(used & came.keys())
-    return Merged(anew, len(used) - anew, len(found.keys() - used), lacking)
+    return Tally(anew, len(used) - anew, len(found.keys() - used), lacking)
 
 
 def _as_now(entry: Entry, variant: Variant) -> Entry:

@@ -36,7 +36,7 @@ def _lecture(path: Path) -> object:
 
 
 def _view(path: Path) -> object:
-    from gpuviz.export.read_any import read_any
+    from gpuviz.export.reading import read_any
 
     return read_any(path)
 

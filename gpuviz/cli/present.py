@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from gpuviz.base.errors import Elsewhere, InputError
-from gpuviz.cli import lecture_reach
+from gpuviz.cli import consent
 from gpuviz.cli.consent import add_trust, refusal, settle
 from gpuviz.cli.launch import add_language, at_least_one
 from gpuviz.files import writing as files
@@ -70,7 +70,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--check", action="store_true", help="show nothing: list what of the file could not be read"
     )
     add_trust(parser)
-    lecture_reach.add_allow(parser)
+    consent.add_allow(parser)
     add_language(parser)
 
 
@@ -85,12 +85,12 @@ def run(arguments: argparse.Namespace) -> int:
         recording.read(path)  # what cannot be read is said now
     session.choose_recordings(reversed(arguments.recording))
     file = find(arguments.lecture)
-    lecture = opened(file, session, lecture_reach.agreed(arguments, file), arguments.language)
+    lecture = opened(file, session, consent.agreed(arguments, file), arguments.language)
     for problem in lecture.all_problems:
         err(f"gpuviz: {arguments.lecture}, {problem}")
     if arguments.pack is not None:
         files.check_place(arguments.pack)
-        reach = Reach(unpacked(file)[0].absolute().parent, lecture_reach.allowed(arguments))
+        reach = Reach(unpacked(file)[0].absolute().parent, consent.allowed(arguments))
         packing = gather(lecture, reach, library=session.library(file))
         _tell(packing)
         if packing.outside:

@@ -7,7 +7,7 @@ import math
 from pathlib import Path
 
 from gpuviz.base.errors import Error, InputError, UnavailableError
-from gpuviz.cli import lecture_reach
+from gpuviz.cli import consent
 from gpuviz.cli.consent import add_trust, refusal, settle
 from gpuviz.cli.device import add_device
 from gpuviz.cli.launch import at_least_one
@@ -97,7 +97,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="SECONDS",
         help="begin no launch after that; the same command goes on",
     )
-    lecture_reach.add_allow(parser)
+    consent.add_allow(parser)
     add_device(parser)
     add_trust(parser)
     parser.add_argument(
@@ -117,9 +117,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise InputError(f"where to? give -o FOLDER, or -o FILE{SUFFIX}")
     lessons = SCENES if arguments.all else tuple(map(lesson, arguments.scene))
     lectures = [find(name) for name in arguments.lecture]
-    told = (
-        one for file in lectures for one in of_lecture(file, lecture_reach.agreed(arguments, file))
-    )
+    told = (one for file in lectures for one in of_lecture(file, consent.agreed(arguments, file)))
     covered = of_the_table() if arguments.all else ()
     wanted = (*variants(lessons), *covered, *told)
     if not wanted and not arguments.lecture:

@@ -91,7 +91,7 @@ _EMULATED = 20.0  # seconds for the results of a launch, while the GPU measures 
 
 
 @dataclass(frozen=True, eq=False)
-class Prepared:
+class Trial:
     """A launch ready for the GPU, and the buffers that it should leave there."""
 
     job: Job
@@ -117,13 +117,13 @@ def record_each(
 
 
 def _ahead(
-    wanted: Iterable[Variant], do: Callable[[Variant], Prepared]
-) -> Iterator[tuple[Variant, Future[Prepared]]]:
+    wanted: Iterable[Variant], do: Callable[[Variant], Trial]
+) -> Iterator[tuple[Variant, Future[Trial]]]:
     """Each variant with what is done of it, begun while earlier ones are worked on."""
     left = iter(wanted)
     with ThreadPoolExecutor(1) as thread:
         try:
-            begun: list[tuple[Variant, Future[Prepared]]] = []
+            begun: list[tuple[Variant, Future[Trial]]] = []
             while True:
                 more = islice(left, _AHEAD - len(begun))
                 begun += [(one, thread.submit(do, one)) for one in more]
@@ -134,7 +134,7 @@ def _ahead(
             thread.shutdown(cancel_futures=True)
 
 
-def _prepared(plan: Plan, facts: DeviceFacts) -> Prepared:
+def _prepared(plan: Plan, facts: DeviceFacts) -> Trial:
     """Compiled, and emulated where there is time for all of its blocks: then results are compared.
 
     Also where its lesson is content with some of them: a recording is made once.
@@ -142,6 +142,6 @@ def _prepared(plan: Plan, facts: DeviceFacts) -> Prepared:
     job, arch = job_of(plan, facts.sm), architecture(facts.capability)
     options = Options(record=(), blocks="all", seconds=_EMULATED)
     try:
-        return Prepared(job, emulated.run(job, arch, level="ptx", options=options).outputs)
+        return Trial(job, emulated.run(job, arch, level="ptx", options=options).outputs)
     except OutOfTime:
-        return Prepared(job, {})
+        return Trial(job, {})

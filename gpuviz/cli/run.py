@@ -107,7 +107,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _one(
     gpu: Gpu, role: str, job: Job, arch: Architecture, options: MeasureOptions, emulation: Options
-) -> Told:
+) -> Report:
     ended: tuple[Finding, ...] = ()
     try:
         predicted, why = emulated.run(job, arch, options=emulation), ""
@@ -123,7 +123,7 @@ def _one(
             predicted = _explained(predicted, job, arch, options, emulation)
         except UnavailableError as error:
             why = str(error)
-    return Told(role, job, predicted, measurement, why, ended)
+    return Report(role, job, predicted, measurement, why, ended)
 
 
 def _explained(
@@ -136,7 +136,7 @@ def _explained(
     return replace(run, explained=explain(job, arch, cold=cold, options=options))
 
 
-class Told:
+class Report:
     """One launch: predicted and measured."""
 
     def __init__(

@@ -7,8 +7,7 @@ from collections.abc import Iterable
 from typing import IO
 
 from gpuviz.export import png
-from gpuviz.export.changes import Patch, changed
-from gpuviz.export.film import Kind, Rgb
+from gpuviz.export.film import Kind, Patch, Rgb, changed
 from gpuviz.views.provenance import KEYWORD
 
 _CONTROL_AT = len(png.SIGNATURE) + 25  # behind the header

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import mmap
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import IO, Protocol
 
@@ -10,6 +11,11 @@ from gpuviz.base.arrays import Rgba
 from gpuviz.draw.marks import Frame
 from gpuviz.run.run import Cancel, Progress, go_on, quiet
 from gpuviz.views.lesson_view import View
+
+Content = mmap.mmap | bytes
+# From the content of a file and the place where a record begins: the record and what follows.
+FindRecord = Callable[[Content, int], bytes | None]
+LONGEST = 1 << 16  # bytes of a record that is believed
 
 
 class Painter(Protocol):
@@ -58,3 +64,8 @@ class Write(Protocol):
 
     def __call__(self, export: Export, file: IO[bytes]) -> None:
         """All of it, or an `errors.Error`."""
+
+
+def in_one_piece(content: Content, at: int) -> bytes | None:
+    """What follows the place."""
+    return content[at : at + LONGEST]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import IO, Protocol
+from typing import IO, Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -39,7 +39,7 @@ class Encoder(Protocol):
         """No more pictures follow: finish the file."""
 
 
-class Open(Protocol):
+class EncoderFactory(Protocol):
     """Begins a film in an empty file; `samples` are some of the pictures that will follow."""
 
     def __call__(self, file: IO[bytes], kind: Kind, samples: Iterable[Rgb]) -> Encoder:
@@ -52,7 +52,7 @@ def moments(start: float, end: float, fps: int) -> tuple[float, ...]:
     return tuple(start + number / fps for number in range(count))
 
 
-def writer(begin: Open) -> Write:
+def writer(begin: EncoderFactory) -> Write:
     """Writes the stretch of time of a view as a film, every picture painted."""
 
     def write(export: Export, file: IO[bytes]) -> None:
@@ -74,7 +74,7 @@ def writer(begin: Open) -> Write:
 
 def encode(
     file: IO[bytes],
-    begin: Open,
+    begin: EncoderFactory,
     kind: Kind,
     times: Sequence[float],
     picture: Callable[[float], Rgb],
@@ -90,3 +90,36 @@ def encode(
         encoder.add(picture(t))
         progress((number + 1) / len(times))
     encoder.close()
+
+
+Picture = npt.NDArray[np.uint8]  # (H, W) or (H, W, channels)
+
+
+@dataclass(frozen=True)
+class Patch:
+    """A rectangle of pixels from (left, top)."""
+
+    left: int
+    top: int
+    width: int
+    height: int
+
+    def of(self, picture: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """That part of a picture."""
+        return picture[self.top : self.top + self.height, self.left : self.left + self.width]
+
+
+def changed(before: Picture | None, after: Picture) -> Patch | None:
+    """The smallest rectangle that holds every changed pixel; None when nothing changed."""
+    height, width = after.shape[:2]
+    if before is None:
+        return Patch(0, 0, width, height)
+    differs = before != after
+    if differs.ndim == 3:
+        differs = differs.any(axis=2)
+    rows = np.flatnonzero(differs.any(axis=1))
+    if not len(rows):
+        return None
+    columns = np.flatnonzero(differs[rows[0] : rows[-1] + 1].any(axis=0))
+    left, top = int(columns[0]), int(rows[0])
+    return Patch(left, top, int(columns[-1]) + 1 - left, int(rows[-1]) + 1 - top)

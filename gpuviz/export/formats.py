@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import IO, Literal
 
 from gpuviz.base.errors import InputError
-from gpuviz.export import apng, data, gif, page, pdf, png, svg, video
-from gpuviz.export.export import Export, Options, Write
+from gpuviz.export import apng, data, gif, page, png, svg, video
+from gpuviz.export.export import Export, FindRecord, Options, Write, in_one_piece
 from gpuviz.export.film import writer
-from gpuviz.export.record_in_file import FindRecord, in_one_piece
 from gpuviz.views.provenance import Provenance
 from gpuviz.words.language import later
 
@@ -91,6 +90,12 @@ def check_pixels(width: int, height: int, pixels: float) -> None:
         )
 
 
+def _pdf(export: Export, file: IO[bytes]) -> None:
+    """The picture at the view's own moment, as one page: shapes and texts stay such."""
+    view = export.view
+    file.write(export.paints().pdf((export.still,), view.story.title, view.provenance.text()))
+
+
 PNG = Format(
     ".png",
     later("PNG: pixels"),
@@ -109,7 +114,7 @@ SVG = Format(
     mime="image/svg+xml",
 )
 PDF = Format(
-    ".pdf", later("PDF: shapes, for papers"), "picture", pdf.write, ("transparent",), painted=True
+    ".pdf", later("PDF: shapes, for papers"), "picture", _pdf, ("transparent",), painted=True
 )
 GIF = Format(
     ".gif",

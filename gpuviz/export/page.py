@@ -17,7 +17,7 @@ from gpuviz.draw.color import code
 from gpuviz.draw.palette import THEMES, Palette
 from gpuviz.export import svg
 from gpuviz.export.export import Export, Options
-from gpuviz.export.page_data import Picture, Played, as_text, packed, played
+from gpuviz.export.page_data import Picture, Playback, as_text, packed, playback
 from gpuviz.export.svg_marks import number
 from gpuviz.memory.counts import Count, by_name
 from gpuviz.results.count_tables import modelled, named, read_from, run_named
@@ -59,7 +59,7 @@ def contents(
     view: View, options: Options, progress: Progress = quiet, cancel: Cancel = go_on
 ) -> Contents:
     """What the page of a view shows; Cancelled when `cancel` says so."""
-    told = played(
+    told = playback(
         view, options, lambda t: Picture.of(view.frame(t)), progress=progress, cancel=cancel
     )
     colours = _colours(THEMES[view.provenance.theme])
@@ -67,7 +67,7 @@ def contents(
     return Contents(body(view, told, svg.ground(view.frame(0.0))), style, as_text(told.data))
 
 
-def body(view: View, told: Played, ground: str) -> str:
+def body(view: View, told: Playback, ground: str) -> str:
     """The elements that a player plays in; `ground` is what lies behind the pictures."""
     made = view.provenance
     return fill(

@@ -2,7 +2,7 @@
 
 Of two pictures, only elements that differ are stored twice: `parts` has each SVG element once, and
 a picture is the numbers of its elements, given as the difference to the picture before it. Stories
-told after one another may share what they have in common (`Known`).
+told after one another may share what they have in common (`Pool`).
 """
 
 from __future__ import annotations
@@ -17,16 +17,46 @@ from difflib import SequenceMatcher
 from typing import Any, Generic, TypeVar
 
 from gpuviz.base.errors import Cancelled, InputError
-from gpuviz.draw.marks import Frame
+from gpuviz.draw.hit import text_boxes
+from gpuviz.draw.layout import Rect, grid
+from gpuviz.draw.marks import Boxes, Frame, Mark, Raster, Texts
 from gpuviz.export import svg
 from gpuviz.export.export import Options
 from gpuviz.export.film import moments
-from gpuviz.export.hover_texts import Hover, hovers
 from gpuviz.export.svg_marks import elements
 from gpuviz.launch.signature import short_name
 from gpuviz.run.run import Cancel, Progress, Run, go_on, quiet
 from gpuviz.story.script import Step
 from gpuviz.views.lesson_view import View
+
+MOST = 600  # items of a mark: a page stays small, and beyond that they are a few pixels wide
+
+Hover = tuple[float, float, float, float, str]
+
+
+def hovers(frame: Frame) -> Iterator[Hover]:
+    """Left, top, width, height and text of all that says something; the last one is on top."""
+    for mark in frame.marks:
+        yield from _of(mark)
+
+
+def _of(mark: Mark) -> Iterator[Hover]:
+    """Curves are left to their ends: a rectangle round one would cover what is beside it."""
+    if isinstance(mark, Boxes | Texts) and mark.tip is not None:
+        boxes = mark.rect if isinstance(mark, Boxes) else text_boxes(mark)
+        texts = [mark.tip(n) for n in range(len(boxes))] if len(boxes) <= MOST else []
+    elif isinstance(mark, Raster) and mark.tip is not None:
+        rows, columns = mark.pixels.shape[:2]
+        boxes = grid(Rect(*mark.rect), rows, columns)
+        places = [(row, column) for row in range(rows) for column in range(columns)]
+        texts = [mark.tip(*place) for place in places] if len(places) <= MOST else []
+    else:
+        return
+    for box, text in zip(boxes.round(1).tolist(), texts, strict=False):
+        if text:
+            left, top, width, height = box
+            yield left, top, width, height, text
+
 
 MOST_PER_SECOND = 12  # enough to follow, and small
 _MOST_BOUNDS = 400
@@ -64,19 +94,19 @@ class Picture:
 
 
 @dataclass(frozen=True, eq=False)
-class Known:
+class Pool:
     """What pages have been told already: a story told with it stores only what is new."""
 
     parts: Parts[str] = field(default_factory=Parts)
     tips: Parts[Hover] = field(default_factory=Parts)
 
-    def copy(self) -> Known:
+    def copy(self) -> Pool:
         """The same, to go on from more than once."""
-        return Known(Parts(dict(self.parts.known)), Parts(dict(self.tips.known)))
+        return Pool(Parts(dict(self.parts.known)), Parts(dict(self.tips.known)))
 
 
 @dataclass(frozen=True, eq=False)
-class Played:
+class Playback:
     """A story as data: what the script of a page plays, and one picture to begin with."""
 
     data: dict[str, Any]
@@ -84,14 +114,14 @@ class Played:
     patterns: str
 
 
-def played(
+def playback(
     view: View,
     options: Options,
     draw: Callable[[float], Picture],
-    known: Known | None = None,
+    known: Pool | None = None,
     progress: Progress = quiet,
     cancel: Cancel = go_on,
-) -> Played:
+) -> Playback:
     """The story of a view; `draw` gives its picture at a time.
 
     Raises
@@ -99,7 +129,7 @@ def played(
     Cancelled : when `cancel` says so
     InputError : less than one picture a second
     """
-    times, known = moments_of(view, options), known or Known()
+    times, known = moments_of(view, options), known or Pool()
     parts, tips = known.parts, known.tips
     had = len(parts.known), len(tips.known)
     pictures, hovered, patterns = [], [], dict[str, str]()
@@ -124,7 +154,7 @@ def played(
         "sources": _sources(view.runs),
     }
     still = "".join(every[number] for number in pictures[first])
-    return Played(data, still, "".join(patterns.values()))
+    return Playback(data, still, "".join(patterns.values()))
 
 
 def as_text(data: Mapping[str, Any]) -> str:

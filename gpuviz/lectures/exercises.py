@@ -17,7 +17,7 @@ from gpuviz.files import folders
 from gpuviz.files.writing import write
 from gpuviz.lectures.answer import answer_of, shown
 from gpuviz.lectures.lecture import Per, Question
-from gpuviz.results.dearest import dearest_line
+from gpuviz.results.quantities import dearest_line
 from gpuviz.run.run import Run
 from gpuviz.story.kernel_launch import KernelLaunch
 from gpuviz.words.language import tr, trn

@@ -79,7 +79,7 @@ def _subject(side: Side) -> str:
 
 
 @dataclass(frozen=True)
-class Measured:
+class Readout:
     """What a GPU counted in one run: values by key, or the reason why there are none.
 
     `badge` is a key of `BADGES`; `caption` says where the numbers come from;
@@ -100,24 +100,24 @@ class Measured:
         return tr("not read: {caption}", caption=tr(self.caption))
 
 
-def measured_of(measurement: Measurement) -> Measured:
+def readout_of(measurement: Measurement) -> Readout:
     """The counters of a measurement; unavailable when there is not one."""
     values = measurement.values()
     values |= waits(values)
     whys = {key: r.why for key, r in measurement.counters.items() if r.value is None}
     if values:
-        return Measured(measurement.kind, caption(measurement), values, whys, measurement.device.sm)
+        return Readout(measurement.kind, caption(measurement), values, whys, measurement.device.sm)
     why = next(iter(whys.values()), measurement.device.counters or tr("no counters were read"))
-    return Measured("unavailable", tr("counters unavailable: {why}", why=why), {}, whys)
+    return Readout("unavailable", tr("counters unavailable: {why}", why=why), {}, whys)
 
 
-def updated(measured: Measured, readings: Mapping[str, CounterValue]) -> Measured:
+def updated(measured: Readout, readings: Mapping[str, CounterValue]) -> Readout:
     """The same with newer values for some counters."""
     fresh = {key: r.value for key, r in readings.items() if r.value is not None}
     return replace(measured, values={**measured.values, **fresh})
 
 
-NOT_MEASURED = Measured("unavailable", later("unavailable: no GPU has run this launch"))
+NOT_MEASURED = Readout("unavailable", later("unavailable: no GPU has run this launch"))
 
 
 @dataclass(frozen=True)
@@ -135,7 +135,7 @@ def columns_of(
     view: View,
     titles: Mapping[str, str],
     indices: Mapping[str, int],
-    measured: Mapping[str, Measured],
+    measured: Mapping[str, Readout],
     unchecked: Mapping[str, str] = MappingProxyType({}),
 ) -> list[Column]:
     """Names, predictions, and either the measurement of one run or the ratio of two.
@@ -188,7 +188,7 @@ class Sheet:
     rows: tuple[Row, ...] = ()
     columns: tuple[Column, ...] = ()
     runs: tuple[str, ...] = ()
-    measured: Mapping[str, Measured] = field(default_factory=dict)
+    measured: Mapping[str, Readout] = field(default_factory=dict)
     view: View | None = None
     archs: tuple[str, ...] = ()
     sampled: frozenset[str] = frozenset()

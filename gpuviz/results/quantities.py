@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
 from gpuviz.memory.counting import CountRow
-from gpuviz.memory.counts import Count, Kind, Quantity, cost_of, costs_of, count_of, counts_of
+from gpuviz.memory.counts import Count, Kind, Quantity, cost_of, costs_of, count_of, counts_of, find
 from gpuviz.memory.derived import DERIVED, Derived
 from gpuviz.memory.profiler_names import names_of
 from gpuviz.memory.units import OPS, SPACES, UNITS, Unit, label, unit_of
+from gpuviz.run.run import Run
 from gpuviz.words.language import fine_percent, grouped, tr, typeset
 
 Totals = Mapping[Count, int]
@@ -197,3 +199,23 @@ def _rate(op: str, cost: int, requests: int, unit: Unit, brief: bool) -> str:
     number = f"{each:.0f}" if each == round(each) else f"{each:.1f}"
     said = f"{op} {number} {unit.said(number == '1')}"
     return said if brief else tr("{cost} / request", cost=said)
+
+
+# Bounds over all loads, which no instruction has by itself: shown where the sectors come from.
+_INSTEAD = {
+    Count.L2_LOAD_SECTORS_LEAST: Count.GLOBAL_LOAD_SECTORS,
+    Count.L2_LOAD_SECTORS_MOST: Count.GLOBAL_LOAD_SECTORS,
+}
+
+
+def dearest_line(run: Run, counter: str) -> int:
+    """The line of the source that counts most of this; 0 where none does."""
+    count = find(counter)
+    if count is None:
+        return 0
+    count = _INSTEAD.get(count, count)
+    lines: Counter[int] = Counter()
+    for row in run.counts.rows:
+        lines[row.instruction.line] += row.counts.get(count, 0)
+    ((line, most),) = lines.most_common(1) or [(0, 0)]
+    return line if most else 0

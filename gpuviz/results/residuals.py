@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from gpuviz.memory.counts import find
 from gpuviz.memory.hardware import Hardware
-from gpuviz.results.count_columns import Measured, Sheet, signed
-from gpuviz.results.launch_sizes import together
+from gpuviz.results.badges import together
+from gpuviz.results.count_columns import Readout, Sheet, signed
 from gpuviz.results.quantities import Row
 from gpuviz.run.run import Run
 from gpuviz.words.language import tr, trn
@@ -27,7 +27,7 @@ class Verdict:
 
 def verdict(sheet: Sheet, run: int, source: Run) -> Verdict | None:
     """What the residuals of a run say; None when nothing was measured."""
-    found: Measured | None = sheet.measured.get(sheet.runs[run])
+    found: Readout | None = sheet.measured.get(sheet.runs[run])
     if found is None or not found.values:
         return None
     if sheet.foreign(run):

@@ -11,6 +11,8 @@ from gpuviz.base.arrays import F64
 from gpuviz.recordings.measurement import Measurement, Peaks
 from gpuviz.results.badges import caption
 from gpuviz.results.count_columns import ratio
+from gpuviz.results.count_tables import timed_badge
+from gpuviz.results.table import Table
 from gpuviz.run.throughput import Throughput, Work, throughput
 from gpuviz.words.language import THIN, duration, later, three, time_unit, tr
 
@@ -226,3 +228,19 @@ def _difference(series: Series) -> str:
         return "–"
     most = max(series.differences.values())
     return tr("equal") if most == 0 else tr("off by {most}", most=f"{most:.3g}")
+
+
+HEAD = ("run", "size", "launch", "microseconds", "badge")
+
+
+def times_table(series: Mapping[str, Series], known: Mapping[str, Measurement]) -> Table:
+    """A row a launch, numbered from the first one of its run; each says where it is from."""
+    rows: list[tuple[str, ...]] = []
+    for run, one in series.items():
+        source = timed_badge(known[run]) if run in known else one.badge
+        first = one.launches - len(one.microseconds) + 1
+        rows += [
+            (run, one.size, str(first + number), f"{time:.6g}", source)
+            for number, time in enumerate(one.microseconds.tolist())
+        ]
+    return Table(HEAD, tuple(rows))

@@ -1,21 +1,110 @@
-"""What all pages have in common: head, header with languages and colours, and what they load."""
+"""What all pages have in common: where they lie, their words, their head, and what they load."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from html import escape
+from pathlib import Path
 
 from gpuviz import __version__
 from gpuviz.base import resources
 from gpuviz.draw.palette import DARK, LIGHT
 from gpuviz.export.page import fill, text
 from gpuviz.export.svg import STYLE
-from gpuviz.site.place import Place
 from gpuviz.site.two_themes import pair
-from gpuviz.site.ui_words import words
-from gpuviz.words import language
+from gpuviz.words import glossary, language
+from gpuviz.words.language import chosen, tr
 
 _NAMES = ("ground", "panel", "border", "ink", "muted", "accent", "accent_soft")
+
+
+def words() -> dict[str, str]:
+    """What pages and their script say, by name; `{value}` and the like are filled in by either."""
+    return {
+        "course": tr("GPU memory, seen"),
+        "lead": tr(
+            "Every picture is made from a real CUDA kernel that was executed instruction by "
+            "instruction; nothing is drawn by hand."
+        ),
+        "lessons": tr("Lessons"),
+        "lectures": tr("Lectures"),
+        "documentation": tr("Documentation"),
+        "skip": tr("Skip to the picture"),
+        "theme": tr("Colours"),
+        "auto": tr("as the system"),
+        "light_theme": tr("light"),
+        "dark_theme": tr("dark"),
+        "before": tr("Previous lesson"),
+        "after": tr("Next lesson"),
+        "values": tr("Values"),
+        "values_there": tr(
+            "This page has pictures of {count} combinations, computed beforehand. The program "
+            "itself takes any value."
+        ),
+        "there": tr("There are: {values}"),
+        "presets": tr("Examples"),
+        "moved": tr("That value has its pictures with {values}, which were changed with it."),
+        "not_there": tr("This page has no pictures of {asked}; the nearest it has is shown."),
+        "lost": tr("The pictures of these values could not be loaded: {file} is missing."),
+        "predict": tr("Predict first"),
+        "right": tr("Right: {answer}."),
+        "wrong": tr("Not quite: you said {said}, it is {answer}."),
+        "give_up": tr("Show me"),
+        "close": tr("Close"),
+        "see": tr("See also"),
+        "slide": tr("Slide {number}"),
+        "play_lesson": tr("Play this in the lesson"),
+        "language_name": tr("Language"),
+    }
+
+
+def word_list() -> dict[str, object]:
+    """The glossary as the script of a page reads it."""
+    entries = glossary.entries()
+    return {
+        "pattern": glossary.pattern().replace(r"\w", r"[\w\u00c0-\u024f]"),  # as Python has it
+        "ids": {tr(one.word).lower(): one.id for one in entries.values()},
+        "entries": {
+            one.id: {"word": tr(one.word), "text": tr(one.text), "see": list(one.see)}
+            for one in entries.values()
+        },
+        "language": chosen(),
+    }
+
+
+@dataclass(frozen=True)
+class Place:
+    """The pages of a language of the site in `root`."""
+
+    root: Path
+    language: str
+
+    @property
+    def folder(self) -> Path:
+        """Of its pages."""
+        return self.root / self.below
+
+    @property
+    def below(self) -> str:
+        """The same from the top of the site, as links have it."""
+        return "" if self.language == language.ENGLISH else f"{self.language}/"
+
+    @property
+    def up(self) -> str:
+        """From its pages to the top."""
+        return "../" if self.below else ""
+
+
+def spoken(root: Path) -> Iterator[Place]:
+    """The places of all languages; each is the language chosen while its turn lasts."""
+    before = language.chosen()
+    try:
+        for name in language.languages():
+            language.choose(name)
+            yield Place(root, name)
+    finally:
+        language.choose(before)
 
 
 def page(template: str, parts: Mapping[str, str], place: Place, name: str) -> str:

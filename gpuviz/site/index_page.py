@@ -8,9 +8,7 @@ from itertools import groupby
 from pathlib import Path
 
 from gpuviz.files import bounded
-from gpuviz.site.frame import page
-from gpuviz.site.place import Place
-from gpuviz.site.ui_words import words
+from gpuviz.site.frame import Place, page, words
 from gpuviz.story.lesson import Lesson
 from gpuviz.words.language import tr
 

@@ -18,12 +18,10 @@ from gpuviz.lectures.bundle import opened
 from gpuviz.lectures.lecture import Lecture, Slide
 from gpuviz.lectures.pages import Page, pages
 from gpuviz.run.session import Library, Session
-from gpuviz.site.frame import page
+from gpuviz.site.frame import Place, page, spoken, words
 from gpuviz.site.lesson_page import GROUND
-from gpuviz.site.place import Place, spoken
 from gpuviz.site.story import TALL, WIDE
 from gpuviz.site.two_themes import picture
-from gpuviz.site.ui_words import words
 from gpuviz.views.lesson_view import View
 from gpuviz.views.provenance import Provenance
 

@@ -1,26 +1,32 @@
-"""The page of a lesson, and its files of pictures: one for each point and shape of screen."""
+"""The page of a lesson, and its files of pictures: one for each point, which is values of its
+parameters, and shape of screen.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import itertools
+import tomllib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
 from html import escape
 from pathlib import Path
 from typing import Any
 
+from gpuviz.base import resources
+from gpuviz.base.errors import InputError
 from gpuviz.course import COURSE
 from gpuviz.draw.palette import LIGHT
 from gpuviz.draw.stage import Stage
 from gpuviz.export.page import body
-from gpuviz.export.page_data import Known, Played, as_text, packed
+from gpuviz.export.page_data import Playback, Pool, as_text, packed
 from gpuviz.files import writing as files
 from gpuviz.run.run import Cancel, go_on
 from gpuviz.site import frame
+from gpuviz.site.frame import Place, spoken, words
 from gpuviz.site.index_page import still
-from gpuviz.site.place import Place, spoken
-from gpuviz.site.points import points, varied
 from gpuviz.site.story import SHAPES, WIDE, told
 from gpuviz.site.two_themes import picture
-from gpuviz.site.ui_words import words
+from gpuviz.story.check import check_values
 from gpuviz.story.lesson import Lesson, Parameter, Value, Values
 from gpuviz.views.lesson_view import View
 from gpuviz.views.performed import timed, view_of
@@ -29,6 +35,47 @@ from gpuviz.words.language import tr
 
 _COMMON = ("parts", "tips")
 GROUND = '<rect class="ground" width="100%" height="100%"/>'
+
+
+def points(lesson: Lesson) -> tuple[Values, ...]:
+    """Values of all parameters, those that the lesson begins with first, none twice."""
+    found: dict[tuple[tuple[str, Value], ...], Values] = {}
+    for values in _every(lesson):
+        try:
+            checked = check_values(lesson, values)
+        except InputError:  # a product has corners that make no sense
+            continue
+        found.setdefault(tuple(checked.items()), checked)
+    return tuple(found.values())
+
+
+def varied(lesson: Lesson, every: Sequence[Values]) -> dict[str, tuple[Value, ...]]:
+    """The values that each parameter has at some point, in its order; those that never change are
+    left out.
+    """
+    found = {}
+    for parameter in lesson.parameters:
+        there = {values[parameter.id] for values in every}
+        order = [choice.value for choice in parameter.choices]
+        ranked = sorted(there, key=lambda v, o=order: o.index(v) if o else v)  # type: ignore[misc]
+        if len(ranked) > 1:
+            found[parameter.id] = tuple(ranked)
+    return found
+
+
+def _every(lesson: Lesson) -> Iterator[Values]:
+    begins = lesson.defaults()
+    yield begins
+    for preset in lesson.presets:
+        yield {**begins, **preset.values}
+    for row in _table().get(lesson.id, {}).get("grid", ()):
+        for values in itertools.product(*row.values()):
+            yield {**begins, **dict(zip(row, values, strict=True))}
+
+
+@cache
+def _table() -> Mapping[str, Any]:
+    return tomllib.loads(resources.text("site/points.toml"))
 
 
 def write(
@@ -46,10 +93,10 @@ def write(
     Cancelled : when `cancel` says so; files that are there are whole
     """
     every = points(lesson)
-    base = {shape.name: Known() for shape in SHAPES}
+    base = {shape.name: Pool() for shape in SHAPES}
     for number, values in enumerate(every):
         known = base if number == 0 else {name: one.copy() for name, one in base.items()}
-        made: dict[tuple[str, str], Played] = {}
+        made: dict[tuple[str, str], Playback] = {}
         views: dict[Place, View] = {}
         for place in spoken(root):
             views[place] = view = _view(lesson, values)
@@ -66,7 +113,7 @@ def write(
         done(number + 1, len(every))
 
 
-def _both(made: Mapping[tuple[str, str], Played], shape: str) -> str:
+def _both(made: Mapping[tuple[str, str], Playback], shape: str) -> str:
     """What all languages say of a point, packed: most of its pictures is the same in all."""
     every = {spoken: one.data for (name, spoken), one in made.items() if name == shape}
     common = {key: [item for data in every.values() for item in data.pop(key)] for key in _COMMON}
@@ -77,7 +124,7 @@ def _write_pages(
     lesson: Lesson,
     every: Sequence[Values],
     views: Mapping[Place, View],
-    made: Mapping[tuple[str, str], Played],
+    made: Mapping[tuple[str, str], Playback],
     content: str,
 ) -> None:
     """The page in each language, and its picture for lists of lessons."""
@@ -107,7 +154,7 @@ def _still(lesson: Lesson, view: View, place: Place) -> None:
 
 
 def _page(
-    lesson: Lesson, every: Sequence[Values], view: View, made: Played, content: str, place: Place
+    lesson: Lesson, every: Sequence[Values], view: View, made: Playback, content: str, place: Place
 ) -> str:
     """The page itself: the first point is part of it, and is there at once."""
     here = next(i for i, one in enumerate(COURSE) if one.id == lesson.id)

@@ -25,10 +25,9 @@ from gpuviz.files import bounded
 from gpuviz.files import writing as files
 from gpuviz.processes import programs as processes
 from gpuviz.site import frame
+from gpuviz.site.frame import spoken, word_list
 from gpuviz.site.index_page import index
 from gpuviz.site.lecture_page import name_of, title_of
-from gpuviz.site.place import spoken
-from gpuviz.site.ui_words import word_list
 
 MADE = "made.json"
 _LONGEST = 3600.0  # seconds that a lesson may take

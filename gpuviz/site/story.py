@@ -10,7 +10,7 @@ from gpuviz.draw.palette import LIGHT
 from gpuviz.draw.stage import Stage
 from gpuviz.export.export import Options
 from gpuviz.export.page import html, totals
-from gpuviz.export.page_data import Known, Played, pieces, played
+from gpuviz.export.page_data import Playback, Pool, pieces, playback
 from gpuviz.lectures.answer import Answer, answer, shown
 from gpuviz.lectures.desk_question import desk_question
 from gpuviz.lectures.lecture import Question
@@ -39,7 +39,7 @@ TALL = Shape("tall", 560, 760, 1)
 SHAPES = (WIDE, TALL)
 
 
-def told(view: View, shape: Shape, known: Known, cancel: Cancel = go_on) -> Played:
+def told(view: View, shape: Shape, known: Pool, cancel: Cancel = go_on) -> Playback:
     """The story of a view for a page; what `known` holds is not told again."""
     made = replace(view.provenance, width=shape.width, height=shape.height, theme="light")
     sized, stage = replace(view, provenance=made), shape.stage
@@ -48,7 +48,7 @@ def told(view: View, shape: Shape, known: Known, cancel: Cancel = go_on) -> Play
         return view.story.frame(t, stage)
 
     had = len(known.parts.known)
-    found = played(
+    found = playback(
         sized,
         Options(fps=shape.fps),
         lambda t: picture(lambda palette: draw(palette, t), stage),
@@ -69,7 +69,7 @@ def told(view: View, shape: Shape, known: Known, cancel: Cancel = go_on) -> Play
     return replace(found, data=data)
 
 
-def _asked(view: View, stage: Stage, known: Known) -> dict[str, Any]:
+def _asked(view: View, stage: Stage, known: Pool) -> dict[str, Any]:
     """What a reader can be asked before it is told: the question, and its picture."""
     question = desk_question(view.runs)
     if question is None:

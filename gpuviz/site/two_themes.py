@@ -21,8 +21,7 @@ from gpuviz.draw.marks import Frame, Mark, Raster
 from gpuviz.draw.palette import DARK, LIGHT
 from gpuviz.draw.stage import Stage
 from gpuviz.export import svg
-from gpuviz.export.hover_texts import hovers
-from gpuviz.export.page_data import Picture
+from gpuviz.export.page_data import Picture, hovers
 from gpuviz.export.svg_marks import elements, raster
 
 _COLOURS = ("fill", "stroke", "color", "hatch")

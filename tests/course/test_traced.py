@@ -7,7 +7,7 @@ import pytest
 
 from gpuviz.base.errors import FormatError, InputError
 from gpuviz.course import lesson
-from gpuviz.export.read_any import read_any
+from gpuviz.export.reading import read_any
 from gpuviz.story import traced
 from gpuviz.story.lesson import Lesson
 from gpuviz.story.perform import perform

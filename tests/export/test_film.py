@@ -13,17 +13,15 @@ from PIL import Image, ImageSequence
 from gpuviz.base.errors import Cancelled, InputError, UnavailableError
 from gpuviz.export import film
 from gpuviz.export.apng import Apng
-from gpuviz.export.changes import changed
-from gpuviz.export.colours import Indexer, film_palette
-from gpuviz.export.film import Kind, Open, moments
-from gpuviz.export.gif import Gif
+from gpuviz.export.film import EncoderFactory, Kind, changed, moments
+from gpuviz.export.gif import Gif, Indexer, film_palette
 from gpuviz.export.reading import read
 from gpuviz.export.video import MP4, WEBM
 from gpuviz.files.writing import whole
 from gpuviz.views.provenance import Provenance
 
 RECORD = Provenance("coalescing", {"words": "x" * 600}, "sm_90")
-FORMATS: dict[str, Open] = {".gif": Gif, ".apng": Apng, ".mp4": MP4, ".webm": WEBM}
+FORMATS: dict[str, EncoderFactory] = {".gif": Gif, ".apng": Apng, ".mp4": MP4, ".webm": WEBM}
 IMAGES = {key: FORMATS[key] for key in (".gif", ".apng")}
 
 

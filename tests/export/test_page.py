@@ -17,7 +17,7 @@ from gpuviz.draw.hit import tip_at
 from gpuviz.draw.marks import Curves, Frame
 from gpuviz.export import page, page_data, svg
 from gpuviz.export.export import Options
-from gpuviz.export.hover_texts import hovers
+from gpuviz.export.page_data import hovers
 from gpuviz.export.reading import read
 from gpuviz.export.svg_marks import elements
 from gpuviz.memory.counts import Count

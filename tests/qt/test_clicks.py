@@ -17,7 +17,7 @@ from gpuviz.draw.palette import DARK
 from gpuviz.draw.stage import Stage
 from gpuviz.memory.counts import Count
 from gpuviz.qt.window.window import Window
-from gpuviz.results.dearest import dearest_line
+from gpuviz.results.quantities import dearest_line
 from gpuviz.words.glossary import words_in
 from tests.course.performed import performed
 from tests.qt.fake_lesson import FakePerform

@@ -13,7 +13,7 @@ from gpuviz.qt.commands.palette_dialog import matches
 from gpuviz.qt.controls.knobs import NumberKnob
 from gpuviz.qt.running.comparison import AS_A, another
 from gpuviz.qt.window.window import Window
-from gpuviz.results.count_columns import Column, Measured, Sheet, View, ratio
+from gpuviz.results.count_columns import Column, Readout, Sheet, View, ratio
 from gpuviz.results.quantities import rows_of
 from tests.qt.fake_lesson import LESSONS, FakePerform
 
@@ -174,7 +174,7 @@ def test_sectors_are_not_divided_by_segments() -> None:
     totals = [dict.fromkeys(Count, 8)] * 2
     rows = {row.key: row for row in rows_of(totals, False) if row.key}
     view = View("A | B", ("A", "B"), ratio=True)
-    found = Measured("recorded", "", {count.value: 8.0 for count in Count}, {}, "sm_90")
+    found = Readout("recorded", "", {count.value: 8.0 for count in Count}, {}, "sm_90")
     sheet = Sheet((), (), ("A", "B"), {"A": found, "B": found}, view, ("sm_90", "sm_10"))
     sectors, requests = (rows[f"global_load_{name}"] for name in ("sectors", "requests"))
     divided = Column("ratio")

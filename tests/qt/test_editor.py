@@ -9,8 +9,8 @@ from pytestqt.qtbot import QtBot
 
 from gpuviz.qt.code.editor import Editor
 from gpuviz.qt.look.theme import Theme
-from gpuviz.results import indenting
-from gpuviz.results.line_shift import shifted
+from gpuviz.results import editing
+from gpuviz.results.editing import shifted
 
 KEYS = Qt.Key
 
@@ -72,7 +72,7 @@ def test_only_what_is_typed_is_told(editor: Editor, qtbot: QtBot) -> None:
     ("line", "out"), [("      x", "    x"), ("    x", "x"), ("  x", "x"), ("\tx", "x"), ("x", "x")]
 )
 def test_a_line_goes_one_step_out(line: str, out: str) -> None:
-    assert indenting.outdented(line) == out
+    assert editing.outdented(line) == out
 
 
 def test_lines_are_known_again_after_edits() -> None:

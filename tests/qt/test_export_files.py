@@ -18,9 +18,9 @@ from gpuviz.draw.palette import DARK
 from gpuviz.draw.stage import Stage
 from gpuviz.export.export import Options
 from gpuviz.export.formats import FORMATS, SUFFIXES, Format, format_of
-from gpuviz.export.hatching import hatch_lines
 from gpuviz.export.reading import read
 from gpuviz.export.save import name_for, save_traces
+from gpuviz.export.svg_marks import hatch_lines
 from gpuviz.qt.painting import pdf
 from gpuviz.traces import file as trace_file
 from gpuviz.views.lesson_view import View

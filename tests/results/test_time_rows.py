@@ -6,7 +6,7 @@ from gpuviz.api.tables import Counts
 from gpuviz.course import lesson
 from gpuviz.recordings.measurement import CounterValue, DeviceFacts, Measurement
 from gpuviz.recordings.stall_reasons import KEYS, METRICS, PREFIX
-from gpuviz.results.count_columns import Column, Measured, Sheet, measured_of
+from gpuviz.results.count_columns import Column, Readout, Sheet, readout_of
 from gpuviz.results.count_tables import table
 from gpuviz.results.quantities import Row, folded
 from gpuviz.results.residuals import verdict
@@ -32,7 +32,7 @@ def test_time_and_traffic_stand_beside_what_counters_read() -> None:
     keys = "duration_ns", "l2_to_l1_sectors", "dram_read_sectors"
     values = {key: float(cold[key]) for key in keys}
     rows = time_rows([None, explained(name)])
-    sheet = Sheet(tuple(rows), runs=("a", "b"), measured={"b": Measured("recorded", "", values)})
+    sheet = Sheet(tuple(rows), runs=("a", "b"), measured={"b": Readout("recorded", "", values)})
     by_key = {row.key: row for row in rows}
     residual = Column("residual", run=1)
     assert sheet.residual(by_key["l2_to_l1_sectors"], 1) == 0
@@ -44,7 +44,7 @@ def test_time_and_traffic_stand_beside_what_counters_read() -> None:
     assert verdict(sheet, 1, run) is None  # type: ignore[arg-type]  # it is met about, not exactly
 
 
-def waiting(found: Measured) -> tuple[Sheet, dict[str, Row]]:
+def waiting(found: Readout) -> tuple[Sheet, dict[str, Row]]:
     rows = time_rows([explained("copy1_2e18")])
     sheet = Sheet(tuple(rows), runs=("a",), measured={"a": found})
     return sheet, {row.key: row for row in rows if row.digits}
@@ -55,7 +55,7 @@ def test_what_warps_wait_for_stands_beside_what_counters_say() -> None:
     read = dict.fromkeys(METRICS, 0.0) | {PREFIX + reason: n for reason, n in told.items()}
     facts = DeviceFacts(0, "NVIDIA H200", "9.0", "580", "13.0", 132, 1, 1)
     readings = {key: CounterValue(n) for key, n in read.items()}
-    sheet, rows = waiting(measured_of(Measurement("recorded", "2026-11-23", facts, readings)))
+    sheet, rows = waiting(readout_of(Measurement("recorded", "2026-11-23", facts, readings)))
     assert list(rows) == list(WAITS) and rows.keys() == KEYS.keys()
     memory, drain = rows["waits_memory"], rows["waits_drain"]
     assert sheet.reading(memory, 0) == told["long_scoreboard"]
@@ -69,7 +69,7 @@ def test_what_warps_wait_for_stands_beside_what_counters_say() -> None:
 
 
 def test_what_was_not_read_says_why() -> None:
-    old = Measured("recorded", "recorded on NVIDIA H200, 2026-11-22", {"instructions": 1.0})
+    old = Readout("recorded", "recorded on NVIDIA H200, 2026-11-22", {"instructions": 1.0})
     sheet, rows = waiting(old)
     assert sheet.reading(rows["waits_memory"], 0) is None
     said = "not read: recorded on NVIDIA H200, 2026-11-22"

@@ -20,7 +20,7 @@ from gpuviz.lectures.bundle import find
 from gpuviz.lectures.bundle import opened as opened_lecture
 from gpuviz.run.session import Session
 from gpuviz.site import making
-from gpuviz.site.points import _table, points, varied
+from gpuviz.site.lesson_page import _table, points, varied
 from gpuviz.site.two_themes import picture
 from tests.export import pictures
 from tests.site.browser import browser, opened

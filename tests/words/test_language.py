@@ -15,7 +15,7 @@ from gpuviz.base.errors import FormatError, InputError, KernelFault, LaunchError
 from gpuviz.cli import main
 from gpuviz.compile.log import failure
 from gpuviz.course import lesson
-from gpuviz.export.read_any import read_any
+from gpuviz.export.reading import read_any
 from gpuviz.files import bounded
 from gpuviz.ptx.emulator import emulate
 from gpuviz.ptx.text.parser import parse as parse_ptx

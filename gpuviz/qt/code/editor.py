@@ -10,8 +10,8 @@ from PySide6.QtGui import QKeyEvent, QKeySequence, QTextCharFormat, QTextCursor
 from PySide6.QtWidgets import QTextEdit
 
 from gpuviz.qt.code.code_view import CodeView
-from gpuviz.results import indenting
-from gpuviz.results.line_shift import moved, shifted
+from gpuviz.results import editing
+from gpuviz.results.editing import moved, shifted
 
 if TYPE_CHECKING:
     from gpuviz.qt.look.theme import Theme
@@ -234,7 +234,7 @@ class Editor(CodeView):
         elif key == Qt.Key.Key_Escape:
             self.left.emit()
         elif key == Qt.Key.Key_Backtab:
-            self._change_lines(indenting.outdented)
+            self._change_lines(editing.outdented)
         elif key == Qt.Key.Key_Tab and not event.modifiers():
             self._tab()
         elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and not event.modifiers():
@@ -254,20 +254,20 @@ class Editor(CodeView):
     def _tab(self) -> None:
         cursor = self.textCursor()
         if cursor.hasSelection() and "\u2029" in cursor.selectedText():
-            self._change_lines(indenting.indented)
+            self._change_lines(editing.indented)
         else:
-            cursor.insertText(indenting.to_next_stop(len(self._before().expandtabs(4))))
+            cursor.insertText(editing.to_next_stop(len(self._before().expandtabs(4))))
 
     def _break_line(self) -> None:
         cursor = self.textCursor()
         after = cursor.block().text()[cursor.positionInBlock() :]
-        cursor.insertText("\n" + indenting.next_indent(self._before(), after))
+        cursor.insertText("\n" + editing.next_indent(self._before(), after))
         self.setTextCursor(cursor)
         self.ensureCursorVisible()
 
     def _step_back(self) -> bool:
         """Take back a whole step of indentation; False where there is none before the cursor."""
-        cursor, many = self.textCursor(), indenting.before_stop(self._before())
+        cursor, many = self.textCursor(), editing.before_stop(self._before())
         if cursor.hasSelection() or many < 2:
             return False
         for _ in range(many):
@@ -281,7 +281,7 @@ class Editor(CodeView):
         """A brace that closes a block stands one step further out."""
         cursor = self.textCursor()
         cursor.movePosition(QTextCursor.MoveOperation.StartOfBlock, QTextCursor.MoveMode.KeepAnchor)
-        cursor.insertText(indenting.outdented(self._before()) + "}")
+        cursor.insertText(editing.outdented(self._before()) + "}")
 
     def _change_lines(self, change: Callable[[str], str]) -> None:
         """Change all lines of the selection, or that of the cursor; one thing to undo."""

@@ -352,7 +352,7 @@ def _rows(showing: Exhibit, key: str, operands: Operands) -> list[LineRow]:
     """The lines of a run by cost. What ranks them is loaded when they are looked at first."""
     from gpuviz.arch import architecture
     from gpuviz.memory.line_costs import line_costs
-    from gpuviz.results.compared import line_ratios
+    from gpuviz.results.comparison import line_ratios
     from gpuviz.results.line_rows import rows_of
 
     run, sides = showing.runs[key], [f"{letter}{key[1:]}" for letter in SIDES]

@@ -17,16 +17,16 @@ from gpuviz.qt.counts.counts_table import CountsTable
 from gpuviz.qt.look.theme import Theme
 from gpuviz.qt.running.meter import Meter
 from gpuviz.recordings.measurement import CounterValue
+from gpuviz.results.badges import sizes_listed, sizes_said
 from gpuviz.results.count_columns import (
-    Measured,
+    Readout,
     Sheet,
     View,
     columns_of,
-    measured_of,
+    readout_of,
     updated,
     views_of,
 )
-from gpuviz.results.launch_sizes import sizes_listed, sizes_said
 from gpuviz.results.quantities import Row, folded, rows_for, rows_of
 from gpuviz.results.residuals import all_verdicts
 from gpuviz.run.run import not_checked
@@ -55,7 +55,7 @@ class Counts(QWidget):
         super().__init__()
         self._theme = theme
         self._showing: Exhibit | None = None
-        self._measured: dict[str, Measured] = {}
+        self._measured: dict[str, Readout] = {}
         self._explained: dict[str, Explained] = {}
         self._closed: set[str] = set()  # groups of rows that are folded
         self._views: list[View] = []
@@ -136,13 +136,11 @@ class Counts(QWidget):
 
     def follow(self, meter: Meter) -> None:
         """Show what a meter measures."""
-        meter.measured.connect(lambda key, m: self.show_measured(key, measured_of(m)))
-        meter.missing.connect(
-            lambda key, why: self.show_measured(key, Measured("unavailable", why))
-        )
+        meter.measured.connect(lambda key, m: self.show_measured(key, readout_of(m)))
+        meter.missing.connect(lambda key, why: self.show_measured(key, Readout("unavailable", why)))
         meter.counted.connect(self._update)
 
-    def show_measured(self, key: str, measured: Measured) -> None:
+    def show_measured(self, key: str, measured: Readout) -> None:
         """Show what a GPU counted in one of the runs."""
         if self._showing is not None and key in self._showing.sizes:
             self._measured[key] = measured
@@ -159,7 +157,7 @@ class Counts(QWidget):
 
     def _ask(self, index: QModelIndex) -> None:
         """Where does this number come from? Of a heading: show or hide what is below."""
-        from gpuviz.results.dearest import dearest_line
+        from gpuviz.results.quantities import dearest_line
 
         sheet, showing = self.model.sheet, self._showing
         if showing is None or sheet.view is None:

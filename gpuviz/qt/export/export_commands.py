@@ -34,7 +34,7 @@ from gpuviz.qt.painting.qt_painter import QtPainter, rgba
 from gpuviz.qt.running.meter import Meter
 from gpuviz.qt.running.viewing import Viewing
 from gpuviz.qt.timing.timing_panel import TimingPanel
-from gpuviz.results.times_table import times_table
+from gpuviz.results.timings import times_table
 from gpuviz.run.run import Cancel, Progress
 from gpuviz.views.lesson_view import View
 from gpuviz.views.performed import badges

@@ -13,8 +13,7 @@ from PySide6.QtWidgets import QWidget
 
 from gpuviz.base.errors import Error, InputError, failure_of
 from gpuviz.export.formats import FORMATS
-from gpuviz.export.read_any import check_files, read_any
-from gpuviz.export.reading import read_content
+from gpuviz.export.reading import check_files, read_any, read_content
 from gpuviz.files.local import local
 from gpuviz.files.suffixes import KERNELS, LECTURE
 from gpuviz.qt.export.file_dialogs import AskWhich, ask_which, shortened

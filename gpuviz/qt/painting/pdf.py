@@ -9,7 +9,7 @@ from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QMarginsF, QSizeF, QU
 from PySide6.QtGui import QPageLayout, QPageSize, QPainter, QPdfWriter
 
 from gpuviz.draw.marks import Frame
-from gpuviz.export.hatching import hatched_by_lines
+from gpuviz.export.svg_marks import hatched_by_lines
 from gpuviz.qt.painting.painter import paint
 
 _DPI = 96  # one dot of the page is one logical pixel

@@ -20,8 +20,7 @@ from gpuviz.qt.look.theme import Look, Theme
 from gpuviz.qt.running.meter import Meter
 from gpuviz.qt.timing.timing_plot import TimingPlot, color_name
 from gpuviz.recordings.measurement import Measurement
-from gpuviz.results.badges import BADGES
-from gpuviz.results.launch_sizes import sizes_listed, sizes_said
+from gpuviz.results.badges import BADGES, sizes_listed, sizes_said
 from gpuviz.results.timings import Series, by_run, lines_of, series_of
 from gpuviz.run.throughput import Work, work_of
 from gpuviz.story.exhibit import Exhibit

@@ -92,8 +92,7 @@ def opened(file: Path) -> None:
 
 def pasted(file: Path) -> None:
     """From the clipboard."""
-    from gpuviz.export.read_any import check_files
-    from gpuviz.export.reading import read_content
+    from gpuviz.export.reading import check_files, read_content
 
     check_files(read_content(file.read_bytes(), "the picture copied"), "the picture copied")
 

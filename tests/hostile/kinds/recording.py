@@ -47,7 +47,7 @@ def shown(file: Path) -> None:
     """As the window shows it: tables of counts and times, where blocks ran."""
     from gpuviz.draw.palette import THEMES
     from gpuviz.draw.stage import Stage
-    from gpuviz.export.read_any import read_any
+    from gpuviz.export.reading import read_any
     from gpuviz.recordings.recording import Recording
     from gpuviz.results import count_tables, placements, timings
     from gpuviz.run.session import Session

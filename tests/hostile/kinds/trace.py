@@ -37,7 +37,7 @@ def make(random: Random) -> bytes:
 
 def shown(file: Path) -> None:
     """As the window shows it: the lesson made of it, three moments of its story."""
-    from gpuviz.export.read_any import read_any
+    from gpuviz.export.reading import read_any
     from gpuviz.story.lesson import Lesson
     from gpuviz.story.traced import record_of
     from gpuviz.views.provenance import Provenance

@@ -1,4 +1,4 @@
-"""Where the lines of a text are after it has been edited."""
+"""Text of C while it is edited: how its lines are indented, and where they are afterwards."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TypeVar
 _MOST = 1000  # lines between the first and the last that changed, which are compared one by one
 
 T = TypeVar("T")
+STEP = 4
 
 
 def shifted(before: Sequence[str], after: Sequence[str]) -> dict[int, int]:
@@ -30,3 +31,36 @@ def shifted(before: Sequence[str], after: Sequence[str]) -> dict[int, int]:
 def moved(notes: Mapping[int, T], lines: Mapping[int, int]) -> dict[int, T]:
     """What belongs to lines, at their numbers now; without that of lines that are gone."""
     return {lines[line]: note for line, note in notes.items() if line in lines}
+
+
+def next_indent(before: str, after: str) -> str:
+    """Blanks that begin a line: what lies `before` and `after` the break tells how many."""
+    blanks = before[: len(before) - len(before.lstrip(" \t"))]
+    opened = before.rstrip().endswith(("{", "(", "["))
+    closing = after.lstrip().startswith(("}", ")", "]"))
+    return blanks + " " * STEP if opened and not closing else blanks
+
+
+def to_next_stop(column: int) -> str:
+    """Blanks from a column to the next stop."""
+    return " " * (STEP - column % STEP)
+
+
+def indented(line: str) -> str:
+    """The line one step further in; an empty one stays so."""
+    return " " * STEP + line if line.strip() else line
+
+
+def outdented(line: str) -> str:
+    """The line one step further out, as far as it is indented."""
+    if line.startswith("\t"):
+        return line[1:]
+    blanks = len(line) - len(line.lstrip(" "))
+    return line[min(blanks, (blanks - 1) % STEP + 1 if blanks else 0) :]
+
+
+def before_stop(blanks: str) -> int:
+    """How many of these signs before the cursor a step back takes: 1 unless all are blanks."""
+    if not blanks or blanks.strip(" "):
+        return 1
+    return (len(blanks) - 1) % STEP + 1

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from gpuviz.base.errors import FormatError, InputError
-from gpuviz.export.read_any import check_files, read_any
+from gpuviz.export.reading import check_files, read_any
 from gpuviz.story import traced
 from gpuviz.traces import file as trace_file
 from gpuviz.views.check_record import check_file, fitted
