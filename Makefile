@@ -25,12 +25,12 @@ PACKAGE := $(VENV)/.installed-package
 # Tests start many processes: what they compile is kept for the next one.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help run install test lint types prebuilt prebuild sweeps render docs site bundle package check clean
+.PHONY: help run install test lint types size prebuilt prebuild sweeps render docs site bundle package check clean
 .DEFAULT_GOAL := help
 
 help:
 	@sed -n '/^# make/,/^#$$/s/^# \{0,1\}//p' $(firstword $(MAKEFILE_LIST))
-	@echo "Targets: run install test lint types prebuilt prebuild sweeps render docs site bundle package check clean"
+	@echo "Targets: run install test lint types size prebuilt prebuild sweeps render docs site bundle package check clean"
 
 run: $(APP)
 	@$(BIN)/python main.py $(ARGS)
@@ -47,19 +47,23 @@ lint: $(DEV)
 types: $(DEV)
 	$(BIN)/mypy
 
-# Is the prebuilt PTX of the lessons up to date? `make prebuild` makes it anew.
+# Lines and files of each room, beside its budget.
+size: $(DEV)
+	$(BIN)/python -m tools.size
+
 # The map of all block shapes that is predicted: goes on where it was stopped.
 SHAPES := block-shape-sm_90.jsonl
 sweeps: $(DEV)
 	$(BIN)/python -m gpuviz sweep --scene block-shape --vary x=1..32 --vary y=1..32 -o $(SHAPES)
 	gzip -9nc $(SHAPES) > resources/recordings/$(SHAPES).gz
-	$(BIN)/python -c 'from gpuviz import checksums, resources; checksums.seal(resources.path("recordings"))'
+	$(BIN)/python -c 'from gpuviz.base import resources; from gpuviz.files import checksums; checksums.seal(resources.path("recordings"))'
 
+# Is the prebuilt PTX of the lessons up to date? `make prebuild` makes it anew.
 prebuilt: $(DEV)
-	$(BIN)/python -m gpuviz.prebuild --check
+	$(BIN)/python -m tools.prebuild --check
 
 prebuild: $(DEV)
-	$(BIN)/python -m gpuviz.prebuild
+	$(BIN)/python -m tools.prebuild
 
 # One picture of every lesson, without a display.
 render: export QT_QPA_PLATFORM = offscreen
@@ -91,7 +95,7 @@ site: docs
 	$(BIN)/python -m gpuviz site -o build/site --documentation docs/index.html
 	$(BIN)/python docs/links.py build/site
 
-check: lint types prebuilt test render
+check: lint types size prebuilt test render
 
 clean:
 	rm -rf $(VENV) build dist

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from itertools import compress
 from pathlib import Path
 
 from gpuviz.arguments import BufferSpec, parse
+from gpuviz.base import resources
+from gpuviz.base.errors import InputError
 from gpuviz.course import SCENES, lesson
 from gpuviz.lectures.bundle import unpacked
 from gpuviz.lectures.plot_beside import plot_of
@@ -15,7 +18,7 @@ from gpuviz.lectures.reading import read
 from gpuviz.recordings.lookup import Recordings
 from gpuviz.recordings.recording import LaunchKey, key_of
 from gpuviz.story.check import check_values
-from gpuviz.story.lesson import Lesson, Plan, Values
+from gpuviz.story.lesson import Lesson, Plan, Value, Values
 from gpuviz.story.perform import accepted
 from gpuviz.views.performed import variants_of
 
@@ -32,11 +35,20 @@ def variants(lessons: tuple[Lesson, ...]) -> Iterator[Variant]:
 
 def of_the_table() -> Iterator[Variant]:
     """Every launch that what is covered (docs/coverage.md) shows besides."""
-    from gpuviz.coverage.page import ROWS
-
     seen = set(_of_the_course())
-    for figure in (figure for row in ROWS for figure in row.figures):
-        yield from _unseen(lesson(figure.lesson), figure.values, seen)
+    systems = tomllib.loads(resources.text("coverage.toml"))["system"]
+    for one in (figure for system in systems for figure in system["figures"]):
+        given = values_of(one["lesson"], one.get("preset", ""), one.get("settings", {}))
+        yield from _unseen(lesson(one["lesson"]), given, seen)
+
+
+def values_of(name: str, preset: str, settings: Mapping[str, Value]) -> Values:
+    """Of all parameters of a lesson; InputError when there is no such lesson or preset."""
+    chosen = lesson(name)
+    known = {one.label: one.values for one in chosen.presets}
+    if preset and preset not in known:
+        raise InputError(f"lesson {name} has no preset {preset!r}; it has: {', '.join(known)}")
+    return check_values(chosen, {**known.get(preset, {}), **settings})
 
 
 def of_lecture(file: Path, agreed: frozenset[Path] = frozenset()) -> Iterator[Variant]:

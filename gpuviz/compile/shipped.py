@@ -1,6 +1,6 @@
 """PTX of the gallery's kernels, shipped for machines without NVRTC (macOS).
 
-`resources/kernels/prebuilt/index.json` lists what is there; `python -m gpuviz.prebuild` makes it.
+`resources/kernels/prebuilt/index.json` lists what is there; `python -m tools.prebuild` makes it.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def entries(folder: Path) -> tuple[Entry, ...]:
         return records.read(bounded.read(file), tuple[Entry, ...], f"{file} is damaged")
     except FormatError as error:
         raise FormatError(
-            f"{error}; run python -m gpuviz.prebuild, or install gpuviz again."
+            f"{error}; run python -m tools.prebuild, or install gpuviz again."
         ) from None
 
 

@@ -1,10 +1,10 @@
 """What profilers call the counts: of each that a table names, the metric that is read for it."""
 
-from gpuviz.coverage import counters
 from gpuviz.gpu.counters import FORMS
 from gpuviz.memory.counts import Count
 from gpuviz.memory.profiler_names import NAMES, names_of
 from gpuviz.results.quantities import called, rows_of
+from tools.coverage import counters
 
 
 def test_the_metric_of_today_is_the_one_that_is_read() -> None:

@@ -9,7 +9,6 @@ from zipfile import ZipFile
 import numpy as np
 import pytest
 
-from gpuviz import translation
 from gpuviz.arguments import parse
 from gpuviz.base.errors import FormatError, InputError, KernelFault, LaunchError, UnsupportedError
 from gpuviz.cli import main
@@ -21,9 +20,10 @@ from gpuviz.ptx.emulator import emulate
 from gpuviz.ptx.text.parser import parse as parse_ptx
 from gpuviz.recordings import recording
 from gpuviz.story.check import check_values
-from gpuviz.translation import Text
 from gpuviz.words import language
 from gpuviz.words.language import Catalogue, best, choose, languages, plural_rule, tr, trn
+from tools import translation
+from tools.translation import Text
 
 OTHERS = [name for name in languages() if name != language.ENGLISH]
 
@@ -42,7 +42,7 @@ def test_there_is_a_spanish_catalogue() -> None:
 @pytest.mark.parametrize("language", OTHERS)
 def test_catalogues_are_complete(language: str) -> None:
     gaps = translation.gaps(language, translation.texts())
-    assert gaps.missing == (), f"run python -m gpuviz.translation --missing {language}"
+    assert gaps.missing == (), f"run python -m tools.translation --missing {language}"
     assert gaps.stale == ()
     assert gaps.misfilled == ()
 

@@ -9,22 +9,23 @@ from gpuviz.base.errors import InputError
 from gpuviz.cli.launches_to_record import of_the_table, variants
 from gpuviz.compile import nvrtc
 from gpuviz.course import SCENES, lesson
-from gpuviz.coverage import figure, memory, organisation
-from gpuviz.coverage.figure import Figure, Ratio, Said
-from gpuviz.coverage.page import BEYOND, DOCUMENTS, PAGE, ROWS, TABLES, covered, page
 from gpuviz.recordings.measurement import CounterValue, DeviceFacts, Measurement, Peaks, Timing
 from gpuviz.recordings.recording import key_of
 from gpuviz.story.lesson import SIZES
+from tools.coverage import figure, memory, organisation
+from tools.coverage.answers import ANSWERS
+from tools.coverage.figure import Figure, systems
+from tools.coverage.page import BEYOND, DOCUMENTS, PAGE, TABLES, covered, page
 
 # How many systems each table of the documents has.
 SYSTEMS = {"A": 5, "B": 8, "C": 7, "D": 8, "E": 11}
 
 
 def test_every_system_has_a_row() -> None:
-    found = {table: sum(row.table == table for row in ROWS) for table in TABLES}
+    found = {table: sum(row.table == table for row in systems()) for table in TABLES}
     assert found == SYSTEMS
-    assert {name for row in ROWS for name in row.documents} == DOCUMENTS.keys()
-    assert all(row.figures for row in ROWS)
+    assert {name for row in systems() for name in row.documents} == DOCUMENTS.keys()
+    assert all(row.figures for row in systems())
 
 
 def test_every_lesson_shows_something_of_the_documents_or_goes_beyond() -> None:
@@ -39,10 +40,10 @@ def test_every_lesson_shows_something_of_the_documents_or_goes_beyond() -> None:
 def test_the_page_is_up_to_date_but_for_what_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of lessons as they ship, which takes about a minute."""
     monkeypatch.delenv(SIZES)
-    figure.performances.cache_clear()
+    figure.performed.cache_clear()
     made, written = page().splitlines(), PAGE.read_text(encoding="utf-8").splitlines()
     assert [_unmeasured(line) for line in written] == [_unmeasured(line) for line in made], (
-        "run python -m gpuviz.coverage"
+        "run python -m tools.coverage"
     )
 
 
@@ -56,10 +57,10 @@ def _unmeasured(line: str) -> str:
 @pytest.mark.skipif(not nvrtc.libraries(), reason="some figures need the compiler")
 def test_figures_that_the_documents_publish_come_out_alike() -> None:
     """Those whose number is the same today, by system."""
-    rows = {row.system: row for row in ROWS}
+    rows = {row.name: row for row in systems()}
 
     def predicted(system: str) -> list[str]:
-        return [figure.predicted for figure in rows[system].figures]
+        return [figure.prediction() for figure in rows[system].figures]
 
     shapes = predicted("Occupancy of block shapes, with what limits each")
     assert [text.split(",")[0] for text in shapes] == [
@@ -80,23 +81,33 @@ def test_figures_that_the_documents_publish_come_out_alike() -> None:
 
 
 def test_a_figure_that_leads_nowhere_is_told() -> None:
-    nothing = Said(lambda shown: "")
     with pytest.raises(InputError, match="no lesson 'coalesce'"):
-        Figure("coalesce", nothing).shown()
+        Figure("coalesce").shown()
     with pytest.raises(InputError, match="no preset 'Stride 3'; it has: Stride 1"):
-        Figure("coalescing", nothing, preset="Stride 3").shown()
+        Figure("coalescing", preset="Stride 3").shown()
+    with pytest.raises(InputError, match="no answer 'sectrs'; it has: predicted_ratio"):
+        Figure("coalescing", "sectrs", preset="Stride 1").prediction()
+
+
+def test_every_answer_is_asked_for() -> None:
+    given = [
+        named if isinstance(named, str) else named[0]
+        for system in systems()
+        for one in system.figures
+        for named in (one.predicted, one.measured)
+        if named
+    ]
+    assert set(given) == ANSWERS.keys()
 
 
 def test_a_count_is_measured_by_the_formula_it_is_predicted_by() -> None:
-    figure = Figure(
-        "coalescing",
-        Ratio("global_load_sectors", "global_load_requests", "sectors a request"),
-        preset="Stride 1",
-    )
-    assert figure.predicted == "4 sectors a request"
-    assert figure.measured in (figure.predicted, "not measured")
-    other = Figure("coalescing", figure.answer, preset="Stride 1", arch="sm_10")
-    assert other.measured == "no GPU of CC 1.0"
+    ratio = ["global_load_sectors", "global_load_requests", "sectors a request"]
+    both = ["predicted_ratio", *ratio], ["measured_ratio", *ratio]
+    figure = Figure("coalescing", *both, preset="Stride 1")
+    assert figure.prediction() == "4 sectors a request"
+    assert figure.measurement() in (figure.prediction(), "not measured")
+    other = Figure("coalescing", *both, preset="Stride 1", arch="sm_10")
+    assert other.measurement() == "no GPU of CC 1.0"
 
 
 class Recorded:
@@ -118,15 +129,15 @@ def test_what_only_a_gpu_tells_is_read_from_recordings() -> None:
     found = Recorded(Measurement("recorded", "2026-01-01", device, counters, registers=32))
     nothing = Recorded(Measurement("recorded", "2026-01-01", device))
     for told, said in (
-        (memory._branch_efficiency, "branch efficiency 75 %"),
-        (organisation._drivers_registers, "32 registers by the driver"),
+        (memory.branch_efficiency, "branch efficiency 75 %"),
+        (organisation.drivers_registers, "32 registers by the driver"),
     ):
         assert told(found) == said  # type: ignore[arg-type]
         assert told(nothing) == told(Recorded(None)) == ""  # type: ignore[arg-type]
 
 
 def test_a_time_says_how_big_its_launch_is() -> None:
-    run = Figure("banks", Said(lambda shown: ""), preset="Stride 1").shown().run("warp")
+    run = Figure("banks", preset="Stride 1").shown().run("warp")
     device = DeviceFacts(0, "NVIDIA X", "9.0", "", "", 1, 1, 1)
     slow, peaks = Timing(np.array([123.0])), Peaks(1e12, 1e12, 2.0)
     measured = Measurement("recorded", "2026-01-01", device, timing=slow, peaks=peaks)
@@ -142,5 +153,5 @@ def test_a_time_says_how_big_its_launch_is() -> None:
 
 def test_what_the_table_shows_is_recorded() -> None:
     ours = {key for *_, key in (*variants(SCENES), *of_the_table())}
-    for shown in (one for row in ROWS for one in row.figures):
+    for shown in (one for row in systems() for one in row.figures):
         assert {key_of(plan) for plan in lesson(shown.lesson).plan(shown.values)} <= ours

@@ -13,7 +13,7 @@ _HEAD = """# Counters and their names
 What documents of before call a counter, and what counts it today. Hovering a row of the window's
 counts says the same. Where a name of before is missing, the sources have none; the numbers of old
 devices may mean something else (their transactions are segments of 32 to 128 bytes).
-Made by `python -m gpuviz.coverage`.
+Made by `python -m tools.coverage`.
 
 | gpuviz | nvprof | the profiler before it | Nsight Compute |
 | --- | --- | --- | --- |

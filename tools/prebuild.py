@@ -1,4 +1,4 @@
-"""`python -m gpuviz.prebuild`: compile what the lessons launch, for machines without a compiler.
+"""`python -m tools.prebuild`: compile what the lessons launch, for machines without a compiler.
 
 Makes resources/kernels/prebuilt anew: the PTX of every launch at every lesson's default values and
 presets, and index.json. `--check` only says what is stale, with exit status 1.

@@ -7,15 +7,11 @@ from pathlib import Path
 
 from gpuviz.arch import architecture
 from gpuviz.course import SCENES
-from gpuviz.coverage.figure import Figure, Row
-from gpuviz.coverage.ladder import ladder, source
-from gpuviz.coverage.matrices import MATRICES
-from gpuviz.coverage.memory import GLOBAL, SHARED
-from gpuviz.coverage.organisation import OCCUPANCY, ORGANISATION
 from gpuviz.recordings.lookup import shipped
+from tools.coverage.figure import Figure, System, systems
+from tools.coverage.ladder import ladder, source
 
 PAGE = Path(__file__).parent.parent.parent / "docs" / "coverage.md"
-ROWS: tuple[Row, ...] = (*ORGANISATION, *OCCUPANCY, *GLOBAL, *SHARED, *MATRICES)
 
 DOCUMENTS = {
     "S0": "“CUDA memory considerations”, a tutorial",
@@ -59,7 +55,7 @@ def _opening() -> Iterator[str]:
     yield "Every system of five teaching documents, the lesson that shows it, and three figures:"
     yield "what the document says, what gpuviz predicts for the lesson as it is shown, and what a"
     yield "GPU measured of that same launch. Predictions are for CC 9.0 unless the lesson column"
-    yield "names another one. Made by `python -m gpuviz.coverage`."
+    yield "names another one. Made by `python -m tools.coverage`."
     yield ""
     yield from (f"- **{key}**: {name}" for key, name in DOCUMENTS.items())
     yield ""
@@ -80,22 +76,22 @@ def _section(table: str) -> Iterator[str]:
     yield from ("", f"## {table}. {TABLES[table]}", "")
     yield _line(_HEAD)
     yield _line(("---",) * len(_HEAD))
-    for row in ROWS:
-        if row.table == table:
-            yield from map(_line, _cells(row))
+    for system in systems():
+        if system.table == table:
+            yield from map(_line, _cells(system))
 
 
-def _cells(row: Row) -> Iterator[tuple[str, ...]]:
+def _cells(system: System) -> Iterator[tuple[str, ...]]:
     """One tuple a figure; the system is named once."""
-    name, documents = row.system, ", ".join(row.documents)
-    for figure in row.figures:
+    name, documents = system.name, ", ".join(system.documents)
+    for figure in system.figures:
         yield (
             name,
             documents,
             where(figure),
             figure.published or "–",
-            figure.predicted or "–",
-            figure.measured,
+            figure.prediction() or "–",
+            figure.measurement(),
         )
         name = documents = ""
 
@@ -107,7 +103,7 @@ def where(figure: Figure) -> str:
         parts.append(figure.preset)
     if figure.of:
         parts.append(figure.of)
-    parts += [f"{key} = {value}" for key, value in figure.settings]
+    parts += [f"{key} = {value}" for key, value in figure.settings.items()]
     if figure.arch != "sm_90":
         parts.append(f"CC {architecture(figure.arch).version}")
     return ", ".join(parts)
@@ -135,4 +131,4 @@ def _ladder() -> Iterator[str]:
 
 def covered() -> set[str]:
     """The lessons that some row names."""
-    return {figure.lesson for row in ROWS for figure in row.figures}
+    return {figure.lesson for system in systems() for figure in system.figures}

@@ -3,13 +3,13 @@ from pathlib import Path
 
 import pytest
 
-from gpuviz import prebuild
 from gpuviz.base import resources
 from gpuviz.base.errors import FormatError, UnavailableError
 from gpuviz.compile import nvrtc, prebuilt, shipped
 from gpuviz.compile.shipped import FOLDER, entries, gallery
 from gpuviz.compile.source_hash import source_hash
 from gpuviz.story.lesson import Lesson, Plan, Preset, Story
+from tools import prebuild
 
 KERNEL = "__global__ void fill(int* a) { a[threadIdx.x] = N; }\n"
 PLAN = Plan("only", "fill.cu", "fill", (1, 1, 1), (32, 1, 1), ("i32[32]=zeros",), (("N", "42"),))
@@ -43,7 +43,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_what_is_shipped_is_up_to_date() -> None:
-    assert prebuild.stale(resources.path(FOLDER)) == [], "run python -m gpuviz.prebuild"
+    assert prebuild.stale(resources.path(FOLDER)) == [], "run python -m tools.prebuild"
 
 
 @needs_nvrtc

@@ -2,9 +2,9 @@
 
 import sys
 
-from gpuviz.coverage import counters
-from gpuviz.coverage.page import PAGE, page
 from gpuviz.words.terminal import out
+from tools.coverage import counters
+from tools.coverage.page import PAGE, page
 
 
 def main() -> int:

@@ -3,7 +3,7 @@
 A text is the literal first argument of a call of `tr` or `later`, wherever it is, the first two
 (one, many) of a call of `trn`, or data that is translated where it is shown: what a lesson declares
 (title, chapter, what to look for, parameters, choices, presets, names of runs) and the glossary.
-`python -m gpuviz.translation --missing es` lists what resources/locale/es.json lacks. How to
+`python -m tools.translation --missing es` lists what resources/locale/es.json lacks. How to
 translate: docs/translation.md.
 """
 
@@ -24,7 +24,7 @@ from gpuviz.story.lesson import Lesson, Parameter
 from gpuviz.words import glossary, language
 from gpuviz.words.terminal import out
 
-PACKAGE = Path(__file__).parent
+PACKAGE = Path(__file__).parent.parent / "gpuviz"
 CALLS = ("tr", "later", "trn")
 
 
@@ -163,7 +163,7 @@ def fields(text: str) -> set[str]:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Print what a catalogue lacks as lines of JSON to fill in; exit status 1 when it has gaps."""
-    parser = argparse.ArgumentParser(prog="python -m gpuviz.translation", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m tools.translation", description=__doc__)
     parser.add_argument(
         "--missing",
         metavar="LANGUAGE",
