@@ -24,7 +24,7 @@ from gpuviz.course import COURSE
 from gpuviz.qt.code.editor import Editor
 from gpuviz.qt.window.window import Window
 from gpuviz.story.kernel_launch import KernelLaunch
-from gpuviz.story.own_lesson import lesson_of
+from gpuviz.story.own_kernel.story import lesson_of
 from gpuviz.story.perform import perform
 
 ROUNDS = 8

@@ -163,7 +163,7 @@ def of_request(
 def _pictured(
     run: Run, block: int, warp: int, picture: str, theme: str, size: tuple[int, int]
 ) -> Picture:
-    from gpuviz.story import own_lesson as kernel
+    from gpuviz.story.own_kernel import story as kernel
 
     values: Values = {"block": block, "warp": warp, "picture": picture}
     runs = {kernel.ROLE: run}

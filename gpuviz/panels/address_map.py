@@ -26,9 +26,17 @@ from gpuviz.draw.stage import Stage
 from gpuviz.draw.warp import lane_boxes, lane_row
 from gpuviz.memory.request import Request
 from gpuviz.memory.transaction_names import in_bytes
-from gpuviz.panels.address_labels import lines, numbers
-from gpuviz.panels.address_strip import Longest, StripLayout, height_of, place
-from gpuviz.panels.address_tips import box_tip, cell_tip, lane_tip
+from gpuviz.panels.address_strip import (
+    Longest,
+    StripLayout,
+    box_tip,
+    cell_tip,
+    height_of,
+    lane_tip,
+    lines,
+    numbers,
+    place,
+)
 from gpuviz.panels.panel import Need, Panel
 from gpuviz.words.language import grouped, tr
 

@@ -1,4 +1,4 @@
-"""Where the boxes of an address strip go, their words, and the ends of the lanes' bands.
+"""Where the boxes of an address strip go, their words and tips, and the ends of lanes' bands.
 
 Boxes are flat (their bytes side by side) where there is room, else folded: eight rows of bytes, so
 that 32 sectors fit side by side.
@@ -6,13 +6,22 @@ that 32 sectors fit side by side.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from gpuviz.base.arrays import F32, F64, I64, Bool
-from gpuviz.draw.layout import Rect
+from gpuviz.draw.heading import brackets, label
+from gpuviz.draw.layout import Rect, centers, first_fitting
+from gpuviz.draw.marks import Mark, Texts
+from gpuviz.draw.metrics import text_width
+from gpuviz.draw.stage import Stage
+from gpuviz.memory.request import Request
 from gpuviz.memory.strip import LINE, Strip
+from gpuviz.memory.transaction_names import in_bytes
+from gpuviz.traces.trace import LANES
+from gpuviz.words.language import tr
 
 _FEW, _APART, _CLOSE = 16, 18.0, 4.0  # so many boxes have wide gaps between them, more narrow ones
 FOLDS = 8  # rows of a folded box, where it is high enough
@@ -183,3 +192,144 @@ def _targets(strip: Strip, boxes: F32, cells: F32) -> F32:
     served = mine.any(axis=1)
     found[served, 0] = (left[served] + right[served]) / 2
     return found
+
+
+_NUMBERS, _BRACKETS = 0.95, 1.95  # letters below the strip
+
+
+def numbers(
+    stage: Stage, request: Request, boxes: F32, area: Rect, over: Bool, now: Bool
+) -> Iterator[Mark]:
+    """The number of each transaction in the order of delivery, in words where there is room.
+
+    Nothing while the stage asks: the last number would tell how many there are.
+    """
+    if stage.asks:
+        return
+    palette, size = stage.palette, stage.text(14)
+    short = tuple(map(str, request.turn.tolist()))
+    named = tuple(map(request.numbered, request.turn.tolist()))
+    fits = max(text_width(name, size, True) for name in named) <= float(boxes[:, 2].min())
+    colors = np.where(over[:, None], palette.accent, palette.muted)
+    colors = np.where(now[:, None], palette.ink, colors).astype(np.uint8)
+    every = _every(boxes, max(text_width(number, size) for number in short) + size * 0.3)
+    at = centers(boxes)[::every]
+    at[:, 1] = area.y + size * _NUMBERS
+    yield Texts(at, (named if fits else short)[::every], colors[::every], size, "center")
+
+
+def _every(boxes: F32, wide: float) -> int:
+    """Every how many boxes can have a label so wide without one touching the next."""
+    if len(boxes) < 2:
+        return 1
+    pitch = float(np.diff(boxes[:, 0]).min())
+    return next(s for s in (1, 2, 4, 8, 16, 32, 64, 128) if s * pitch >= wide or s == 128)
+
+
+def lines(stage: Stage, request: Request, boxes: F32, area: Rect) -> Iterator[Mark]:
+    """Brackets that gather transactions to 128-byte lines, or one sentence where there are many."""
+    palette, size, line = stage.palette, stage.text(14), request.line
+    count = int(line.max()) + 1
+    left = np.array([boxes[line == k, 0].min() for k in range(count)])
+    right = np.array([(boxes[line == k, 0] + boxes[line == k, 2]).max() for k in range(count)])
+    top = area.y + size * _BRACKETS
+    yield brackets(np.stack([left, right], axis=1), top, size * 0.3, palette.faint)
+    forms = _places if stage.asks else _names
+    room = right - left - size * 0.3
+    names = [first_fitting(forms(request, k), float(room[k]), size) for k in range(count)]
+    y = top + size * 1.15
+    if all(names):
+        at = np.stack([(left + right) / 2, np.full(count, y)], axis=1).astype(np.float32)
+        yield Texts(at, tuple(names), palette.muted, size, "center")
+        return
+    start, end = float(boxes[0, 0]), float(boxes[-1, 0] + boxes[-1, 2])
+    text = "" if stage.asks else first_fitting(_all(request, count), end - start, size)
+    if text:
+        yield label((start + end) / 2, y, text, palette.muted, size, align="center")
+
+
+def _all(request: Request, lines: int) -> tuple[str, ...]:
+    """Of too many lines to be named: how many they are."""
+    transactions = request.counted(request.count)
+    return (
+        tr("{count} in {n} different lines of 128 bytes", count=transactions, n=lines),
+        tr("{n} lines of 128 bytes", n=lines),
+    )
+
+
+def _start(request: Request, line: int) -> str:
+    """Where a line begins."""
+    first = int(request.strip.start[request.line == line][0]) // LINE * LINE
+    return f"{request.name} + {first:#06x}"
+
+
+def _places(request: Request, line: int) -> tuple[str, ...]:
+    """What a bracket says without a number that would tell how many lines there are."""
+    where = _start(request, line)
+    return f"{in_bytes(LINE)} · {where}", where
+
+
+def _names(request: Request, line: int) -> tuple[str, ...]:
+    """What a bracket says, longest first."""
+    where, name = _start(request, line), tr("line {n}", n=line)
+    forms: tuple[str, ...] = (f"{name} · {in_bytes(LINE)} · {where}", f"{name} · {where}", name)
+    parts = np.flatnonzero(request.line == line)
+    if request.strip.size[parts].sum() > LINE:
+        count = request.counted(len(parts))
+        again = tr("{count} within the same 128 bytes", count=count)
+        forms = (f"{name} · {again} · {where}", f"{name} · {again}", again, count, name)
+    return forms
+
+
+def lane_tip(request: Request, lane: int) -> str:
+    """What hovering a lane or its band says."""
+    thread = request.warp * LANES + lane
+    if not request.active[lane]:
+        return tr("lane {lane} · thread {thread} · takes no part", lane=lane, thread=thread)
+    box, first = int(request.strip.lane_box[lane]), int(request.address[lane])
+    return "\n".join(
+        (
+            tr(
+                "lane {lane} · thread {thread} of block {block}",
+                lane=lane,
+                thread=thread,
+                block=request.block,
+            ),
+            tr(
+                "{place} · bytes {a} to {b} · address {address}",
+                place=request.place(lane),
+                a=first,
+                b=first + request.instruction.width - 1,
+                address=f"{request.buffer.address + first:#x}",
+            ),
+            f"{request.numbered(int(request.turn[box]))} · {tr('line {n}', n=request.line[box])}",
+        )
+    )
+
+
+def cell_tip(request: Request, cell: int) -> str:
+    """What hovering a word says."""
+    strip = request.strip
+    lane, box = int(strip.cell_lane[cell]), int(strip.cell_box[cell])
+    if lane >= 0:
+        return lane_tip(request, lane)
+    first = int(strip.start[box] + strip.cell_at[cell])
+    which = tr("bytes {a} to {b} of {name}", a=first, b=first + strip.unit - 1, name=request.name)
+    part = request.numbered(int(request.turn[box]))
+    if request.is_store:
+        why = tr("touched with {part}, but no lane of this request asks for them", part=part)
+    else:
+        why = tr("fetched with {part}, but no lane of this request asks for them", part=part)
+    return f"{which}\n{why}"
+
+
+def box_tip(request: Request, box: int) -> str:
+    """What hovering a transaction says."""
+    start, size = int(request.strip.start[box]), int(request.strip.size[box])
+    return tr(
+        "{part} · {size} bytes from {place} · {used} of them used",
+        part=request.numbered(int(request.turn[box])),
+        size=size,
+        place=f"{request.name} + {start:#x}",
+        used=request.strip.used[box],
+    )

@@ -10,13 +10,35 @@ import numpy as np
 
 from gpuviz.base.arrays import F32, F64, I64, Rgba
 from gpuviz.draw.color import mix
+from gpuviz.draw.figures import lines
 from gpuviz.draw.heading import label
 from gpuviz.draw.layout import Rect, around, centers, first_fitting, grid
 from gpuviz.draw.marks import Boxes, Mark, Raster, Texts
 from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
-from gpuviz.panels.notes import noted, room_left
 from gpuviz.panels.panel import Ink, Need, Panel, color
+
+_WORDS_WIDE, _FEW = 12.0, 3.0  # letters that lines are wide at least, and that a few are high
+
+
+def room_left(stage: Stage, area: Rect, taken: Rect) -> Rect:
+    """The room for sentences: below what is taken if there are a few lines, or else beside it."""
+    size = stage.text(14)
+    below = area.above(taken.bottom + size * 0.8 - area.y)[1]
+    beside = area.beside(taken.right + size * 1.5 - area.x)[1]
+    room = below if below.height >= size * _FEW else beside
+    return room if room.width >= size * _WORDS_WIDE else room._replace(width=0.0)
+
+
+def noted(stage: Stage, room: Rect, sentences: tuple[str, ...]) -> Iterator[Mark]:
+    """As many as fit, the first one said loudest."""
+    palette, rest = stage.palette, room
+    for number, sentence in enumerate(sentences if room.width else ()):
+        said, rest = lines(stage, rest, sentence, palette.muted if number else palette.ink)
+        if rest.height < 0:
+            return
+        yield from said
+
 
 _NAME, _AXIS = 1.5, 1.3  # letters above the cells: the map's name, the columns' names
 _LEAST = 5.0  # letters high and wide

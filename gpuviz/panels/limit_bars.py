@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
@@ -13,9 +13,18 @@ from gpuviz.draw.layout import Rect, wrap
 from gpuviz.draw.marks import Boxes, Lines, Mark
 from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
-from gpuviz.panels.limit_words import what_if_words
+from gpuviz.panels.layout import at_least, columns, first, rows, share
+from gpuviz.panels.limit_words import (
+    limit_sentence,
+    model_note,
+    size_note,
+    time_words,
+    what_if_words,
+)
 from gpuviz.panels.panel import Need, Panel, line
+from gpuviz.panels.picture import Picture
 from gpuviz.panels.resource_names import RESOURCES
+from gpuviz.panels.warp_timeline import WarpTimeline
 from gpuviz.timing.explained import Explained
 from gpuviz.timing.warp_states import State
 from gpuviz.words.language import grouped, tr
@@ -132,16 +141,16 @@ class WhatIfs(Panel):
 
     def need(self, stage: Stage, width: float) -> Need:
         """As many lines as the sentences take."""
-        rows = sum(len(said) for said in self._said(stage, width))
-        high = stage.text(14) * (1.4 * rows + 0.4 * len(self.explained.what_ifs))
+        count = sum(len(said) for said in self._said(stage, width))
+        high = stage.text(14) * (1.4 * count + 0.4 * len(self.explained.what_ifs))
         return Need(high, high)
 
     def draw(self, stage: Stage, area: Rect) -> Iterator[Mark]:
         """One below the other."""
         size, y = stage.text(14), area.y + stage.text(14) * 0.7
-        for rows in self._said(stage, area.width):
+        for said in self._said(stage, area.width):
             yield label(area.x, y, "▸", stage.palette.accent, size)
-            for row in rows:
+            for row in said:
                 yield label(area.x + size * 1.1, y, row, stage.palette.ink, size)
                 y += size * 1.4
             y += size * 0.4
@@ -150,3 +159,30 @@ class WhatIfs(Panel):
         size = stage.text(14)
         e = self.explained
         return [wrap(what_if_words(e, one), width - size * 1.1, size) for one in e.what_ifs]
+
+
+def timeline_picture(
+    e: Explained, source: Sequence[str] = (), begin: float = 0.0, end: float = 0.0
+) -> Picture:
+    """The multiprocessor that takes longest, from a cycle to another (0: to the end), as
+    far as it was recorded.
+    """
+    record = e.timeline
+    shown = WarpTimeline(record, max(begin, record.since), min(end or np.inf, record.recorded))
+    return Picture(limit_sentence(e, source), notes(e), shown)
+
+
+def limits_picture(e: Explained, source: Sequence[str] = ()) -> Picture:
+    """Bars of what each resource takes, and what would be without."""
+    bars = LimitBars(bars_of(e), e.prediction.cycles, e.limits.limiter)
+    what_ifs = WhatIfs(e)
+    body = first(
+        at_least(columns(share(3, bars), share(2, what_ifs)), width=62), rows(bars, what_ifs)
+    )
+    return Picture(limit_sentence(e, source), notes(e), body)
+
+
+def notes(e: Explained) -> str:
+    """The time, what was looked at, and how far the model can be trusted."""
+    said = time_words(e), size_note(e), model_note(e.timeline.device)
+    return " · ".join(filter(None, said))

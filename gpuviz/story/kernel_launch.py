@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from gpuviz.arguments import parse, renamed
 from gpuviz.base import records
-from gpuviz.base.errors import InputError
+from gpuviz.base.errors import Error, InputError
 from gpuviz.files.local import local
+from gpuviz.launch.settings import Settings, beside, load, save
 from gpuviz.launch.texts import LaunchTexts
+from gpuviz.source.kernel_names import plain_name
 from gpuviz.story.lesson import Value
 
 Triple = tuple[int, int, int]
@@ -156,3 +158,33 @@ def _triple(given: Value) -> Triple:
     """`64,1,1` as three sizes; those left out are 1."""
     x, y, z = (*map(int, str(given).split(",")), 1, 1)[:3]
     return x, y, z
+
+
+def keep(launch: KernelLaunch, asked: bool = False) -> str:
+    """Keep how a kernel is built and launched, where settings are kept already or were `asked` for:
+    nobody wants files that appear by themselves. Why it could not be done, "" when it could.
+    """
+    if not (asked or beside(launch.path).is_file()):
+        return ""
+    try:
+        before = load(launch.path)
+        after = kept(before, launch)
+        if after != before:
+            save(launch.path, after)
+    except (Error, OSError) as error:
+        return f"{beside(launch.path).name}: {error}"
+    return ""
+
+
+def kept(before: Settings, launch: KernelLaunch) -> Settings:
+    """The settings of a file with those of a launch among them."""
+    name = plain_name(launch.entry) if "<" not in launch.name else launch.name
+    folders = [one.removeprefix(FOLDER) for one in launch.options if one.startswith(FOLDER)]
+    return replace(
+        before,
+        kernel=name,
+        macros=dict(launch.defines),
+        include=tuple(launch.path.parent / Path(folder) for folder in folders),
+        options=tuple(one for one in launch.options if not one.startswith(FOLDER)),
+        launches={**before.launches, name: launch.said},
+    )

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from gpuviz.base.errors import InputError
 from gpuviz.draw.marks import Frame
 from gpuviz.draw.scales import Scales, wider
 from gpuviz.draw.stage import Stage
@@ -311,3 +312,29 @@ class Lesson:
         """All that may be launched, on whatever architecture (see `Plan.otherwise`)."""
         plans = self.plan(values)
         return (*plans, *(plan.otherwise for plan in plans if plan.otherwise))
+
+
+def number(values: Values, name: str) -> int:
+    """A whole-number parameter.
+
+    Raises
+    ------
+    InputError : it is a word
+    """
+    value: Value = values[name]
+    if isinstance(value, str):
+        raise InputError(f"{name} is {value!r}; it has to be a whole number")
+    return int(value)
+
+
+def no_such_warp(values: Values) -> str:
+    """Why a block of `threads` threads cannot show its warp `warp`, or ""."""
+    warp, threads = number(values, "warp"), number(values, "threads")
+    if warp * 32 >= threads:
+        return tr(
+            "A block of {threads} threads has no warp {warp}: its last one is warp {last}.",
+            threads=threads,
+            warp=warp,
+            last=threads // 32 - 1,
+        )
+    return ""

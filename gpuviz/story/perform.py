@@ -1,11 +1,12 @@
-"""From a lesson and its parameters to the story: compile, run, tell."""
+"""From a lesson and its parameters to the story: compile, run, narrate."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from threading import Lock
 
 from gpuviz.arch import Architecture, architecture
 from gpuviz.arguments import parse
@@ -20,10 +21,38 @@ from gpuviz.run import emulated, session
 from gpuviz.run.run import Cancel, Companion, Level, Progress, Run
 from gpuviz.run.session import Library
 from gpuviz.story.check import check_values
-from gpuviz.story.kept_runs import kept
 from gpuviz.story.lesson import Lesson, Plan, Story, Values
 from gpuviz.story.lesson_sweeps import measured_in, tables
 from gpuviz.traces.trace import Finding
+
+_BYTES, _MOST = 64 << 20, 128
+_LARGEST = 512 << 20  # of the newest, which is being looked at
+_KEPT: dict[Hashable, tuple[Run, int]] = {}
+_LOCK = Lock()
+
+
+def kept(key: Hashable, made: Callable[[], Run]) -> Run:
+    """The run known by a key, or one that is made now."""
+    with _LOCK:
+        found = _KEPT.pop(key, None)
+    run, size = found or _weighed(made())
+    with _LOCK:
+        if size < _LARGEST:
+            _KEPT[key] = run, size  # the newest is the last
+        while len(_KEPT) > 1 and (
+            len(_KEPT) > _MOST or sum(weight for _, weight in _KEPT.values()) > _BYTES
+        ):
+            _KEPT.pop(next(iter(_KEPT)))
+    return run
+
+
+def _weighed(run: Run) -> tuple[Run, int]:
+    """A run, and about how many bytes it holds: what it left behind, and its recorded requests."""
+    path = len(run.trace.path.stretch) if run.trace.path else 0
+    recorded = len(run.trace.requests) * 320 + path * 20
+    arrays = (*run.inputs.values(), *run.outputs.values())
+    return run, recorded + sum(array.nbytes for array in arrays)
+
 
 Measured = Callable[[Plan], Measurement | None]
 

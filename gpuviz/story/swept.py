@@ -13,7 +13,7 @@ from gpuviz.story.check import check_values
 from gpuviz.story.kernel_launch import KernelLaunch, launch_of
 from gpuviz.story.lesson import Lesson, Parameter, Values
 from gpuviz.story.lesson_sweeps import says
-from gpuviz.story.own_lesson import lesson_of
+from gpuviz.story.own_kernel.story import lesson_of
 from gpuviz.story.perform import accepted, job_of
 from gpuviz.sweeps.axis import ARCH, Axis, Cell
 from gpuviz.sweeps.subject import FileLaunch, Subject, at, of_file, size

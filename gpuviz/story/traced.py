@@ -15,9 +15,9 @@ from gpuviz.files.local import local
 from gpuviz.launch.signature import short_name
 from gpuviz.memory.counting import Counter, Counts
 from gpuviz.run.run import Run
-from gpuviz.story import own_lesson as kernel
 from gpuviz.story.kernel_launch import homely
 from gpuviz.story.lesson import Choice, Lesson, Parameter, Story, Value, Values
+from gpuviz.story.own_kernel import story as kernel
 from gpuviz.traces import file as trace_file
 from gpuviz.traces.observe import Access
 from gpuviz.traces.trace import Trace, lane_mask

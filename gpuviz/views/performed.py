@@ -17,7 +17,7 @@ from gpuviz.story.check import check_values
 from gpuviz.story.exhibit import Variant, showing
 from gpuviz.story.kernel_launch import launch_of
 from gpuviz.story.lesson import Lesson
-from gpuviz.story.own_lesson import lesson_of
+from gpuviz.story.own_kernel.story import lesson_of
 from gpuviz.views.lesson_view import View
 from gpuviz.views.provenance import Provenance
 from gpuviz.views.subject import explained_of

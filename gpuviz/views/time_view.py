@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Literal
 
+from gpuviz.panels.limit_bars import limits_picture, timeline_picture
 from gpuviz.panels.picture import Picture
-from gpuviz.panels.time_picture import limits_picture, timeline_picture
 from gpuviz.panels.warp_timeline import WarpTimeline
 from gpuviz.story.lesson import Story
 from gpuviz.story.script import Script

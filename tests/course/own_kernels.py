@@ -6,7 +6,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from gpuviz.story.kernel_launch import KernelLaunch
-from gpuviz.story.own_lesson import lesson_of
+from gpuviz.story.own_kernel.story import lesson_of
 from gpuviz.story.perform import Performance, perform
 from gpuviz.traces.checks import ALL
 

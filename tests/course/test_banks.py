@@ -7,8 +7,7 @@ import pytest
 
 from gpuviz.arch import architecture
 from gpuviz.compile import nvrtc
-from gpuviz.course.shared_memory.banks.lesson import LESSON
-from gpuviz.course.shared_memory.banks.stride_sweep import strides_of
+from gpuviz.course.shared_memory.banks.lesson import LESSON, strides_of
 from gpuviz.draw.hit import tip_at
 from gpuviz.draw.layout import Rect
 from gpuviz.draw.marks import Boxes, Lines, Texts

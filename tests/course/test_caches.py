@@ -14,7 +14,7 @@ from gpuviz.draw.layout import Rect
 from gpuviz.draw.marks import Boxes
 from gpuviz.draw.palette import DARK
 from gpuviz.draw.stage import Stage
-from gpuviz.panels.color_key import ColorKey, Key
+from gpuviz.panels.legend import ColorKey, Key
 from gpuviz.recordings.measurement import CounterValue, DeviceFacts, Measurement
 from gpuviz.story.lesson import Value
 from gpuviz.timing.caches import LINE, served

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from gpuviz.compile import nvrtc
-from gpuviz.course.organisation.chip.block_placement import by_rule, placed_of
-from gpuviz.course.organisation.chip.floor import DEPTHS, _apart
+from gpuviz.course.organisation.chip.floor import DEPTHS, _apart, by_rule, placed_of
 from gpuviz.course.organisation.chip.lesson import LESSON, plan
 from gpuviz.course.organisation.launch_attempt import FMA
 from gpuviz.course.organisation.launch_attempt import plan as limits

@@ -9,11 +9,10 @@ from gpuviz.draw.metrics import text_width
 from gpuviz.draw.palette import DARK
 from gpuviz.draw.stage import Stage
 from gpuviz.results.count_columns import views_of
-from gpuviz.story.compare import beside, name_of
+from gpuviz.story.compare import beside, clock_of, name_of
 from gpuviz.story.exhibit import Variant, showing
 from gpuviz.story.lesson import Story
 from gpuviz.story.script import Step
-from gpuviz.story.shared_clock import clock_of
 from tests.course.performed import performed
 
 COALESCING = lesson("coalescing")

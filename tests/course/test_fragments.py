@@ -10,7 +10,7 @@ import pytest
 from gpuviz.arch import architecture
 from gpuviz.base.errors import InputError
 from gpuviz.compile import nvrtc
-from gpuviz.course.matrix_products.fragments.forms import FORMS
+from gpuviz.course.matrix_products.fragments.fragment_map import FORMS
 from gpuviz.course.matrix_products.fragments.lesson import LESSON
 from gpuviz.draw.hit import lit_at, tip_at
 from gpuviz.draw.marks import Boxes

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gpuviz.compile import nvrtc
-from gpuviz.course.organisation.hierarchy.grid_of_blocks import _kept
+from gpuviz.course.organisation.hierarchy.block_to_warps import _kept
 from gpuviz.course.organisation.hierarchy.lesson import LESSON, placement, threads_of
 from gpuviz.draw.hit import tip_at
 from gpuviz.draw.marks import Boxes

@@ -15,7 +15,7 @@ from gpuviz.draw.stage import Stage
 from gpuviz.launch.proposals import guess
 from gpuviz.launch.signature import short_name, taken_by
 from gpuviz.story.kernel_launch import KernelLaunch, launch_of, macros_of, record_of
-from gpuviz.story.own_lesson import lesson_of
+from gpuviz.story.own_kernel.story import lesson_of
 from gpuviz.story.perform import Performance, perform
 
 pytestmark = pytest.mark.skipif(not nvrtc.libraries(), reason="NVRTC is not installed")

@@ -12,10 +12,15 @@ from gpuviz.arch import architecture
 from gpuviz.base.errors import UnavailableError
 from gpuviz.compile import nvrtc
 from gpuviz.compile.archs import with_features
-from gpuviz.course.matrix_products.ladder.beside import SIZES, beside_cublas, gained, idle
-from gpuviz.course.matrix_products.ladder.cells import cells_of
-from gpuviz.course.matrix_products.ladder.difference import difference
 from gpuviz.course.matrix_products.ladder.lesson import LESSON, cost_of, least_time
+from gpuviz.course.matrix_products.ladder.panels import (
+    SIZES,
+    beside_cublas,
+    cells_of,
+    difference,
+    gained,
+    idle,
+)
 from gpuviz.course.matrix_products.ladder.rungs import FP32, RUNGS, text_of
 from gpuviz.panels.layout import First, Node
 from gpuviz.panels.panel import Answer

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from gpuviz.base.errors import InputError
-from gpuviz.course.matrix_products.swizzle.layout import Layout, compose
-from gpuviz.course.matrix_products.swizzle.swizzle import TMA, Swizzle
+from gpuviz.course.matrix_products.swizzle.layout import TMA, Layout, Swizzle, compose
 
 # CUTLASS, "CuTe Layouts" and "CuTe Layout Algebra": as printed there.
 TABLES = {

@@ -10,7 +10,7 @@ from gpuviz.compile import nvrtc
 from gpuviz.course.together.occupancy.lesson import LESSON, demand_of, narrate
 from gpuviz.course.together.occupancy.published import EXAMPLES, SHAPES, _two_places
 from gpuviz.course.together.occupancy.resident_blocks import answer_of, most_at_once
-from gpuviz.panels.occupancy_slots import slots_of
+from gpuviz.panels.slots import slots_of
 from gpuviz.recordings.measurement import CounterValue, DeviceFacts, Measurement, Placement
 from gpuviz.story.check import check_values
 from gpuviz.story.perform import Performance

@@ -8,13 +8,13 @@ from gpuviz.base.errors import KernelFault
 from gpuviz.compile import nvrtc
 from gpuviz.draw.layout import Rect
 from gpuviz.draw.marks import Boxes
-from gpuviz.panels.finding_list import FindingList
 from gpuviz.panels.layout import panels
 from gpuviz.panels.panel import GO
 from gpuviz.panels.picture import Picture
-from gpuviz.panels.warp_phases import WarpPhases
 from gpuviz.qt.playing.story_bar import FINDINGS
 from gpuviz.run.run import Run
+from gpuviz.story.own_kernel.findings import FindingList
+from gpuviz.story.own_kernel.phases import WarpPhases
 from gpuviz.story.own_kernel.pictures import PICTURES
 from gpuviz.traces.checks import ALL
 from tests.course import pictures

@@ -9,7 +9,7 @@ from gpuviz.compile import nvrtc
 from gpuviz.panels.layout import panels
 from gpuviz.panels.swimlanes import Swimlanes
 from gpuviz.story.kernel_launch import KernelLaunch
-from gpuviz.story.own_lesson import lesson_of
+from gpuviz.story.own_kernel.story import lesson_of
 from gpuviz.story.perform import perform
 from tests.course import pictures
 from tests.course.own_kernels import shown

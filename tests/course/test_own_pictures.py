@@ -9,12 +9,12 @@ import pytest
 
 from gpuviz.compile import nvrtc
 from gpuviz.draw.layout import Rect
-from gpuviz.panels.grids import Grids
+from gpuviz.panels.grid import Grids
 from gpuviz.panels.lanes_over_time import LanesOverTime
 from gpuviz.panels.layout import panels
 from gpuviz.panels.panel import GO, Panel
-from gpuviz.panels.warp_phases import WarpPhases
 from gpuviz.story.lesson import Story
+from gpuviz.story.own_kernel.phases import WarpPhases
 from gpuviz.story.own_kernel.pictures import PICTURES
 from tests.course import pictures
 from tests.course.own_kernels import FAULTY, LAUNCHES, shown

@@ -11,7 +11,8 @@ from gpuviz.arch import architecture
 from gpuviz.base.errors import InputError
 from gpuviz.compile import nvrtc
 from gpuviz.course import lesson
-from gpuviz.course.matrix_products.producer_consumer.handover_events import (
+from gpuviz.course.matrix_products.producer_consumer.lesson import LESSON
+from gpuviz.course.matrix_products.producer_consumer.stages import (
     COPY,
     ISSUE,
     READ,
@@ -19,7 +20,6 @@ from gpuviz.course.matrix_products.producer_consumer.handover_events import (
     held,
     ring_of,
 )
-from gpuviz.course.matrix_products.producer_consumer.lesson import LESSON
 from gpuviz.draw.marks import Texts
 from gpuviz.draw.palette import DARK
 from gpuviz.draw.stage import Stage

@@ -19,7 +19,7 @@ from gpuviz.lectures.exercises import (
 )
 from gpuviz.run.run import Run
 from gpuviz.story.kernel_launch import record_of
-from gpuviz.story.own_lesson import lesson_of
+from gpuviz.story.own_kernel.story import lesson_of
 from gpuviz.story.perform import perform
 from gpuviz.traces.checks import ALL
 from gpuviz.words import language

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gpuviz.course.matrix_products.ladder.difference import Difference, DiffLine, difference
+from gpuviz.course.matrix_products.ladder.panels import Difference, DiffLine, difference
 from gpuviz.draw.layout import Rect
 from gpuviz.draw.marks import Texts
 from gpuviz.draw.palette import DARK

@@ -13,8 +13,7 @@ from gpuviz.draw.marks import Boxes, Mark, Texts
 from gpuviz.draw.matrix import Matrix, heat
 from gpuviz.draw.palette import DARK
 from gpuviz.draw.stage import Stage
-from gpuviz.panels.grid import Grid, Hatch, Heat, Note, Outline, Paint, draw
-from gpuviz.panels.grids import Grids
+from gpuviz.panels.grid import Grid, Grids, Hatch, Heat, Note, Outline, Paint, draw
 from gpuviz.panels.panel import Panel
 
 STAGE = Stage(760, 480, DARK)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gpuviz.course.matrix_products.producer_consumer.stage_ring import Counter, Slot, StageRing
+from gpuviz.course.matrix_products.producer_consumer.stages import Counter, Slot, StageRing
 from gpuviz.draw.layout import Rect
 from gpuviz.draw.marks import Boxes, Mark, Texts
 from gpuviz.draw.palette import DARK

@@ -9,8 +9,7 @@ from gpuviz.draw.marks import Texts
 from gpuviz.draw.palette import DARK
 from gpuviz.draw.stage import Stage
 from gpuviz.panels.bar import Bar
-from gpuviz.panels.table import Column, Table
-from gpuviz.panels.table_layout import height_of, lay_out
+from gpuviz.panels.table import Column, Table, height_of, lay_out
 
 STAGE = Stage(1000, 400, DARK)
 COLUMNS = (

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from gpuviz.course.shared_memory.memory_spaces.word_boxes import WordBoxes
+from gpuviz.course.shared_memory.memory_spaces.automatic_array import WordBoxes
 from gpuviz.draw.layout import Rect
 from gpuviz.draw.marks import Boxes, Frame, Texts
 from gpuviz.draw.palette import DARK

@@ -15,7 +15,7 @@ from gpuviz.qt.window.window import Window
 from gpuviz.story.exhibit import names_of
 from gpuviz.story.kernel_launch import KernelLaunch
 from gpuviz.story.lesson import Lesson
-from gpuviz.story.own_lesson import lesson_of
+from gpuviz.story.own_kernel.story import lesson_of
 from gpuviz.views.link import link, parse
 from tests.qt.fake_lesson import LESSONS
 

@@ -303,7 +303,7 @@ def test_an_own_kernel_comes_back_too_and_a_proper_end_says_nothing(tmp_path: Pa
     file.write_text(PTX)
     opened = f"""
 from pathlib import Path
-from gpuviz.story.own_lesson import lesson_of
+from gpuviz.story.own_kernel.story import lesson_of
 from gpuviz.story.kernel_launch import KernelLaunch
 arguments = ("f32[256]=rand", "f32[256]=zeros", "i32=1")
 launch = KernelLaunch(Path({str(file)!r}), "pairs", "pairs", (4, 1, 1), (64, 1, 1), arguments)

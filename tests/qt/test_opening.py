@@ -15,7 +15,7 @@ from gpuviz.compile import nvrtc
 from gpuviz.compile.marked_lines import marked_lines
 from gpuviz.qt.kernels.kernel_dialog import KernelDialog
 from gpuviz.qt.window.window import Window
-from gpuviz.story.own_lesson import CHAPTER
+from gpuviz.story.own_kernel.story import CHAPTER
 from tests.qt.fake_lesson import PTX, SOURCE, FakePerform
 
 needs_compiler = pytest.mark.skipif(not nvrtc.libraries(), reason="NVRTC is not installed")

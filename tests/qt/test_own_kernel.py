@@ -16,7 +16,7 @@ from gpuviz.launch.texts import Kernel
 from gpuviz.qt.kernels.launch_fields import Field, LaunchFields
 from gpuviz.qt.window.window import Window
 from gpuviz.story.kernel_launch import KernelLaunch
-from gpuviz.story.own_lesson import lesson_of
+from gpuviz.story.own_kernel.story import lesson_of
 from gpuviz.story.perform import perform as really
 from gpuviz.story.refitting import fitted
 from gpuviz.traces.trace import Launch

@@ -18,7 +18,7 @@ from gpuviz.qt.history import recents
 from gpuviz.qt.history.link_dialog import LinkDialog
 from gpuviz.qt.window.window import Window
 from gpuviz.story.kernel_launch import KernelLaunch
-from gpuviz.story.own_lesson import lesson_of
+from gpuviz.story.own_kernel.story import lesson_of
 from gpuviz.views.link import link, parse
 
 pytestmark = pytest.mark.usefixtures("course")

@@ -16,7 +16,7 @@ from gpuviz.qt.code.editor import Editor
 from gpuviz.qt.kernels import file_questions
 from gpuviz.qt.window.window import Window
 from gpuviz.story.kernel_launch import KernelLaunch
-from gpuviz.story.own_lesson import lesson_of
+from gpuviz.story.own_kernel.story import lesson_of
 from tests.qt.fake_lesson import FakePerform
 from tests.qt.test_own_kernel import CONTROL, Perform, fields, runs
 

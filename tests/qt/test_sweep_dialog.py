@@ -18,7 +18,7 @@ from gpuviz.qt.window.window import Window
 from gpuviz.recordings.measurement import DeviceFacts
 from gpuviz.story.kernel_launch import KernelLaunch
 from gpuviz.story.lesson import Lesson
-from gpuviz.story.own_lesson import lesson_of
+from gpuviz.story.own_kernel.story import lesson_of
 from gpuviz.story.sources import Sources
 from gpuviz.story.swept import CellView, swept
 from gpuviz.sweeps.sweep import Sweep

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from gpuviz.base.errors import InputError
-from gpuviz.panels.time_picture import timeline_picture
+from gpuviz.panels.limit_bars import timeline_picture
 from gpuviz.panels.warp_timeline import WarpTimeline
 from gpuviz.recordings.stall_reasons import ALL, KEYS, METRICS, PREFIX, waits
 from gpuviz.run.stalls import agreement, errors, largest, predicted_waits, stalls_of

@@ -1,11 +1,15 @@
-"""The launches of a sum whose tiles go through a ring of stages, and what is chosen of them."""
+"""A sum whose tiles go through a ring of stages: its launches, and a table of their costs."""
 
 from __future__ import annotations
 
-from gpuviz.story.lesson import Parameter, Plan, Values, offered
-from gpuviz.story.values import number
+from collections.abc import Sequence
+
+from gpuviz.panels.table import Column, Table
+from gpuviz.run.run import Run
+from gpuviz.story.lesson import Parameter, Plan, Values, number, offered
+from gpuviz.story.measured import time_column, time_of
 from gpuviz.traces.trace import LANES
-from gpuviz.words.language import english, grouped, trn
+from gpuviz.words.language import english, grouped, tr, trn
 
 COUNTS = (1, 2, 3, 4)  # of stages
 BLOCKS, WORKERS, _TILES = 132, 8, 128  # of the launch that is timed: a block a multiprocessor
@@ -63,4 +67,27 @@ def _launch(
         stages * workers * LANES * 16,
         size=size,
         checks=("race",),
+    )
+
+
+def stage_table(
+    runs: Sequence[Run], counts: Sequence[int], ahead: Sequence[int], tile: int, shown: int
+) -> Table:
+    """Runs with so many stages of `tile` bytes each, `ahead` of which may be on their way."""
+    return Table(
+        (
+            Column((tr("stages"),), tuple(map(str, counts))),
+            Column((tr("tiles on their way"), tr("on the way")), tuple(map(str, ahead))),
+            Column(
+                (tr("bytes on their way in a block"), tr("bytes")),
+                tuple(grouped(n * tile) for n in ahead),
+            ),
+            Column(
+                (tr("shared memory of a block"), tr("shared")),
+                tuple(grouped(n * tile) for n in counts),
+                optional=1,
+            ),
+            *time_column([time_of(run) for run in runs], always=True),
+        ),
+        counts.index(shown),
     )

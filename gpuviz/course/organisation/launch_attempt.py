@@ -15,9 +15,8 @@ from gpuviz.launch.job import check_limits
 from gpuviz.recordings import launch_calls
 from gpuviz.recordings.launch_calls import LaunchCalls
 from gpuviz.run.run import Run
-from gpuviz.story.lesson import Plan, Values
+from gpuviz.story.lesson import Plan, Values, number
 from gpuviz.story.perform import job_of
-from gpuviz.story.values import number
 from gpuviz.words.language import grouped, tr, trn
 
 SET, FMA = "set", "fma4"

@@ -18,7 +18,7 @@ from gpuviz.qt.kernels.kernel_opener import KernelOpener
 from gpuviz.qt.running.compare_commands import shared
 from gpuviz.qt.running.in_thread import InThread
 from gpuviz.story.kernel_launch import FOLDER
-from gpuviz.story.own_lesson import lesson_of
+from gpuviz.story.own_kernel.story import lesson_of
 from gpuviz.words.language import tr
 
 if TYPE_CHECKING:

@@ -18,8 +18,8 @@ from gpuviz.launch.settings import Settings, load
 from gpuviz.launch.signature import taken_by
 from gpuviz.qt.controls.asking import ask
 from gpuviz.qt.look.theme import Theme
-from gpuviz.story.kept_launch import keep
-from gpuviz.story.own_lesson import lesson_of
+from gpuviz.story.kernel_launch import keep
+from gpuviz.story.own_kernel.story import lesson_of
 from gpuviz.words.language import tr
 
 if TYPE_CHECKING:

@@ -13,9 +13,8 @@ from gpuviz.launch.settings import beside
 from gpuviz.launch.texts import NONE, Kernel
 from gpuviz.qt.kernels.background_compiler import BackgroundCompiler, Build, BuildRequest
 from gpuviz.story import traced
-from gpuviz.story.kept_launch import keep
-from gpuviz.story.kernel_launch import KernelLaunch, launch_of
-from gpuviz.story.own_lesson import lesson_of
+from gpuviz.story.kernel_launch import KernelLaunch, keep, launch_of
+from gpuviz.story.own_kernel.story import lesson_of
 from gpuviz.story.refitting import check_launch, entry_of, fitted
 from gpuviz.words.language import tr
 

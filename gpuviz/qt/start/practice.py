@@ -50,7 +50,7 @@ class Practice(QObject):
     def open(self, exercise: Exercise) -> None:
         """Show its kernel: a copy of the user's own."""
         from gpuviz.lectures.exercises import launch_of
-        from gpuviz.story.own_lesson import lesson_of
+        from gpuviz.story.own_kernel.story import lesson_of
 
         try:
             self._core.course.open_any(lesson_of(launch_of(exercise)))

@@ -263,8 +263,8 @@ class TimeView(QWidget):
         self._show(subject)
 
     def _show(self, subject: Subject) -> None:
+        from gpuviz.panels.limit_bars import notes
         from gpuviz.panels.limit_words import limit_sentence
-        from gpuviz.panels.time_picture import notes
 
         self._tell("")
         e = subject.explained

@@ -1,4 +1,4 @@
-"""A moment of a kernel's run: the event under way, and how far its request has come."""
+"""A moment of a kernel's run in words: the event under way, and how far its request has come."""
 
 from __future__ import annotations
 
@@ -7,13 +7,44 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpuviz.base.arrays import F64
+from gpuviz.memory.bank_request import BankRequest
+from gpuviz.memory.transaction_names import counted
 from gpuviz.panels.layout import Node
 from gpuviz.panels.panel import Values
 from gpuviz.run.run import Run
 from gpuviz.story.long_steps import LongSteps
-from gpuviz.story.own_kernel.events import Events
-from gpuviz.story.own_kernel.words import detail, label
+from gpuviz.story.own_kernel.events import ALL, Events
 from gpuviz.story.script import Act, Step
+from gpuviz.words.language import tr
+
+
+def label(events: Events, number: int) -> str:
+    """What an event is: `load`."""
+    did = events.did(number)
+    if did is None:
+        return tr("barrier")
+    if did.op in ("atomic", "reduction"):
+        return tr("atomic")
+    if did.space == "shared":
+        return tr("shared store") if did.op in ("store", "copy") else tr("shared load")
+    return tr("store") if did.op == "store" else tr("load")
+
+
+def detail(events: Events, number: int) -> str:
+    """What it is in the PTX, and what becomes of it: `ld.global.f32 · 8 sectors`."""
+    did = events.did(number)
+    if did is None:
+        return tr("the block waits for all its warps")
+    made = events.request(number)
+    parts = [did.text]
+    if isinstance(made, BankRequest):
+        parts.append(counted("wavefront", made.count))
+    elif made is not None:
+        parts.append(made.counted(made.count))
+    if events.warp == ALL:
+        parts.append(tr("warp {warp}", warp=events.warp_of(number)))
+    return " · ".join(parts)
+
 
 _WHOLE = 90.0  # seconds that a story takes, if its events are not too few or too many for that
 _LEAST, _MOST = 0.35, 3.0  # seconds of an event

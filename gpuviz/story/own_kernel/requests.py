@@ -13,8 +13,7 @@ from gpuviz.panels.layout import rows, spare
 from gpuviz.panels.lines import Line, Lines
 from gpuviz.story.own_kernel import phases
 from gpuviz.story.own_kernel.moment import Moment, Narration
-from gpuviz.story.requests.acts import RequestAct
-from gpuviz.story.requests.board import request_board
+from gpuviz.story.requests.acts import RequestAct, request_board
 from gpuviz.story.requests.sentences import shape, title, verdict
 from gpuviz.story.script import Act
 from gpuviz.traces.trace import MemoryInstruction

@@ -1,9 +1,10 @@
-"""The story of any kernel: all that a block did, as the picture chosen."""
+"""A lesson made of a user's own kernel: what can be chosen of its launch, and the story of that."""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from gpuviz.arch import architecture
 from gpuviz.draw.follow import following
@@ -13,35 +14,88 @@ from gpuviz.panels.figures import Provenance
 from gpuviz.panels.layout import rows
 from gpuviz.panels.picture import Picture
 from gpuviz.run.run import Run, not_checked
-from gpuviz.story.lesson import Story, Values
+from gpuviz.story.kernel_launch import KernelLaunch, record_of
+from gpuviz.story.lesson import Lesson, Parameter, Plan, Story, Values, number
 from gpuviz.story.long_steps import step_at
-from gpuviz.story.own_kernel import findings
-from gpuviz.story.own_kernel.events import ALL, Events, events_of
+from gpuviz.story.own_kernel import findings, pictures
+from gpuviz.story.own_kernel.events import ALL, events_of
 from gpuviz.story.own_kernel.moment import Moment, shares, steps_of
 from gpuviz.story.own_kernel.pictures import FINDINGS, NAME, picture
 from gpuviz.story.own_kernel.search import search
 from gpuviz.story.script import Script
-from gpuviz.words.language import tr
+from gpuviz.words.language import later, tr
 
+CHAPTER = later("Your kernels")
+ROLE = "kernel"
+FORMER = ("turn",)  # the how-manieth time around a loop; now all are on the time line
+_MOST_BLOCKS = 1 << 20
 _END = 1.5  # seconds
 
 
-@dataclass(frozen=True)
-class WarpSelection:
-    """What of a launch is shown: one warp of a block (or `ALL`)."""
+def parameters_of(block: Parameter, warps: int, runs: bool = True) -> tuple[Parameter, ...]:
+    """Which block and warp, or all, in which picture; what happens after faults where it `runs`."""
+    warp = Parameter("warp", tr("warp shown"), 0, 0, warps - 1)
+    hint = tr("What all warps of the block do, in the order in which they were run here.")
+    every = (Parameter("every", tr("all warps"), False, hint=hint),) if warps > 1 else ()
+    chosen = (one for one in (block, warp) if len(one.choices) > 1 or one.maximum > one.minimum)
+    return (*chosen, *every, *pictures.parameters(runs))
 
-    block: int = 0
-    warp: int = 0
+
+def lesson_of(launch: KernelLaunch) -> Lesson:
+    """The launch as a lesson."""
+    last = min(launch.blocks, _MOST_BLOCKS) - 1
+    block = Parameter("block", tr("block shown"), 0, 0, last)
+    plan = Plan(
+        ROLE,
+        str(launch.path.absolute()),
+        launch.entry,
+        launch.grid,
+        launch.block,
+        launch.arguments,
+        launch.defines,
+        launch.dynamic_shared,
+        path=True,
+        options=launch.options,
+    )
+    return Lesson(
+        _id(launch),
+        f"{launch.name} ({launch.path.name})",
+        CHAPTER,
+        tr("What the memory system makes of your own kernel, request by request."),
+        parameters_of(block, launch.warps),
+        (),
+        lambda values: (_planned(plan, values),),
+        narrate,
+        launch=record_of(launch),
+        former=FORMER,
+    )
 
 
-def narrate(role: str, shown: WarpSelection, values: Values, runs: Mapping[str, Run]) -> Story:
+def _planned(plan: Plan, values: Values) -> Plan:
+    """The launch, of which the block shown is recorded."""
+    return replace(plan, record=(_chosen(values, "block"),), goes_on=bool(values.get("goes_on")))
+
+
+def _id(launch: KernelLaunch) -> str:
+    """Of the kernel, however it is launched."""
+    told = repr((str(launch.path), launch.name))
+    return "kernel-" + hashlib.sha256(told.encode()).hexdigest()[:12]
+
+
+def _chosen(values: Values, name: str) -> int:
+    """A parameter's value; those with one possible value are left out of the lesson."""
+    return number(values, name) if name in values else 0
+
+
+def narrate(values: Values, runs: Mapping[str, Run]) -> Story:
     """What the chosen warp, or all warps of the block, did, from the first event to the last."""
-    run = runs[role]
-    events = events_of(run.trace, architecture(run.arch), shown.block, shown.warp)
+    run, block = runs[ROLE], _chosen(values, "block")
+    warp = ALL if values.get("every") else _chosen(values, "warp")
+    events = events_of(run.trace, architecture(run.arch), block, warp)
     doubt = _doubt(run.unchecked)
     if not len(events):
-        return _nothing(role, shown, doubt)
-    steps = steps_of(events, role)
+        return _nothing(block, warp, doubt)
+    steps = steps_of(events, ROLE)
 
     def moment_at(t: float) -> Moment:
         number = step_at(steps, t)
@@ -68,18 +122,15 @@ def _doubt(file: str) -> tuple[Provenance, ...]:
     return (Provenance((not_checked(file),), tr("not checked"), whole=True),) if file else ()
 
 
-def _nothing(role: str, shown: WarpSelection, doubt: tuple[Provenance, ...]) -> Story:
+def _nothing(block: int, warp: int, doubt: tuple[Provenance, ...]) -> Story:
     """A warp without requests to show is no error: it may be beyond the data."""
-    who: dict[str, object] = {"warp": shown.warp, "block": shown.block}
+    who: dict[str, object] = {"warp": warp, "block": block}
     words = (
         tr("Block {block} asks nothing of memory", **who)
-        if shown.warp == ALL
+        if warp == ALL
         else tr("Warp {warp} of block {block} asks nothing of memory", **who)
     )
     said = tr("Choose another warp or block; the counts beside are of the whole launch.")
-    script = Script(role)
+    script = Script(ROLE)
     script.act(_END, "result", tr("nothing"))
     return Story.of(script, lambda t: Picture(words, said, rows(*doubt)))
-
-
-__all__ = ["Events", "WarpSelection", "narrate"]

@@ -18,15 +18,24 @@ from gpuviz.panels.layout import first, rows
 from gpuviz.panels.picture import Picture
 from gpuviz.panels.table import Column, Table
 from gpuviz.run.run import Run
-from gpuviz.story.lesson import Choice, Lesson, Parameter, Plan, Preset, Story, Values, offered
+from gpuviz.story.lesson import (
+    Choice,
+    Lesson,
+    Parameter,
+    Plan,
+    Preset,
+    Story,
+    Values,
+    number,
+    offered,
+)
+from gpuviz.story.lesson import no_such_warp as problem
 from gpuviz.story.load_traffic import LoadTraffic, columns, measured_of, pieces, timed
 from gpuviz.story.measured import LaunchTime
 from gpuviz.story.requests.acts import Pace, RequestAct, acts_of
 from gpuviz.story.requests.fate import fate_of
 from gpuviz.story.requests.sentences import shape, verdict
 from gpuviz.story.script import Script
-from gpuviz.story.values import no_such_warp as problem
-from gpuviz.story.values import number
 from gpuviz.words.language import grouped, tr
 
 _KERNEL, _FIELDS, _END = "alignment.cu", 5, 3.0

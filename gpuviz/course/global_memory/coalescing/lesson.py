@@ -11,15 +11,23 @@ from gpuviz.memory.request import requests_of
 from gpuviz.memory.transaction_names import in_bytes
 from gpuviz.panels.picture import Picture
 from gpuviz.run.run import Run
-from gpuviz.story.lesson import Choice, Lesson, Parameter, Plan, Preset, Story, Values, offered
+from gpuviz.story.lesson import (
+    Choice,
+    Lesson,
+    Parameter,
+    Plan,
+    Preset,
+    Story,
+    Values,
+    number,
+    offered,
+)
+from gpuviz.story.lesson import no_such_warp as problem
 from gpuviz.story.measured import rate_figures
-from gpuviz.story.requests.acts import Pace, RequestAct, acts_of, total
-from gpuviz.story.requests.board import request_board
+from gpuviz.story.requests.acts import Pace, RequestAct, acts_of, request_board, total
 from gpuviz.story.requests.fate import fate_of
 from gpuviz.story.requests.sentences import shape, title, verdict
 from gpuviz.story.script import Script
-from gpuviz.story.values import no_such_warp as problem
-from gpuviz.story.values import number
 from gpuviz.words.language import english, grouped, tr
 
 _ROLE, _KERNEL = "copy", "coalescing.cu"

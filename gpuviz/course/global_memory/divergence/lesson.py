@@ -18,11 +18,10 @@ from gpuviz.panels.panel import Ink
 from gpuviz.panels.picture import Picture
 from gpuviz.panels.shares import Share, Shares
 from gpuviz.run.run import Run
-from gpuviz.story.lesson import Lesson, Parameter, Plan, Preset, Story, Values, offered
+from gpuviz.story.lesson import Lesson, Parameter, Plan, Preset, Story, Values, number, offered
+from gpuviz.story.lesson import no_such_warp as problem
 from gpuviz.story.measured import LaunchTime, time_of
 from gpuviz.story.script import Script
-from gpuviz.story.values import no_such_warp as problem
-from gpuviz.story.values import number
 from gpuviz.traces.trace import LANES, Path, Stretch, Trace, lane_mask
 from gpuviz.words.language import grouped, tr, trn
 

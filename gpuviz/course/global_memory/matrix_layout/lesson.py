@@ -22,12 +22,21 @@ from gpuviz.panels.picture import Picture
 from gpuviz.panels.table import Column, Table
 from gpuviz.run.run import Run
 from gpuviz.story import load_traffic
-from gpuviz.story.lesson import Choice, Lesson, Parameter, Plan, Preset, Story, Values, offered
+from gpuviz.story.lesson import (
+    Choice,
+    Lesson,
+    Parameter,
+    Plan,
+    Preset,
+    Story,
+    Values,
+    number,
+    offered,
+)
 from gpuviz.story.load_traffic import LoadTraffic, measured_of, pieces
 from gpuviz.story.measured import time_of
 from gpuviz.story.requests.fate import L1, Fate, fate_of
 from gpuviz.story.script import Script
-from gpuviz.story.values import number
 from gpuviz.traces.trace import LANES
 from gpuviz.words.language import grouped, tr
 

@@ -24,11 +24,20 @@ from gpuviz.panels.figures import Figure, FigureRow
 from gpuviz.panels.layout import columns, rows, share
 from gpuviz.panels.picture import Picture
 from gpuviz.run.run import Run
-from gpuviz.story.lesson import Choice, Lesson, Parameter, Plan, Preset, Story, Values, offered
+from gpuviz.story.lesson import (
+    Choice,
+    Lesson,
+    Parameter,
+    Plan,
+    Preset,
+    Story,
+    Values,
+    number,
+    offered,
+)
 from gpuviz.story.measured import time_figures, time_of
 from gpuviz.story.requests.fate import fate_of
 from gpuviz.story.script import Script
-from gpuviz.story.values import number
 from gpuviz.traces.trace import LANES, Trace
 from gpuviz.words.language import grouped, tr
 

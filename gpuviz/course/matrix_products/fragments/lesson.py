@@ -10,12 +10,15 @@ import numpy as np
 from gpuviz.arch import Architecture, architecture
 from gpuviz.base.arrays import F64, I64
 from gpuviz.base.errors import InputError
-from gpuviz.course.matrix_products.fragments.forms import FIRST, FORMS, Form, owners
 from gpuviz.course.matrix_products.fragments.fragment_map import (
+    FIRST,
+    FORMS,
+    Form,
     FragmentMatrices,
     Outline,
     Spread,
     WarpRegisters,
+    owners,
 )
 from gpuviz.draw.ease import passed
 from gpuviz.memory.bank_request import BankRequest, bank_requests
@@ -30,10 +33,19 @@ from gpuviz.panels.lines import Line, Lines
 from gpuviz.panels.picture import Picture
 from gpuviz.ptx.tensor.fragments import Fragment
 from gpuviz.run.run import Run
-from gpuviz.story.lesson import Choice, Lesson, Parameter, Plan, Preset, Story, Values, offered
+from gpuviz.story.lesson import (
+    Choice,
+    Lesson,
+    Parameter,
+    Plan,
+    Preset,
+    Story,
+    Values,
+    number,
+    offered,
+)
 from gpuviz.story.measured import time_figures, time_of
 from gpuviz.story.script import Act, Script
-from gpuviz.story.values import number
 from gpuviz.traces.trace import LANES, Trace
 from gpuviz.words.language import grouped, tr, trn
 

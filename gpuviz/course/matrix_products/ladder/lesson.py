@@ -9,15 +9,17 @@ import numpy as np
 
 from gpuviz.arch import Architecture, architecture
 from gpuviz.base.errors import UnavailableError
-from gpuviz.course.matrix_products.ladder.beside import (
+from gpuviz.course.matrix_products.ladder.panels import (
     SIZES,
+    Difference,
+    DiffLine,
     beside,
     beside_cublas,
+    cells_of,
     cublas_column,
+    difference,
     gained,
 )
-from gpuviz.course.matrix_products.ladder.cells import cells_of
-from gpuviz.course.matrix_products.ladder.difference import Difference, DiffLine, difference
 from gpuviz.course.matrix_products.ladder.rungs import RUNGS, Rung, text_of
 from gpuviz.course.together.thread_coarsening.lesson import number as brief
 from gpuviz.memory.bank_request import BankRequest, one_request
@@ -33,10 +35,9 @@ from gpuviz.panels.picture import Picture, longest
 from gpuviz.panels.table import Column, Table
 from gpuviz.recordings.ladder_times import shipped
 from gpuviz.run.run import Run
-from gpuviz.story.lesson import Choice, Lesson, Parameter, Plan, Preset, Story, Values
+from gpuviz.story.lesson import Choice, Lesson, Parameter, Plan, Preset, Story, Values, number
 from gpuviz.story.measured import time_column
 from gpuviz.story.script import Act, Script
-from gpuviz.story.values import number
 from gpuviz.timing.device import device_of
 from gpuviz.traces.trace import LANES, Trace
 from gpuviz.words.language import duration, tr

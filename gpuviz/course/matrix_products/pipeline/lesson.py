@@ -18,8 +18,8 @@ from gpuviz.course.matrix_products.stage_launches import (
     WORKERS,
     launches,
     role,
+    stage_table,
 )
-from gpuviz.course.matrix_products.stage_table import stage_table
 from gpuviz.panels.figures import Figure, FigureRow, TextLine
 from gpuviz.panels.layout import first, rows
 from gpuviz.panels.lines import Line, Lines
@@ -27,9 +27,8 @@ from gpuviz.panels.panel import Answer, Ink
 from gpuviz.panels.picture import Picture, longest
 from gpuviz.panels.swimlanes import Bar, Swimlanes
 from gpuviz.run.run import Run
-from gpuviz.story.lesson import Choice, Lesson, Parameter, Plan, Preset, Story, Values
+from gpuviz.story.lesson import Choice, Lesson, Parameter, Plan, Preset, Story, Values, number
 from gpuviz.story.script import Script
-from gpuviz.story.values import number
 from gpuviz.traces.trace import LANES, Finding
 from gpuviz.words.language import grouped, tr, trn
 

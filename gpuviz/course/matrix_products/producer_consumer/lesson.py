@@ -8,17 +8,19 @@ from dataclasses import replace
 import numpy as np
 
 from gpuviz.arch import Architecture, architecture
-from gpuviz.course.matrix_products.producer_consumer.handover_events import (
+from gpuviz.course.matrix_products.producer_consumer.stages import (
     SIDES,
+    Counter,
     Event,
     Mbarrier,
     Ring,
+    Slot,
     StageContent,
+    StageRing,
     held,
     ring_of,
     spans,
 )
-from gpuviz.course.matrix_products.producer_consumer.stage_ring import Counter, Slot, StageRing
 from gpuviz.course.matrix_products.stage_launches import (
     BLOCKS,
     COUNTS,
@@ -27,8 +29,8 @@ from gpuviz.course.matrix_products.stage_launches import (
     WORKERS,
     launches,
     role,
+    stage_table,
 )
-from gpuviz.course.matrix_products.stage_table import stage_table
 from gpuviz.panels.figures import Figure, FigureRow, Paragraph, TextLine
 from gpuviz.panels.layout import Part, rows, spare
 from gpuviz.panels.lines import Line, Lines
@@ -36,9 +38,8 @@ from gpuviz.panels.panel import Answer, Ink
 from gpuviz.panels.picture import Picture, longest
 from gpuviz.panels.swimlanes import Bar, Swimlanes
 from gpuviz.run.run import Run
-from gpuviz.story.lesson import Choice, Lesson, Parameter, Plan, Preset, Story, Values
+from gpuviz.story.lesson import Choice, Lesson, Parameter, Plan, Preset, Story, Values, number
 from gpuviz.story.script import Script
-from gpuviz.story.values import number
 from gpuviz.traces.trace import LANES, Finding
 from gpuviz.words.language import grouped, tr, trn
 

@@ -10,9 +10,8 @@ import numpy as np
 from gpuviz.arch import Architecture, architecture
 from gpuviz.base.arrays import F64, I64
 from gpuviz.base.errors import InputError
-from gpuviz.course.matrix_products.swizzle.bits import BitRow, Bits
-from gpuviz.course.matrix_products.swizzle.pieces import Pieces
-from gpuviz.course.matrix_products.swizzle.swizzle import TMA, Swizzle
+from gpuviz.course.matrix_products.swizzle.layout import TMA, Swizzle
+from gpuviz.course.matrix_products.swizzle.pieces import BitRow, Bits, Pieces
 from gpuviz.course.matrix_products.swizzle.tile import LINE, Tile, placed, problem, tile_of
 from gpuviz.draw.ease import smooth
 from gpuviz.memory.bank_request import BankRequest, bank_requests
@@ -25,10 +24,9 @@ from gpuviz.panels.panel import Values as Picked
 from gpuviz.panels.picture import Picture
 from gpuviz.panels.table import Column, Table
 from gpuviz.run.run import Run
-from gpuviz.story.lesson import Choice, Lesson, Parameter, Plan, Preset, Story, Values
+from gpuviz.story.lesson import Choice, Lesson, Parameter, Plan, Preset, Story, Values, number
 from gpuviz.story.measured import time_figures, time_of
 from gpuviz.story.script import Script
-from gpuviz.story.values import number
 from gpuviz.traces.trace import LANES
 from gpuviz.words.language import english, grouped, tr, trn
 

@@ -10,10 +10,8 @@ import numpy as np
 
 from gpuviz.base.arrays import I64
 from gpuviz.base.errors import InputError
-from gpuviz.course.matrix_products.swizzle.layout import Layout
-from gpuviz.course.matrix_products.swizzle.swizzle import NONE, TMA, Swizzle
-from gpuviz.story.lesson import Values
-from gpuviz.story.values import number
+from gpuviz.course.matrix_products.swizzle.layout import NONE, TMA, Layout, Swizzle
+from gpuviz.story.lesson import Values, number
 from gpuviz.traces.trace import Trace
 from gpuviz.words.language import tr
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -18,6 +19,9 @@ from gpuviz.draw.marks import Boxes, Mark, Texts, Tip
 from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
 from gpuviz.panels.panel import Need, Panel
+from gpuviz.recordings.measurement import Placement
+from gpuviz.recordings.slots import slots_of
+from gpuviz.run.run import Run
 from gpuviz.traces.trace import LANES
 from gpuviz.words.language import grouped, tr
 
@@ -277,3 +281,81 @@ def _numbers(stage: Stage, rects: F32, words: list[str], ink: Rgba) -> Iterator[
     if fits.any():
         said = tuple(word for word, fit in zip(words, fits, strict=True) if fit)
         yield Texts(centers(rects)[fits], said, ink[fits], size, "center", bold=True)
+
+
+@dataclass(frozen=True, eq=False)
+class BlockPlacement:
+    """(B,) the multiprocessor and the slot in it of each block, when it came and when it left.
+
+    `unit` is what times are in: nanoseconds as noted, or turns where all blocks last alike. `badge`
+    and `sources` (wordings from the longest) say whose word it is; `measured` whether a GPU's.
+    """
+
+    sms: int
+    slots: int
+    sm: I64
+    slot: I64
+    start: F64
+    end: F64
+    measured: bool
+    badge: str
+    sources: tuple[str, ...]
+
+    @cached_property
+    def last(self) -> float:
+        """When the last block leaves."""
+        return float(self.end.max())
+
+    def resident(self, now: float) -> int:
+        """Blocks that are on the chip at a time."""
+        return int(((self.start <= now) & (now < self.end)).sum())
+
+    def left(self, now: float) -> int:
+        """Blocks that have left."""
+        return int((self.end <= now).sum())
+
+
+def placed_of(run: Run, resident: int, sms: int) -> BlockPlacement:
+    """Where the blocks of a run went; by the usual rule where nobody noted it.
+
+    `resident` blocks fit a multiprocessor, of which the rule knows `sms`.
+    """
+    found, blocks = run.measurement, run.trace.launch.blocks
+    noted = found.placement if found is not None else None
+    if found is None or noted is None or len(noted.block) != blocks:
+        return by_rule(blocks, resident, sms)
+    order = np.argsort(noted.block)
+    sm, start, end = (array[order] for array in (noted.sm, noted.start_ns, noted.end_ns))
+    number = np.searchsorted(np.unique(sm), sm)
+    count = max(found.device.multiprocessors, int(number.max()) + 1)
+    slot = slots_of(Placement(np.arange(blocks), number, start, end))
+    times = start.astype(np.float64), np.maximum(end, start + 1).astype(np.float64)
+    sources = (
+        tr("{device}, noting where and when blocks run: that takes time", device=found.gpu),
+        tr("{device}; to note where blocks run takes time", device=found.gpu),
+        found.gpu,
+    )
+    return BlockPlacement(
+        count, int(slot.max()) + 1, number, slot, *times, True, found.badge, sources
+    )
+
+
+def by_rule(blocks: int, resident: int, sms: int) -> BlockPlacement:
+    """Blocks dealt to multiprocessors in turn until all are full, then the next ones, all alike."""
+    number, room = np.arange(blocks), max(resident, 1)
+    turn = number // (sms * room)
+    return BlockPlacement(
+        sms,
+        room,
+        number % sms,
+        number // sms % room,
+        turn.astype(np.float64),
+        (turn + 1).astype(np.float64),
+        False,
+        tr("model"),
+        (
+            tr("dealt in turn, every block as long as the others: nobody has noted where they ran"),
+            tr("dealt in turn, all equally long: where they ran is not noted"),
+            tr("dealt in turn, all equally long"),
+        ),
+    )

@@ -9,18 +9,26 @@ import numpy as np
 from gpuviz.arch import Architecture, architecture
 from gpuviz.arch.occupancy import occupancy
 from gpuviz.base.arrays import I64
-from gpuviz.course.organisation.chip.block_placement import BlockPlacement, placed_of
-from gpuviz.course.organisation.chip.floor import DEPTHS, Chip
+from gpuviz.course.organisation.chip.floor import DEPTHS, BlockPlacement, Chip, placed_of
 from gpuviz.course.organisation.launch_attempt import A, B, C
 from gpuviz.panels.figures import Figure, FigureRow, TextLine
 from gpuviz.panels.layout import rows
 from gpuviz.panels.panel import Ink
 from gpuviz.panels.picture import Picture
 from gpuviz.run.run import Run
-from gpuviz.story.lesson import Choice, Lesson, Parameter, Plan, Preset, Story, Values, offered
+from gpuviz.story.lesson import (
+    Choice,
+    Lesson,
+    Parameter,
+    Plan,
+    Preset,
+    Story,
+    Values,
+    number,
+    offered,
+)
 from gpuviz.story.measured import time_figures, time_of
 from gpuviz.story.script import Act, Script
-from gpuviz.story.values import number
 from gpuviz.words.language import grouped, tr, trn
 
 _ROLE, _KERNEL, _ENTRY = "fma4", "fma4.cu", "fma4"

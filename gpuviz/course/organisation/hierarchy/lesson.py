@@ -7,15 +7,19 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from gpuviz.base.errors import InputError
-from gpuviz.course.organisation.hierarchy.block_to_warps import BlockToWarps, Threads, WarpFormation
-from gpuviz.course.organisation.hierarchy.grid_of_blocks import GridOfBlocks, SmAssignment
+from gpuviz.course.organisation.hierarchy.block_to_warps import (
+    BlockToWarps,
+    GridOfBlocks,
+    SmAssignment,
+    Threads,
+    WarpFormation,
+)
 from gpuviz.panels.figures import Figure, FigureRow, Provenance, published
 from gpuviz.panels.layout import columns, rows, spare
 from gpuviz.panels.picture import Picture
 from gpuviz.run.run import Run
-from gpuviz.story.lesson import Lesson, Parameter, Plan, Preset, Story, Values
+from gpuviz.story.lesson import Lesson, Parameter, Plan, Preset, Story, Values, number
 from gpuviz.story.script import Act, Script
-from gpuviz.story.values import number
 from gpuviz.traces.trace import LANES, Launch, size_of
 from gpuviz.words.language import tr, trn
 

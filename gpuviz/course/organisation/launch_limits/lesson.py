@@ -21,10 +21,19 @@ from gpuviz.panels.figures import Figure, FigureRow, Provenance
 from gpuviz.panels.layout import at_least, columns, rows, share, spare
 from gpuviz.panels.picture import Picture, longest
 from gpuviz.run.run import Run
-from gpuviz.story.lesson import Choice, Lesson, Parameter, Preset, Story, Value, Values, offered
+from gpuviz.story.lesson import (
+    Choice,
+    Lesson,
+    Parameter,
+    Preset,
+    Story,
+    Value,
+    Values,
+    number,
+    offered,
+)
 from gpuviz.story.measured import LaunchTime, time_of
 from gpuviz.story.script import Script
-from gpuviz.story.values import number
 from gpuviz.words.language import grouped, tr, trn
 
 _ASK, _ROW, _SENT, _COPIED, _CHECK, _HEARD, _END = 2.0, 0.45, 2.5, 3.0, 2.5, 4.0, 3.0  # seconds

@@ -10,9 +10,14 @@ import numpy as np
 from gpuviz.base.arrays import Bool
 from gpuviz.course.organisation.gates import Gates
 from gpuviz.course.organisation.launch_attempt import FMA, PUBLISHED, SET, Attempt, number_of
-from gpuviz.course.organisation.launch_limits.boxed import Box
-from gpuviz.course.organisation.launch_limits.calls import Call, Calls, LaneStrip
-from gpuviz.course.organisation.launch_limits.variables import Variables, Verdict
+from gpuviz.course.organisation.launch_limits.panels import (
+    Box,
+    Call,
+    Calls,
+    LaneStrip,
+    Variables,
+    Verdict,
+)
 from gpuviz.draw.ease import smooth
 from gpuviz.panels.figures import TextLine
 from gpuviz.panels.layout import Node, Part, rows, spare

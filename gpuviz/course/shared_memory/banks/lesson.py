@@ -3,26 +3,126 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
 
 from gpuviz.arch import Architecture, architecture
-from gpuviz.base.arrays import F64
+from gpuviz.base.arrays import F64, I64
 from gpuviz.base.errors import InputError
-from gpuviz.course.shared_memory.banks import stride_sweep
 from gpuviz.memory import strides
 from gpuviz.memory.bank_request import BankRequest, bank_requests
+from gpuviz.memory.banks import wavefronts
+from gpuviz.memory.strides import formula
 from gpuviz.memory.transaction_names import counted
 from gpuviz.panels.bank_board import with_board
 from gpuviz.panels.bank_map import BankMap
+from gpuviz.panels.count_boxes import CountBoxes
+from gpuviz.panels.figures import Figure, FigureRow, Provenance
+from gpuviz.panels.layout import Line, rows
 from gpuviz.panels.picture import Picture
 from gpuviz.run.run import Run
-from gpuviz.story.lesson import Choice, Lesson, Parameter, Plan, Preset, Story, Values, offered
+from gpuviz.story.lesson import (
+    Choice,
+    Lesson,
+    Parameter,
+    Plan,
+    Preset,
+    Story,
+    Values,
+    number,
+    offered,
+)
 from gpuviz.story.measured import time_figures, time_of
 from gpuviz.story.script import Act, Script
-from gpuviz.story.values import number
-from gpuviz.traces.trace import LANES
+from gpuviz.traces.trace import LANES, Trace
 from gpuviz.words.language import english, grouped, tr, trn
+
+
+@dataclass(frozen=True, eq=False)
+class Strides:
+    """Wavefronts of the load with (S,) `stride`; `ideal` ones without conflicts; and its line.
+
+    `formula` is what arithmetic says, with the stride as `s`, "" where no simple rule holds.
+    """
+
+    stride: I64
+    count: I64
+    ideal: I64
+    formula: str
+    line: int
+
+
+def strides_of(trace: Trace, arch: Architecture, first: int) -> Strides:
+    """What each block's load took; block b ran with stride `first` + b."""
+    loads = trace.of(space="shared", op="load", warp=0)
+    loads = loads.select(np.asarray(np.argsort(loads.block), np.int64))
+    did = trace.instructions[loads.instruction[0]]
+    active = np.ones_like(loads.address, dtype=bool)
+    cost = wavefronts(arch, loads.address, active, did.width)
+    return Strides(first + loads.block, cost.count, cost.ideal, formula(arch, did.width), did.line)
+
+
+def picture(table: Strides, filled: float, picked: int, padded: bool) -> Picture:
+    """The table with its first `filled` entries, the stride `picked` marked.
+
+    `padded`: strides are rows of so many elements.
+    """
+    return Picture(_sweep_title(table), _sentence(table, padded), _body(table, filled, picked))
+
+
+def _sweep_title(table: Strides) -> str:
+    """The rule that the table shows."""
+    if table.formula:
+        return tr("The rule: stride s takes {formula} wavefronts", formula=table.formula)
+    return tr("What every stride takes")
+
+
+def _sentence(table: Strides, padded: bool) -> str:
+    """What was run for the table."""
+    first, last = int(table.stride[0]), int(table.stride[-1])
+    if padded:
+        return tr(
+            "The same kernel with rows of {first} to {last} elements, one block for each: "
+            "an odd pitch is free.",
+            first=first,
+            last=last,
+        )
+    free = bool((table.count <= table.ideal)[table.stride % 2 == 1].all())
+    odd = tr("odd strides are free") if free else tr("see which strides are free")
+    return tr(
+        "The same kernel with stride {first} to {last}, one block for each: {odd}.",
+        first=first,
+        last=last,
+        odd=odd,
+    )
+
+
+def _body(table: Strides, filled: float, picked: int) -> Line:
+    """What every stride takes, the one being filled as an equation, and what was published."""
+    now = min(int(filled), len(table.stride) - 1)
+    stride, count = int(table.stride[now]), counted("wavefront", int(table.count[now]))
+    said = tr("stride {stride} takes {wavefronts}", stride=stride, wavefronts=count)
+    rule = f"{said} = {table.formula.replace('s', str(stride))}" if table.formula else said
+    ways = np.log2(np.maximum(table.count / np.maximum(table.ideal, 1), 1))
+    names = table.stride.tolist()
+    place = names.index(picked) if picked in names else -1
+    published = tr(
+        "{source}, 16 banks: stride 2 is 2-way, stride 8 is 8-way, odd strides are free",
+        source=tr("lecture slides on memory sharing and banks, G80"),
+    )
+    key = tr("in each box: stride, wavefronts below")
+    return rows(
+        CountBoxes(tuple(map(str, names)), table.count, ways / 5, filled, place),
+        FigureRow(
+            (
+                Figure(rule, bold=True, shorter=(said,)),
+                Figure(key, "muted", shorter=(tr("stride, wavefronts"),)),
+            )
+        ),
+        Provenance((published,), whole=True),
+    )
+
 
 _ROLE, _SWEEP, _KERNEL = "warp", "every stride", "banks.cu"
 _KINDS = {1: ("u8", 1), 2: ("u16", 1), 4: ("f32", 1), 8: ("f32", 2), 16: ("f32", 4)}
@@ -151,7 +251,7 @@ def narrate(values: Values, runs: Mapping[str, Run]) -> Story:
     load = next((r for r in reversed(requests) if not r.is_store), None)
     if load is None:
         raise InputError("the trace has no shared load of block 0; record block 0")
-    table = stride_sweep.strides_of(runs[_SWEEP].trace, arch, first) if count > 1 else None
+    table = strides_of(runs[_SWEEP].trace, arch, first) if count > 1 else None
     picked = number(values, "stride") if first == 1 else 32 + number(values, "padding")
 
     script, did = Script(_ROLE), load.instruction
@@ -171,7 +271,7 @@ def narrate(values: Values, runs: Mapping[str, Run]) -> Story:
     def at(t: float) -> Picture:
         if table is not None and t >= end.end:
             told, padded = sweep.counted(t, len(table.stride)), values["pattern"] == "column"
-            return stride_sweep.picture(table, told, picked, padded)
+            return picture(table, told, picked, padded)
         done, served = fill.counted(t, len(stores)), serve.counted(t, load.count)
         filled = _filled(load, stores, done)
         if t >= fill.end:
@@ -184,7 +284,7 @@ def narrate(values: Values, runs: Mapping[str, Run]) -> Story:
     return Story.of(script, at, _closed_form(values, arch), verdict)
 
 
-def _sweep_acts(script: Script, table: stride_sweep.Strides | None) -> Act:
+def _sweep_acts(script: Script, table: Strides | None) -> Act:
     """The table fills, and stays."""
     if table is None:
         return Act(script.end, script.end)

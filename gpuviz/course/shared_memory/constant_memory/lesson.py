@@ -23,10 +23,9 @@ from gpuviz.panels.plot import Curve, Plot, Upright
 from gpuviz.panels.table import Column, Table
 from gpuviz.panels.ticks import Ticks, TicksLine
 from gpuviz.run.run import Run
-from gpuviz.story.lesson import Lesson, Parameter, Plan, Preset, Story, Values
+from gpuviz.story.lesson import Lesson, Parameter, Plan, Preset, Story, Values, number
 from gpuviz.story.measured import LaunchTime, time_column, time_of
 from gpuviz.story.script import Script
-from gpuviz.story.values import number
 from gpuviz.traces.trace import LANES, Trace
 from gpuviz.words.language import grouped, tr, trn
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import groupby
 from math import ceil
@@ -10,7 +11,10 @@ import numpy as np
 
 from gpuviz.arch import Architecture, architecture
 from gpuviz.base.arrays import I64, U64
-from gpuviz.course.shared_memory.memory_spaces.word_boxes import WordBoxes
+from gpuviz.draw.layout import Rect, centers, grid
+from gpuviz.draw.marks import Boxes, Mark, Texts
+from gpuviz.draw.metrics import text_width
+from gpuviz.draw.stage import Stage
 from gpuviz.memory.coalescing import granularity
 from gpuviz.memory.counts import costs_of, requests_of
 from gpuviz.memory.local import interleaved
@@ -19,6 +23,7 @@ from gpuviz.memory.transaction_names import counted, noun_of
 from gpuviz.panels.cell_map import CellMap, Outline
 from gpuviz.panels.layout import Node, columns, first, rows, share
 from gpuviz.panels.listing import CodeListing, Listings
+from gpuviz.panels.panel import Need, Panel
 from gpuviz.panels.picture import Picture
 from gpuviz.panels.table import Column, Table
 from gpuviz.ptx.text.ir import Function, Module, Reg
@@ -27,6 +32,40 @@ from gpuviz.run.run import Run
 from gpuviz.story.measured import LaunchTime, badge_of, time_of
 from gpuviz.traces.trace import LANES, Requests, Trace, lane_mask
 from gpuviz.words.language import grouped, tr
+
+_TALL, _LOW = 40.0, 16.0  # most and least height of a box at scale 1
+_FEW = 4  # up to so many stand in one row
+
+
+@dataclass(frozen=True, eq=False)
+class WordBoxes(Panel):
+    """A box for each of the words; `short` ones stand in them where the others have no room."""
+
+    words: tuple[str, ...]
+    short: tuple[str, ...]
+
+    @property
+    def columns(self) -> int:
+        """Boxes in a row."""
+        return _FEW if len(self.words) <= _FEW else 2 * _FEW
+
+    def need(self, stage: Stage, width: float) -> Need:
+        """Rows of boxes."""
+        rows = -(-len(self.words) // self.columns) * stage.scale
+        return Need(rows * _TALL, rows * _LOW)
+
+    def draw(self, stage: Stage, area: Rect) -> Iterator[Mark]:
+        """The boxes from the top left."""
+        palette, size, count = stage.palette, stage.text(13), len(self.words)
+        rows = -(-count // self.columns)
+        tall = min(area.height / rows, _TALL * stage.scale)
+        room = area._replace(height=tall * rows - 4)
+        boxes = grid(room, rows, self.columns, 4.0)[:count]
+        fits = max(text_width(word, size) for word in self.words) <= boxes[0, 2] - 4
+        yield Boxes(boxes, palette.soft(palette.shared, 0.65), stroke=palette.shared, radius=3)
+        words = self.words if fits else self.short
+        yield Texts(centers(boxes), words, palette.ink, size, "center")
+
 
 _GAP, _LEAST = 0.6, 8.0  # letters: between parts of a picture; of a map of the array
 _ROWS = 5  # of the table

@@ -13,22 +13,23 @@ from gpuviz.course.shared_memory.memory_spaces.automatic_array import (
     cost_of,
     loading,
 )
-from gpuviz.course.shared_memory.memory_spaces.distances import (
+from gpuviz.course.shared_memory.memory_spaces.floor_plan import (
+    FloorPlan,
+    Place,
+    Trip,
     cache_far,
     cycles_of,
     far,
     source,
     way_of,
 )
-from gpuviz.course.shared_memory.memory_spaces.floor_plan import FloorPlan, Place, Trip
 from gpuviz.memory.transaction_names import counted, noun_of
 from gpuviz.panels.layout import first, rows, spare
 from gpuviz.panels.picture import Picture
 from gpuviz.panels.table import Column, Table
 from gpuviz.run.run import Run
-from gpuviz.story.lesson import Choice, Lesson, Parameter, Plan, Preset, Story, Values
+from gpuviz.story.lesson import Choice, Lesson, Parameter, Plan, Preset, Story, Values, number
 from gpuviz.story.script import Act, Script, StepKind
-from gpuviz.story.values import number
 from gpuviz.traces.trace import LANES, MemoryInstruction, Requests, Trace, size_of
 from gpuviz.words.language import grouped, tr
 

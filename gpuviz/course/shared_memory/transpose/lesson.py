@@ -20,10 +20,19 @@ from gpuviz.panels.panel import Ink
 from gpuviz.panels.picture import Picture, longest
 from gpuviz.panels.table import Column, Table
 from gpuviz.run.run import Run
-from gpuviz.story.lesson import Choice, Lesson, Parameter, Plan, Preset, Story, Values, offered
+from gpuviz.story.lesson import (
+    Choice,
+    Lesson,
+    Parameter,
+    Plan,
+    Preset,
+    Story,
+    Values,
+    number,
+    offered,
+)
 from gpuviz.story.measured import time_column, time_of
 from gpuviz.story.script import Act, Script, StepKind
-from gpuviz.story.values import number
 from gpuviz.words.language import grouped, tr
 
 _KERNEL = "transpose.cu"

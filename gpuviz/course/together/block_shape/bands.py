@@ -1,17 +1,27 @@
-"""A closer look at the times of block shapes: small blocks, and the bands at some widths."""
+"""A closer look at block shapes: first warps as cells, small blocks, bands at some widths."""
 
 from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
 from gpuviz.course.together.block_shape.atlas import MOST, Atlas, Quantity
 from gpuviz.draw.axis import linear
+from gpuviz.draw.heading import label
+from gpuviz.draw.layout import Rect, cell_size
+from gpuviz.draw.marks import Boxes, Mark
+from gpuviz.draw.matrix import Matrix
+from gpuviz.draw.stage import Stage
 from gpuviz.panels.figures import Provenance
 from gpuviz.panels.layout import Node, columns, first, rows, share, spare
 from gpuviz.panels.legend import Legend
+from gpuviz.panels.panel import Need, Panel
 from gpuviz.panels.plot import Curve, Plot, PointLabel, Points
 from gpuviz.panels.value_map import MapAxis, ValueMap
-from gpuviz.words.language import tr
+from gpuviz.traces.trace import LANES
+from gpuviz.words.language import tr, trn
 
 _SMALL = slice(3, 8)  # BX and BY from 4 to 8, as the lecture zooms in
 _BAND = 1.02  # times as fast as the faster neighbour
@@ -90,3 +100,36 @@ def words(atlas: Atlas) -> tuple[str, str]:
         most=f"{100 * (max(found.values()) - 1):.0f}",
     )
     return title, said
+
+
+@dataclass(frozen=True, eq=False)
+class FirstWarp(Panel):
+    """`columns` x `rows` threads of a block, those of its first warp in their lanes' colours."""
+
+    columns: int
+    rows: int
+    caption: str
+    idle: str
+    tip: Callable[[int], str]
+
+    def need(self, stage: Stage, width: float) -> Need:
+        """A narrow column."""
+        size = stage.text(14)
+        return Need(8 * size, 5 * size, 7 * size)
+
+    def draw(self, stage: Stage, area: Rect) -> Iterator[Mark]:
+        """Caption, cells, and how many warps that are."""
+        size, palette = stage.text(14), stage.palette
+        head, body = area.above(size * 1.5)
+        x, y = self.columns, self.rows
+        room = body._replace(height=body.height - size * 1.5)
+        pitch = max(cell_size(room, y, x, 0.0, 22 * stage.scale), 1.0)
+        cells, lanes = Matrix(body.x, body.y, y, x, pitch), min(x * y, LANES)
+        fill = np.broadcast_to(palette.cell, (x * y, 4)).copy()
+        fill[:lanes] = palette.lanes[:lanes]
+        yield label(head.x, head.y + size * 0.55, self.caption, palette.muted, size)
+        yield Boxes(cells.cells, fill, tip=self.tip)
+        if not stage.asks:
+            warps = -(-x * y // LANES)
+            said = self.idle or trn("{n} warp", "{n} warps", warps)
+            yield label(head.x, cells.area.bottom + size * 0.95, said, palette.muted, size)

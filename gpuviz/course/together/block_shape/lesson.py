@@ -19,11 +19,9 @@ from gpuviz.course.together.block_shape.atlas import (
     in_ms,
     most_apart,
 )
-from gpuviz.course.together.block_shape.bands import bands
+from gpuviz.course.together.block_shape.bands import FirstWarp, bands
 from gpuviz.course.together.block_shape.bands import words as words_of_bands
-from gpuviz.course.together.block_shape.first_warp import FirstWarp
-from gpuviz.course.together.block_shape.tables import BEST, DOCUMENT, TOP, published, top
-from gpuviz.course.together.block_shape.times import modelled
+from gpuviz.course.together.block_shape.tables import BEST, DOCUMENT, TOP, modelled, published, top
 from gpuviz.draw.axis import short
 from gpuviz.memory.request import Request, first_requests
 from gpuviz.panels.figures import Figure, FigureRow, Paragraph, Provenance
@@ -32,7 +30,7 @@ from gpuviz.panels.legend import Legend
 from gpuviz.panels.picture import Picture
 from gpuviz.panels.value_map import MapAxis, ValueMap
 from gpuviz.run.run import Run
-from gpuviz.story import values as of
+from gpuviz.story import lesson as of
 from gpuviz.story.lesson import Lesson, Parameter, Plan, Preset, Story, Values, offered
 from gpuviz.story.requests.acts import Pace, RequestAct, acts_of
 from gpuviz.story.script import Script, StepKind

@@ -15,22 +15,20 @@ from gpuviz.course.together.caches.window import STEPS, Corner, Window, window
 from gpuviz.draw.axis import linear
 from gpuviz.memory.counts import Count
 from gpuviz.panels.bar import Bar
-from gpuviz.panels.color_key import ColorKey, Key
 from gpuviz.panels.figures import Figure, FigureRow, Paragraph, Provenance
-from gpuviz.panels.grid import Grid, Note, Outline, Paint
-from gpuviz.panels.grids import Grids
+from gpuviz.panels.grid import Grid, Grids, Note, Outline, Paint
 from gpuviz.panels.layout import Node, columns, largest, rows, share, spare
+from gpuviz.panels.legend import ColorKey, Key
 from gpuviz.panels.panel import Ink
 from gpuviz.panels.picture import Picture, longest
 from gpuviz.panels.plot import Curve, Plot, Points, Upright
 from gpuviz.panels.shares import Share, Shares
 from gpuviz.panels.table import Column, Table
 from gpuviz.run.run import Run
-from gpuviz.story.lesson import Choice, Lesson, Parameter, Plan, Preset, Story, Values
+from gpuviz.story.lesson import Choice, Lesson, Parameter, Plan, Preset, Story, Values, number
 from gpuviz.story.load_traffic import FROM_L2
 from gpuviz.story.measured import time_column, time_of
 from gpuviz.story.script import Act, Script
-from gpuviz.story.values import number
 from gpuviz.timing.caches import LINE, Loads, loads_of, missed_by_size, served
 from gpuviz.timing.device import H200, KIB
 from gpuviz.timing.facts import Circumstances, l1_bytes

@@ -18,7 +18,7 @@ from gpuviz.panels.layout import rows
 from gpuviz.panels.picture import Picture
 from gpuviz.panels.table import Column, Table
 from gpuviz.run.run import Run
-from gpuviz.story import values as of
+from gpuviz.story import lesson as of
 from gpuviz.story.lesson import Choice, Lesson, Parameter, Plan, Preset, Story, Values, offered
 from gpuviz.story.measured import time_column
 from gpuviz.story.script import Act, Script, StepKind

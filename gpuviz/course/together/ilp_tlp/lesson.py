@@ -41,10 +41,10 @@ from gpuviz.story.lesson import (
     Story,
     Value,
     Values,
+    number,
     offered,
 )
 from gpuviz.story.script import Act, Script
-from gpuviz.story.values import number
 from gpuviz.words.language import grouped, tr, trn
 
 _KERNEL, _SWEEP = "latency.cu", "sweep"

@@ -18,10 +18,9 @@ from gpuviz.panels.plot import Plot, PointLabel
 from gpuviz.panels.table import Column, Table
 from gpuviz.panels.warp_timeline import WarpTimeline
 from gpuviz.run.run import Run
-from gpuviz.story.lesson import Lesson, Parameter, Plan, Preset, Story, Values, offered
+from gpuviz.story.lesson import Lesson, Parameter, Plan, Preset, Story, Values, number, offered
 from gpuviz.story.measured import badge_of, time_column, time_of
 from gpuviz.story.script import Act, Script
-from gpuviz.story.values import number
 from gpuviz.timing.device import H200
 from gpuviz.timing.sample import looked_at
 from gpuviz.words.language import duration, grouped, percent, tr, trn

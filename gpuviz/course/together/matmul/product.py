@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from gpuviz.base.arrays import F32
-from gpuviz.course.together.matmul.grid_part import Stretch, part_of, stretch
+from gpuviz.base.arrays import F32, I64
 from gpuviz.draw.heading import label
 from gpuviz.draw.layout import Rect, wrap
 from gpuviz.draw.marks import Mark
@@ -17,10 +16,13 @@ from gpuviz.draw.matrix import Matrix, indices, product
 from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
 from gpuviz.panels import grid
-from gpuviz.panels.grid import Grid
-from gpuviz.panels.grids import (
+from gpuviz.panels.grid import (
     LARGEST,
+    Grid,
+    Heat,
     MatricesLayout,
+    Note,
+    Outline,
     cells_of,
     drawn,
     extent,
@@ -29,6 +31,65 @@ from gpuviz.panels.grids import (
 )
 from gpuviz.panels.panel import Need, Panel
 from gpuviz.words.language import tr
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """Of `all` rows or columns, `count` from `first` on."""
+
+    first: int
+    count: int
+    all: int
+
+    @property
+    def whole(self) -> bool:
+        """Whether nothing is left out."""
+        return self.count == self.all
+
+
+def stretch(about: int, count: int, of: int) -> Stretch:
+    """The `count` (or all) of `of` rows that hold a row, beginning at a multiple of `count`."""
+    count = min(count, of)
+    return Stretch(min(about // count * count, of - count), count, of)
+
+
+def part_of(grid: Grid, rows: Stretch, columns: Stretch) -> Grid:
+    """The cells of some rows and columns, numbered anew; the note says of how many."""
+    if rows.whole and columns.whole:
+        return grid
+    row, column = (np.arange(s.first, s.first + s.count) for s in (rows, columns))
+    index = (row[:, None] * grid.columns + column).ravel()
+    numbers = np.full(grid.rows * grid.columns, -1)
+    numbers[index] = np.arange(len(index))
+
+    def kept(cells: I64) -> I64:
+        found = numbers[np.asarray(cells, np.int64)]
+        return np.asarray(found[found >= 0])
+
+    tip, heat = grid.tip, grid.heat
+    some, whole = (f"{a} × {b}" for a, b in ((rows.count, columns.count), (rows.all, columns.all)))
+    lines = (Outline(kept(o.cells), o.ink, o.width, o.pad) for o in grid.outlines)
+    return replace(
+        grid,
+        rows=rows.count,
+        columns=columns.count,
+        tip=None if tip is None else lambda cell: tip(int(index[cell])),
+        paints=tuple(
+            replace(
+                p,
+                cells=p.cells[index],
+                done=p.done[index] if isinstance(p.done, np.ndarray) else p.done,
+            )
+            for p in grid.paints
+        ),
+        heat=None if heat is None else Heat(heat.count[index], heat.most, heat.later[index]),
+        words=tuple(grid.words[i] for i in index.tolist()) if grid.words else (),
+        hatched=tuple(replace(h, cells=kept(h.cells)) for h in grid.hatched),
+        outlines=tuple(lines),
+        own=tuple(kept(np.array(grid.own, np.int64)).tolist()),
+        note=Note((tr("{some} of {all}", some=some, all=whole), tr("of {all}", all=whole))),
+    )
+
 
 _LEAST = 1.5  # pixels of a cell; smaller ones nobody sees
 _LARGE = 1.75  # letters of a cell beside which rows and columns are numbered

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gpuviz.story.lesson import Choice, Parameter, Plan, Preset, Values
-from gpuviz.story.values import number
+from gpuviz.story.lesson import Choice, Parameter, Plan, Preset, Values, number
 from gpuviz.words.language import tr
 
 KERNEL = "matmul.cu"

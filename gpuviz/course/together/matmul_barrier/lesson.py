@@ -9,18 +9,20 @@ from typing import Literal
 import numpy as np
 
 from gpuviz.course.together.matmul.block import LASTING
-from gpuviz.course.together.matmul.kernels import Kernel, kernel
 from gpuviz.course.together.matmul.product import Product
 from gpuviz.course.together.matmul.replay import Misread, Replay, TileReplay, Turn
 from gpuviz.course.together.matmul.results import at_real_size, summary
 from gpuviz.course.together.matmul.sizes import FILL, real, width
 from gpuviz.course.together.matmul.tips import lane_of, spaced
-from gpuviz.course.together.matmul_barrier.hazards import counted, report
 from gpuviz.course.together.matmul_barrier.interleaving import (
     KIND,
     SECONDS,
+    Kernel,
     bars_of,
     called,
+    counted,
+    kernel,
+    report,
     sentence,
     touched,
 )
@@ -33,9 +35,8 @@ from gpuviz.panels.shares import Share, Shares
 from gpuviz.panels.swimlanes import Bar, Swimlanes
 from gpuviz.panels.table import Column
 from gpuviz.run.run import Run
-from gpuviz.story.lesson import Choice, Lesson, Parameter, Plan, Preset, Story, Values
+from gpuviz.story.lesson import Choice, Lesson, Parameter, Plan, Preset, Story, Values, number
 from gpuviz.story.script import Script, pace
-from gpuviz.story.values import number
 from gpuviz.traces.trace import LANES
 from gpuviz.words.language import tr, trn
 

@@ -39,7 +39,7 @@ from gpuviz.course.together.matmul.sizes import (
 )
 from gpuviz.course.together.matmul.sizes import problem as no_such_thread
 from gpuviz.course.together.matmul.tips import number
-from gpuviz.panels.grids import Grids
+from gpuviz.panels.grid import Grids
 from gpuviz.panels.layout import Node, rows
 from gpuviz.panels.picture import Picture, longest
 from gpuviz.panels.table import Column

@@ -41,9 +41,9 @@ from gpuviz.panels.picture import Picture, longest
 from gpuviz.panels.shares import Share, Shares
 from gpuviz.run.run import Run
 from gpuviz.story.lesson import Choice, Lesson, Parameter, Plan, Story, Values
+from gpuviz.story.lesson import number as whole
 from gpuviz.story.measured import badge_of, time_of
 from gpuviz.story.script import Script, pace
-from gpuviz.story.values import number as whole
 from gpuviz.words.language import tr
 
 _DOCUMENT = "GPGPU programming, university course"

@@ -47,9 +47,8 @@ from gpuviz.panels.panel import Answer
 from gpuviz.panels.picture import Picture, longest
 from gpuviz.panels.table import Column, Table
 from gpuviz.run.run import Run
-from gpuviz.story.lesson import Choice, Lesson, Parameter, Plan, Story, Values
+from gpuviz.story.lesson import Choice, Lesson, Parameter, Plan, Story, Values, number
 from gpuviz.story.script import Script, pace
-from gpuviz.story.values import number
 from gpuviz.words.language import tr
 
 _DYNAMIC, _REAL = "matmul_dynamic.cu", 3.0  # seconds

@@ -31,13 +31,22 @@ from gpuviz.draw.ease import passed
 from gpuviz.panels.figures import Figure, FigureRow, Provenance
 from gpuviz.panels.layout import rows
 from gpuviz.panels.occupancy_cliffs import cliffs as cliffs_at
-from gpuviz.panels.occupancy_slots import slots_of, title_of
 from gpuviz.panels.panel import Ink
 from gpuviz.panels.picture import Picture
+from gpuviz.panels.slots import slots_of, title_of
 from gpuviz.run.run import Run
-from gpuviz.story.lesson import Choice, Lesson, Parameter, Plan, Preset, Story, Value, Values
+from gpuviz.story.lesson import (
+    Choice,
+    Lesson,
+    Parameter,
+    Plan,
+    Preset,
+    Story,
+    Value,
+    Values,
+    number,
+)
 from gpuviz.story.script import Act, Script
-from gpuviz.story.values import number
 from gpuviz.traces.trace import size_of
 from gpuviz.words.language import tr, trn
 

@@ -15,7 +15,7 @@ from gpuviz.panels.layout import rows
 from gpuviz.panels.picture import Picture
 from gpuviz.panels.table import Column, Table, bars
 from gpuviz.run.run import Run
-from gpuviz.story import values as of
+from gpuviz.story import lesson as of
 from gpuviz.story.lesson import Choice, Lesson, Parameter, Plan, Preset, Story, Values, offered
 from gpuviz.story.measured import LaunchTime, time_column, time_of
 from gpuviz.story.script import Script, StepKind

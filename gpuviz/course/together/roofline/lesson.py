@@ -18,10 +18,19 @@ from gpuviz.panels.roofline import Climb, Kernel, Roofline, rate, share, speed
 from gpuviz.panels.table import Column, Table
 from gpuviz.recordings.measurement import DeviceFacts
 from gpuviz.run.run import Run
-from gpuviz.story.lesson import Choice, Lesson, Parameter, Plan, Preset, Story, Values, offered
+from gpuviz.story.lesson import (
+    Choice,
+    Lesson,
+    Parameter,
+    Plan,
+    Preset,
+    Story,
+    Values,
+    number,
+    offered,
+)
 from gpuviz.story.measured import badge_of
 from gpuviz.story.script import Act, Script
-from gpuviz.story.values import number
 from gpuviz.words.language import grouped, tr
 
 _THREADS = 256

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from gpuviz.panels.color_key import ColorKey, Key
 from gpuviz.panels.layout import Node, first, rows
+from gpuviz.panels.legend import ColorKey, Key
 from gpuviz.panels.listing import CodeListing, Listings
 from gpuviz.panels.panel import Ink
 from gpuviz.panels.table import Column, Table

@@ -20,7 +20,7 @@ from gpuviz.panels.layout import Node, first, rows, share, spare
 from gpuviz.panels.picture import Picture, longest
 from gpuviz.panels.table import Column, Table, bars
 from gpuviz.run.run import Run
-from gpuviz.story import values as of
+from gpuviz.story import lesson as of
 from gpuviz.story.lesson import Choice, Lesson, Parameter, Plan, Preset, Story, Values, offered
 from gpuviz.story.measured import LaunchTime, badge_of, time_column, time_of
 from gpuviz.story.requests.acts import Pace, RequestAct, acts_of
