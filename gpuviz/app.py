@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from gpuviz.gpu.agreed import Agreed
     from gpuviz.gpu.client import Gpu
-    from gpuviz.lectures.keeping import Keep
     from gpuviz.lectures.lecture import Lecture
+    from gpuviz.lectures.writing import Keep
     from gpuviz.run.session import Library
     from gpuviz.story.lesson import Lesson, Values
     from gpuviz.story.perform import Performance

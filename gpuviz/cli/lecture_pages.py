@@ -16,8 +16,7 @@ from gpuviz.export.formats import PDF, format_of
 from gpuviz.export.save import save
 from gpuviz.files import writing as files
 from gpuviz.lectures.bundle import find, opened
-from gpuviz.lectures.notes import with_notes
-from gpuviz.lectures.pages import MissingPage, Page, pages
+from gpuviz.lectures.pages import MissingPage, Page, pages, with_notes
 from gpuviz.run.session import Session
 from gpuviz.views.provenance import Provenance
 from gpuviz.words import language

@@ -16,10 +16,10 @@ from gpuviz.gpu.client import Gpu
 from gpuviz.gpu.faults import NoDevice
 from gpuviz.lectures.bundle import find, opened, shipped, unpacked
 from gpuviz.lectures.bundle_contents import BundleContents, gather, write
-from gpuviz.lectures.keeping import in_file
 from gpuviz.lectures.lecture import Lecture
-from gpuviz.lectures.own_launches import plans_of
+from gpuviz.lectures.own_files import plans_of
 from gpuviz.lectures.translated import title_in
+from gpuviz.lectures.writing import in_file
 from gpuviz.recordings import recording
 from gpuviz.run.session import Library, Session
 from gpuviz.story.foreign import codes_of

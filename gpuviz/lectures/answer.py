@@ -4,11 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gpuviz.arch import architecture
 from gpuviz.base.errors import InputError
-from gpuviz.lectures.lecture import CONFLICTS, LIMITER, PHASES, TIME, Counted, Guess, Question
+from gpuviz.lectures.lecture import (
+    CONFLICTS,
+    LETTERS,
+    LIMITER,
+    PHASES,
+    TIME,
+    Counted,
+    Guess,
+    Question,
+)
 from gpuviz.memory.counts import by_name, count_of, parts
 from gpuviz.memory.derived import DERIVED
 from gpuviz.memory.units import SPACES, unit_of
@@ -17,7 +26,9 @@ from gpuviz.panels.resource_names import RESOURCES
 from gpuviz.recordings.measurement import Measurement
 from gpuviz.run.run import Run
 from gpuviz.story.compare import SIDES
+from gpuviz.story.exhibit import Exhibit
 from gpuviz.traces.trace import HANDOVERS
+from gpuviz.views.provenance import Provenance
 from gpuviz.words.language import grouped, tr, trn
 
 Runs = Mapping[str, Run]
@@ -280,3 +291,68 @@ def _figure(key: str, name: str, run: Run, found: Measurement | None) -> Figure:
         with suppress(KeyError):
             measured = _value(key, _readings(run, found))
     return Figure(label(key, sectors), name, predicted, measured, found)
+
+
+_RUN = (
+    *("lesson", "values", "arch", "level", "launch"),
+    *("compare_lesson", "compare_launch", "compare_values", "compare_arch"),
+)
+
+
+def same_run(one: Provenance | None, other: Provenance) -> bool:
+    """Whether two views are of the same launches."""
+    return all(getattr(one, name, None) == getattr(other, name) for name in _RUN)
+
+
+def told(question: Question, showing: Exhibit) -> str:
+    """The answer and its letter among the choices; InputError when no choice is right."""
+    try:
+        found = answer(question, showing.runs, {})
+    except (KeyError, InputError) as error:
+        raise InputError(str(error)) from None
+    return tr(
+        "The answer is {value} {unit}: choice {letter}.",
+        value=shown(found.value),
+        unit=found.unit,
+        letter=LETTERS[found.right % len(LETTERS)],
+    )
+
+
+def asked_anew(question: Question, runs: Runs, changed: str) -> Question:
+    """The question about what is `changed`, in words; the answer is one of its choices.
+
+    The text of the planned one may name what is no more so. Where no choice is right any more, the
+    nearest one gives way to the answer.
+
+    Raises
+    ------
+    InputError : there is no such run, or it makes no such request
+    """
+    run = runs[run_of(question.run, runs)]
+    if question.count == LIMITER:
+        return _limited(question, limiter_of(run), changed)
+    value, unit = answer_of(question, run)
+    ask = tr("And with {changed}? How many {unit}?", changed=changed, unit=unit)
+    choices = question.choices
+    if right_of(choices, value) is None:
+        choices = _with(choices, value)
+    return replace(question, ask=ask, choices=choices)
+
+
+def _limited(question: Question, limiter: str, changed: str) -> Question:
+    """What limits it now, among the choices."""
+    choices = question.choices
+    if limiter not in choices:
+        choices = (*choices[:-1], limiter)
+    ask = tr("And with {changed}: what limits it?", changed=changed)
+    return replace(question, ask=ask, choices=choices)
+
+
+def _with(choices: tuple[Guess, ...], value: float) -> tuple[Guess, ...]:
+    """The choices with one more, in place of the nearest; numbers in order, words behind them."""
+    numbers: list[int | float] = [one for one in choices if not isinstance(one, str)]
+    words = [one for one in choices if isinstance(one, str)]
+    if numbers:
+        numbers.remove(min(numbers, key=lambda one: abs(one - value)))
+    right = int(value) if value == int(value) else value
+    return (*sorted([*numbers, right]), *words)

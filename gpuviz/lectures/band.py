@@ -12,7 +12,7 @@ from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
 from gpuviz.lectures.answer import Answer, Figure, shown
 from gpuviz.lectures.hands import Hands
-from gpuviz.lectures.lecture import Guess
+from gpuviz.lectures.lecture import LETTERS, Guess
 from gpuviz.lectures.prediction import Prediction, line
 from gpuviz.results.badges import BADGES, caption
 from gpuviz.words.language import duration, tr
@@ -21,7 +21,6 @@ CHOICES, FIGURES, FOOT = 46.0, 34.0, 10.0  # heights at scale 1
 _REST = 0.3  # how much paler the right choice is where no hands were for it
 _SHARE = 0.58  # of the width for what can be guessed; the answer takes the rest
 _WORDS = 0.74  # where words are: no count of a GPU stands beside the answer
-LETTERS = "abcdefghij"  # A and B are the sides of a comparison
 _Number = tuple[str, str]  # as it is shown, and its badge
 
 

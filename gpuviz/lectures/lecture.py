@@ -18,6 +18,7 @@ SUFFIX = LECTURE
 TIME = "time"
 LIMITER = "limiter"  # asked for in place of a count
 PHASES = "phases"  # likewise
+LETTERS = "abcdefghij"  # of choices; A and B are the sides of a comparison
 CONFLICTS = "conflicts"  # wavefronts beyond the ideal
 Per = Literal["request", "launch"]
 Show = Literal["", "timeline"]

@@ -12,8 +12,8 @@ from gpuviz.draw.marks import Boxes, Frame, Mark
 from gpuviz.draw.palette import THEMES
 from gpuviz.draw.scaled import fitted
 from gpuviz.export.export import Painter
-from gpuviz.lectures.handout import THEME, drawn
 from gpuviz.lectures.lecture import Lecture, Slide
+from gpuviz.lectures.pages import THEME, drawn
 from gpuviz.run.run import Cancel, Progress
 from gpuviz.run.session import Library
 from gpuviz.words.language import tr

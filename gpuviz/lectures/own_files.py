@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from gpuviz.arguments import parse, renamed
-from gpuviz.base.errors import InputError
+from gpuviz.base.errors import Error, InputError
 from gpuviz.files.allowed_paths import Reach, whole_name
 from gpuviz.files.local import local
+from gpuviz.lectures.lecture import Lecture
 from gpuviz.story import traced
+from gpuviz.story.check import check_values
 from gpuviz.story.kernel_launch import launch_of
+from gpuviz.story.lesson import Plan
+from gpuviz.views.performed import lesson_for
 
 KERNEL, TRACE = "kernel", "trace"
 _KNOWN = (
@@ -149,3 +153,15 @@ def _there(file: Path, what: str) -> Path:
 def _seen(file: Path, folder: Path) -> str:
     """A file's name as seen from the folder, where it lies in there."""
     return (file.relative_to(folder) if file.is_relative_to(folder) else file).as_posix()
+
+
+def plans_of(lecture: Lecture) -> Iterator[Plan]:
+    """What the slides launch of such kernels; a slide that cannot be shown launches nothing."""
+    for slide in lecture.slides:
+        if slide.view is None or not slide.view.launch or traced.FILE in slide.view.launch:
+            continue
+        try:
+            lesson = lesson_for(slide.view)
+            yield from lesson.plan(check_values(lesson, slide.view.values))
+        except Error:
+            continue

@@ -6,20 +6,26 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
-from gpuviz.base.errors import InputError, failure_of
-from gpuviz.draw.marks import Frame
+from gpuviz.base.errors import Cancelled, InputError, failure_of
+from gpuviz.draw.heading import label
+from gpuviz.draw.layout import wrap
+from gpuviz.draw.marks import Frame, Mark
+from gpuviz.draw.palette import Palette
 from gpuviz.draw.stage import Stage
+from gpuviz.export.export import Painter
 from gpuviz.lectures.answer import answer, figures
 from gpuviz.lectures.cues import Cue, cues
 from gpuviz.lectures.lecture import Lecture, Slide
 from gpuviz.lectures.over_time import lesson_of
 from gpuviz.lectures.picture import SlideState, inked, letters
 from gpuviz.lectures.plot_beside import plot_of
+from gpuviz.run.run import Cancel, Progress
 from gpuviz.run.session import Library
 from gpuviz.story.lesson import Story
 from gpuviz.views.lesson_view import View
 from gpuviz.views.performed import timed, view_of
 from gpuviz.views.provenance import Provenance
+from gpuviz.words.language import tr
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,3 +113,56 @@ def _picture(shown: SlideState, cue: Cue) -> Callable[[float, Stage], Frame]:
 def _plain(name: str) -> str:
     """A name that every file system takes."""
     return " ".join(re.sub(r"[^\w.+ -]+", "", name).split())[:80].strip()
+
+
+THEME = "projector"  # dark on white
+
+
+def handout(
+    lecture: Lecture, library: Library, painter: Painter, progress: Progress, cancel: Cancel
+) -> bytes:
+    """A page for each click of the speaker; a slide that cannot be drawn says why on its page."""
+    frames: list[Frame] = []
+    for number, slide in enumerate(lecture.slides):
+        progress(number / len(lecture.slides))
+        for frame in drawn(lecture, slide, library):
+            if cancel():
+                raise Cancelled(lecture.title)
+            frames.append(frame)
+    return painter.pdf(frames, lecture.title)
+
+
+def drawn(lecture: Lecture, slide: Slide, library: Library) -> Iterator[Frame]:
+    """The pages of a slide; one that cannot be drawn says why."""
+    looks = Provenance("", {}, "sm_90", theme=THEME)
+    for page in pages(replace(lecture, slides=(slide,)), looks, library):
+        if not isinstance(page, MissingPage):
+            yield page.view.still
+        else:
+            told = Slide(slide.title or tr("This slide is missing"), words=page.why)
+            yield from drawn(lecture, told, library)
+
+
+_SHARE, _MARGIN = 0.5, 0.03  # height of the notes, of that of the picture; margin, of its width
+_LARGEST, _LEAST, _LINE = 26, 8, 1.45  # sizes of letters, and from one line to the next
+
+
+def with_notes(frame: Frame, notes: str, palette: Palette) -> Frame:
+    """The picture with notes below it; long ones are set smaller, until they fit."""
+    room, margin = frame.height * _SHARE, frame.width * _MARGIN
+    for size in range(_LARGEST, _LEAST - 1, -1):
+        lines = _lines(notes, frame.width - 2 * margin, size)
+        if (len(lines) + 1) * size * _LINE <= room:
+            break
+    marks: list[Mark] = [*frame.marks]
+    for number, line in enumerate(lines[: int(room / (size * _LINE)) - 1]):
+        y = frame.height + (number + 1) * size * _LINE
+        marks.append(label(margin, y, line, palette.ink, size))
+    return Frame(frame.width, frame.height + room, frame.ground, tuple(marks))
+
+
+def _lines(notes: str, width: float, size: float) -> list[str]:
+    """Paragraphs in lines; an empty one keeps them apart."""
+    return [
+        line for paragraph in notes.split("\n") for line in wrap(paragraph, width, size) or ("",)
+    ]

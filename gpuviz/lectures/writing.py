@@ -6,7 +6,7 @@ Of a slide that was changed, only the keys that differ are set anew.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -20,11 +20,13 @@ from gpuviz.base.errors import InputError
 from gpuviz.files import bounded
 from gpuviz.files import writing as files
 from gpuviz.files.allowed_paths import Reach
+from gpuviz.lectures.bundle import is_bundle, shipped
 from gpuviz.lectures.chunks import Chunk, ChunkError, loads
 from gpuviz.lectures.lecture import Lecture, Slide
 from gpuviz.lectures.own_files import files_of
-from gpuviz.lectures.reading import KEY, VERSION, Head, slide_in
+from gpuviz.lectures.reading import KEY, VERSION, Head, read, slide_in
 from gpuviz.lectures.slide_fields import plain_of
+from gpuviz.words.language import tr
 
 _LINE = 1 << 16  # bytes of a first line, at most
 _INLINE = ("values", "compare", "kernel", "beside")
@@ -149,3 +151,34 @@ def _made(value: Any) -> Item:
 def _number(value: Any) -> Any:
     """Whole seconds without a point."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+Change = Callable[[Slide], Slide]
+Changes = Mapping[int, Change]  # by the numbers of slides, from 0
+Keep = Callable[[Changes], str]  # writes changes down, and says where; InputError when it cannot
+
+
+def changed(lecture: Lecture, changes: Changes) -> Lecture:
+    """The lecture with other slides; InputError when one is not there."""
+    for at, how in changes.items():
+        lecture = lecture.change(at, how)
+    return lecture
+
+
+def in_file(path: Path, agreed: frozenset[Path] = frozenset()) -> Keep:
+    """Keeps them in the lecture's file, as that is by then.
+
+    Raises
+    ------
+    InputError : it is a bundle, ships with gpuviz, or cannot be written
+    """
+
+    def keep(changes: Changes) -> str:
+        if path in shipped() or is_bundle(path):
+            raise InputError(
+                f"{path.name} cannot keep it: open the lecture in the window, and save it there"
+            )
+        write(changed(read(path, agreed), changes), path)
+        return tr("kept in {name}", name=path.name)
+
+    return keep

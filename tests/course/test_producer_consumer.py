@@ -23,8 +23,7 @@ from gpuviz.course.matrix_products.producer_consumer.stages import (
 from gpuviz.draw.marks import Texts
 from gpuviz.draw.palette import DARK
 from gpuviz.draw.stage import Stage
-from gpuviz.lectures.answer import answer
-from gpuviz.lectures.ask_anew import asked_anew
+from gpuviz.lectures.answer import answer, asked_anew
 from gpuviz.lectures.desk_question import desk_question
 from gpuviz.run.explained import explain
 from gpuviz.story.lesson import Story

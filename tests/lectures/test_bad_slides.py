@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gpuviz.lectures.handout import handout
-from gpuviz.lectures.pages import MissingPage, pages
+from gpuviz.lectures.pages import MissingPage, handout, pages
 from gpuviz.lectures.reading import parse, read
 from gpuviz.lectures.writing import text_of
 from gpuviz.run.session import shipped

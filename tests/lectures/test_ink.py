@@ -15,10 +15,10 @@ from gpuviz.draw.stage import Stage
 from gpuviz.export.svg_marks import elements
 from gpuviz.lectures.cues import Cue
 from gpuviz.lectures.ink import Ink, Stroke, ink_of, plain_ink, simplified
-from gpuviz.lectures.keeping import in_file
 from gpuviz.lectures.lecture import Slide
 from gpuviz.lectures.picture import SlideState, inked
 from gpuviz.lectures.reading import parse, read
+from gpuviz.lectures.writing import in_file
 
 LIGHT = THEMES["light"]
 INK = Ink(

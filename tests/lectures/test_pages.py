@@ -15,7 +15,7 @@ from gpuviz.draw.metrics import text_width
 from gpuviz.draw.palette import THEMES
 from gpuviz.draw.stage import Stage
 from gpuviz.export.reading import read
-from gpuviz.lectures.notes import with_notes
+from gpuviz.lectures.pages import with_notes
 from gpuviz.views.performed import lesson_for
 from tests.export.pictures import program, run
 

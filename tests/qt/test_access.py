@@ -24,7 +24,7 @@ from pytestqt.qtbot import QtBot
 from gpuviz.qt.commands.actions import COMMANDS
 from gpuviz.qt.commands.keys_dialog import KeysDialog
 from gpuviz.qt.commands.palette_dialog import PaletteDialog
-from gpuviz.qt.lecture.questions import unsaved_box
+from gpuviz.qt.lecture.save_commands import unsaved_box
 from gpuviz.qt.lecture.slide_dialog import SlideDialog
 from gpuviz.qt.lecture.slide_words_dialog import SlideWordsDialog
 from gpuviz.qt.playing.words_dialog import WordsDialog

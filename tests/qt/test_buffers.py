@@ -9,8 +9,7 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from gpuviz.qt.code.buffers_model import COLUMNS, STATE_ROLE
-from gpuviz.qt.code.buffers_view import BuffersView
+from gpuviz.qt.code.buffers_view import COLUMNS, STATE_ROLE, BuffersView
 from gpuviz.qt.code.source import BUFFERS
 from gpuviz.qt.window.window import Window
 

@@ -18,9 +18,9 @@ from gpuviz.draw.stage import Stage
 from gpuviz.lectures import band
 from gpuviz.lectures.answer import Answer
 from gpuviz.lectures.hands import Hands
-from gpuviz.lectures.keeping import in_file
 from gpuviz.lectures.picture import line_of
 from gpuviz.lectures.reading import read
+from gpuviz.lectures.writing import in_file
 from gpuviz.qt.presenter.presentation import Presentation
 from gpuviz.story.perform import perform
 from gpuviz.story.sources import Sources

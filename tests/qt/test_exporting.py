@@ -26,8 +26,7 @@ from gpuviz.export import video
 from gpuviz.export.reading import read, read_content
 from gpuviz.gpu.client import Gpu
 from gpuviz.qt.export import file_dialogs
-from gpuviz.qt.export.film_dialog import FilmDialog
-from gpuviz.qt.export.still_dialog import StillDialog
+from gpuviz.qt.export.picture_dialogs import FilmDialog, StillDialog
 from gpuviz.qt.painting.qt_painter import QtPainter
 from gpuviz.qt.window.window import Window
 from gpuviz.story.sources import Sources

@@ -13,8 +13,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
-from gpuviz.lectures.keeping import in_file
 from gpuviz.lectures.reading import read
+from gpuviz.lectures.writing import in_file
 from gpuviz.qt.presenter.presentation import Presentation
 from gpuviz.story.perform import perform
 from gpuviz.story.sources import Sources

@@ -13,7 +13,7 @@ from pytestqt.qtbot import QtBot
 from gpuviz.compile import nvrtc
 from gpuviz.files import writing as files
 from gpuviz.qt.code.editor import Editor
-from gpuviz.qt.kernels import file_questions
+from gpuviz.qt.kernels import source_editing
 from gpuviz.qt.window.window import Window
 from gpuviz.story.kernel_launch import KernelLaunch
 from gpuviz.story.own_kernel.story import lesson_of
@@ -38,7 +38,7 @@ def perform() -> FakePerform:
 @pytest.fixture(autouse=True)
 def nobody_asks(monkeypatch: pytest.MonkeyPatch) -> None:
     """What a test leaves behind is given up."""
-    monkeypatch.setattr(file_questions, "unsaved", lambda window, path: "discard")
+    monkeypatch.setattr(source_editing, "unsaved", lambda window, path: "discard")
 
 
 @pytest.fixture

@@ -10,8 +10,8 @@ from pytestqt.qtbot import QtBot
 
 from gpuviz.gpu.client import Gpu
 from gpuviz.lectures.bundle import find
-from gpuviz.lectures.keeping import in_file
 from gpuviz.lectures.reading import read
+from gpuviz.lectures.writing import in_file
 from gpuviz.qt.look.fonts import load_fonts
 from gpuviz.qt.presenter.presentation import Presentation
 from gpuviz.story.perform import perform

@@ -350,3 +350,17 @@ def keep_arrows(widget: QWidget) -> None:
 def keep_space(widget: QWidget) -> None:
     """Space presses this control while it has the focus."""
     widget.installEventFilter(KeepKeys((Qt.Key.Key_Space,), widget))
+
+
+def ask(dialog: QDialog) -> None:
+    """Open a dialog; what it signals tells the answer."""
+    dialog.finished.connect(dialog.deleteLater)
+    dialog.open()
+
+
+def answer(dialog: QDialog) -> int:
+    """Open a dialog and wait for the answer, which is what its `exec` returns."""
+    try:
+        return dialog.exec()
+    finally:
+        dialog.deleteLater()

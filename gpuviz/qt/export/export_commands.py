@@ -24,10 +24,8 @@ from gpuviz.qt.commands.actions import Actions
 from gpuviz.qt.counts.counts import Counts
 from gpuviz.qt.counts.counts_model import as_table
 from gpuviz.qt.export import file_dialogs
-from gpuviz.qt.export.clipboard import clip
-from gpuviz.qt.export.export_queue import ExportQueue, ExportResult, Task
-from gpuviz.qt.export.film_dialog import FilmDialog
-from gpuviz.qt.export.still_dialog import StillDialog
+from gpuviz.qt.export.export_queue import ExportQueue, ExportResult, Task, clip
+from gpuviz.qt.export.picture_dialogs import FilmDialog, StillDialog
 from gpuviz.qt.history.settings import Settings
 from gpuviz.qt.look.theme import Theme
 from gpuviz.qt.painting.qt_painter import QtPainter, rgba

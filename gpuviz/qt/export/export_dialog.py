@@ -4,27 +4,145 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from PySide6.QtCore import Qt, QTimer
-from PySide6.QtGui import QShowEvent
+from PySide6.QtCore import QPoint, QRect, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QColor, QImage, QPainter, QPaintEvent, QPixmap, QShowEvent
 from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
     QFormLayout,
     QHBoxLayout,
+    QSizePolicy,
     QVBoxLayout,
     QWidget,
 )
 
 from gpuviz.base.errors import failure_of
 from gpuviz.export.formats import Holds, holding
-from gpuviz.export.settings import THEME_CHOICES
+from gpuviz.export.settings import CUSTOM, SHOWN, SIZES, THEME_CHOICES
 from gpuviz.qt.controls.controls import Combo, Switch, answers, keep_arrows, keep_space, label
+from gpuviz.qt.controls.spin import Spin
 from gpuviz.qt.controls.tab_order import tab_as_laid_out
-from gpuviz.qt.export.preview import Preview
-from gpuviz.qt.export.size_choice import SizeChoice
 from gpuviz.qt.look.theme import Theme
+from gpuviz.qt.painting.raster import to_image
 from gpuviz.views.lesson_view import View
+from gpuviz.views.performed import LARGEST, SMALLEST
 from gpuviz.words.language import tr
+
+
+class SizeChoice(QWidget):
+    """A list, and two numbers below it when the size is custom. `changed` when the user chose."""
+
+    changed = Signal()
+
+    def __init__(self, theme: Theme, shown: tuple[int, int]) -> None:
+        super().__init__()
+        self.names = Combo(tr("Size"), theme)
+        for name in SIZES:
+            self.names.addItem(_words(name, shown), name)
+        for keep in (keep_space, keep_arrows):
+            keep(self.names)
+        self.width_ = _number(tr("Width in pixels"), SMALLEST[0], theme)
+        self.height_ = _number(tr("Height in pixels"), SMALLEST[1], theme)
+        self._custom = QWidget()
+        row = QHBoxLayout(self._custom)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(6)
+        for widget in (self.width_, label("×"), self.height_):
+            row.addWidget(widget)
+        row.addStretch(1)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(6)
+        column.addWidget(self.names)
+        column.addWidget(self._custom)
+        self.names.currentIndexChanged.connect(self._choose)
+        for number in (self.width_, self.height_):
+            number.valueChanged.connect(lambda value: self.changed.emit())
+        self._choose()
+
+    @property
+    def name(self) -> str:
+        """One of `SIZES`."""
+        return str(self.names.currentData())
+
+    @property
+    def custom(self) -> tuple[int, int]:
+        """The two numbers, whether they count or not."""
+        return self.width_.value(), self.height_.value()
+
+    def show_size(self, name: str, width: int, height: int) -> None:
+        """Show a choice."""
+        self.width_.setValue(width)
+        self.height_.setValue(height)
+        self.names.setCurrentIndex(self.names.findData(name))
+
+    def _choose(self, *_: object) -> None:
+        self._custom.setVisible(self.name == CUSTOM)
+        self.changed.emit()
+
+
+def _words(name: str, shown: tuple[int, int]) -> str:
+    if name == SHOWN:
+        return tr("as shown: {width} × {height}", width=shown[0], height=shown[1])
+    return tr("custom") if name == CUSTOM else name.replace("x", " × ")
+
+
+def _number(name: str, least: int, theme: Theme) -> Spin:
+    made = Spin(theme, len(str(LARGEST)))
+    made.setRange(least, LARGEST)
+    made.setAccessibleName(name)
+    return made
+
+
+SIZE = QSize(448, 280)
+_CHECK = 8  # pixels of a square that shows through
+
+
+class Preview(QWidget):
+    """Shows the still of a view, drawn by the code that writes it, as small as it has to be."""
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._theme = theme
+        self.image = QImage()
+        self.setAccessibleName(tr("Preview"))
+        self.setFixedSize(SIZE)
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+
+    def show_view(self, view: View, transparent: bool = False) -> None:
+        """Draw another picture."""
+        made, ratio = view.provenance, self.devicePixelRatioF()
+        share = min(SIZE.width() / made.width, SIZE.height() / made.height)
+        self.image = to_image(view.frame(made.time, transparent), share * ratio)
+        self.image.setDevicePixelRatio(ratio)
+        self.setAccessibleDescription(f"{view.story.title}, {made.width} × {made.height}")
+        self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """The picture in the middle; where it is clear a chequered ground shows."""
+        painter, look = QPainter(self), self._theme.look
+        size = self.image.deviceIndependentSize().toSize()
+        place = QRect(
+            QPoint((self.width() - size.width()) // 2, (self.height() - size.height()) // 2), size
+        )
+        if self.image.hasAlphaChannel():
+            squares = look.color("panel"), look.blend("panel", "border", 0.5)
+            painter.drawTiledPixmap(place, _chequered(*squares))
+        painter.drawImage(place.topLeft(), self.image)
+        painter.setPen(look.color("border"))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.drawRect(place.adjusted(0, 0, -1, -1))
+
+
+def _chequered(light: QColor, dark: QColor) -> QPixmap:
+    sheet = QPixmap(2 * _CHECK, 2 * _CHECK)
+    sheet.fill(light)
+    painter = QPainter(sheet)
+    for at in (0, _CHECK):
+        painter.fillRect(at, at, _CHECK, _CHECK, dark)
+    painter.end()
+    return sheet
+
 
 DRAW_MS = 40  # what is chosen in a hurry is drawn once
 

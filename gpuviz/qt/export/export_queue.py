@@ -4,16 +4,50 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
 
-from PySide6.QtCore import QObject, Signal
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtCore import QByteArray, QMimeData, QObject, Signal
+from PySide6.QtGui import QGuiApplication, QImage
 
 from gpuviz.base.errors import failure_of
-from gpuviz.qt.export.clipboard import Clip
+from gpuviz.export.export import Export, Options
+from gpuviz.export.formats import PNG, SVG
 from gpuviz.qt.export.file_dialogs import shortened
+from gpuviz.qt.painting.qt_painter import QtPainter
 from gpuviz.qt.running.activity import Activity, Work
+from gpuviz.views.lesson_view import View
 from gpuviz.words.language import tr, trn
+
+
+@dataclass(frozen=True, eq=False)
+class Clip:
+    """A picture as other programs take it from the clipboard: image, PNG file and SVG."""
+
+    image: QImage
+    png: bytes
+    svg: bytes
+
+    def mime(self) -> QMimeData:
+        """For the clipboard, which wants it made in the GUI's thread."""
+        data = QMimeData()
+        data.setImageData(self.image)
+        data.setData(PNG.mime, QByteArray(self.png))
+        data.setData(SVG.mime, QByteArray(self.svg))
+        return data
+
+    def is_in(self, data: QMimeData) -> bool:
+        """Whether this is what is on the clipboard."""
+        return bytes(data.data(PNG.mime).data()) == self.png
+
+
+def clip(view: View, options: Options) -> Clip:
+    """The picture in every form, in any thread."""
+    PNG.check(view.provenance, options)
+    export, png, svg = Export(view, options, QtPainter()), BytesIO(), BytesIO()
+    PNG.write(export, png)
+    SVG.write(Export(view), svg)
+    return Clip(QImage.fromData(QByteArray(png.getvalue())), png.getvalue(), svg.getvalue())
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 
 from gpuviz.export.formats import FORMATS
 from gpuviz.files.suffixes import KERNELS, OPENED
-from gpuviz.qt.controls.asking import answer
+from gpuviz.qt.controls.controls import answer
 from gpuviz.words.language import tr
 
 LONGEST = 44  # letters of a file name that is read in passing

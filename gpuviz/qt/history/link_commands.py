@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QWidget
 
 from gpuviz.base.errors import InputError
 from gpuviz.qt.commands.actions import Command
-from gpuviz.qt.controls.asking import ask
+from gpuviz.qt.controls.controls import ask
 from gpuviz.qt.look.theme import Theme
 from gpuviz.qt.running.viewing import Viewing
 from gpuviz.views.check_record import check_file

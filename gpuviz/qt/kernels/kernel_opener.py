@@ -16,7 +16,7 @@ from gpuviz.compile import HostLaunch, Program, compile_arch, load_program, writ
 from gpuviz.files import bounded
 from gpuviz.launch.settings import Settings, load
 from gpuviz.launch.signature import taken_by
-from gpuviz.qt.controls.asking import ask
+from gpuviz.qt.controls.controls import ask
 from gpuviz.qt.look.theme import Theme
 from gpuviz.story.kernel_launch import keep
 from gpuviz.story.own_kernel.story import lesson_of

@@ -8,7 +8,7 @@ from PySide6.QtCore import QObject, QPoint, Qt
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QInputDialog, QMenu, QWidget
 
-from gpuviz.qt.controls.asking import ask
+from gpuviz.qt.controls.controls import ask
 from gpuviz.words.language import tr
 
 if TYPE_CHECKING:

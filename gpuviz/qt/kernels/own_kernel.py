@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from gpuviz.qt.kernels.drafts import Drafts
-    from gpuviz.qt.kernels.launch_panel import LaunchPanel
+    from gpuviz.qt.kernels.launch_fields import LaunchPanel
     from gpuviz.qt.running.core import Core
     from gpuviz.story.exhibit import Exhibit
     from gpuviz.story.lesson import Lesson

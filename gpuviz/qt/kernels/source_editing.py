@@ -5,18 +5,146 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QFileSystemWatcher, QObject, QTimer, Signal
-from PySide6.QtWidgets import QWidget
+from PySide6.QtCore import QFileSystemWatcher, QObject, Qt, QTimer, Signal
+from PySide6.QtWidgets import QMessageBox, QWidget
 
 from gpuviz.base.errors import InputError
-from gpuviz.compile import CompileError
+from gpuviz.compile import CompileError, compile_arch
+from gpuviz.compile.marked_lines import marked_lines
 from gpuviz.qt.code.source import Source
-from gpuviz.qt.kernels import file_questions
+from gpuviz.qt.controls.controls import answer
+from gpuviz.qt.kernels.background_compiler import BackgroundCompiler, Build, BuildRequest
 from gpuviz.qt.kernels.drafts import Drafts
-from gpuviz.qt.kernels.mending import SourceRepair
-from gpuviz.qt.kernels.own_kernel import OwnKernel
+from gpuviz.qt.kernels.kernel_opener import kept
+from gpuviz.qt.kernels.own_kernel import SOURCE_MS, OwnKernel
+from gpuviz.story.kernel_launch import FOLDER
 from gpuviz.words.language import tr
+
+if TYPE_CHECKING:
+    from gpuviz.qt.code.source import Source
+    from gpuviz.qt.kernels.drafts import Drafts
+
+
+class SourceRepair(QObject):
+    """`path` is the file that is being mended, None while there is none.
+
+    Signals
+    -------
+    mended : `Build`, of the text as it stands in the editor
+    """
+
+    mended = Signal(object)
+
+    def __init__(self, drafts: Drafts, source: Source, parent: QObject) -> None:
+        super().__init__(parent)
+        self._drafts, self._source = drafts, source
+        self._arch = ""
+        self.path: Path | None = None
+        self.compiling = BackgroundCompiler(self)
+        self.compiling.built.connect(self._take)
+        self.compiling.failed.connect(self._fail)
+        self._soon = QTimer(self)
+        self._soon.setSingleShot(True)
+        self._soon.setInterval(SOURCE_MS)
+        self._soon.timeout.connect(self._compile)
+
+    def begin(self, path: Path, arch: str, error: CompileError) -> None:
+        """Have the source of a file edited, with the errors in it; InputError when it is gone."""
+        text = self._drafts.open(path)
+        marked = marked_lines(error, path.name)
+        self.path, self._arch = path, compile_arch(arch)
+        self._source.show_error(path.name, text, marked)
+        editor = self._source.editor
+        editor.edit(text)
+        editor.show_errors(marked)
+        editor.go_to(min(marked, default=1))
+
+    def edit(self, text: str) -> None:
+        """The text was changed by the user."""
+        if self.path is not None:
+            self._drafts.write(self.path, text)
+            self._soon.start()
+
+    def stop(self) -> None:
+        """Something else is shown."""
+        self.path = None
+        self._soon.stop()
+        self.compiling.cancel()
+
+    def _compile(self) -> None:
+        if self.path is not None:
+            settings = kept(self.path)
+            folders = (f"{FOLDER}{folder}" for folder in settings.include)
+            how = tuple(settings.macros.items()), (*settings.options, *folders)
+            self.compiling.ask(
+                BuildRequest(self.path, self._drafts.text(self.path), self._arch, *how)
+            )
+
+    def _take(self, built: Build) -> None:
+        if self.path is None or self._soon.isActive():
+            return
+        lost = marked_lines(built.program, self.path.name)
+        self._source.editor.show_errors(lost)
+        if built.program.kernels:
+            self.mended.emit(built)
+
+    def _fail(self, building: BuildRequest, error: Exception) -> None:
+        if self.path is not None and not self._soon.isActive():
+            self._source.editor.show_errors(marked_lines(error, self.path.name))
+
+
+_KINDS = QMessageBox.StandardButton
+
+
+def unsaved_box(window: QWidget, path: Path) -> QMessageBox:
+    """Asks what becomes of changes that are not saved."""
+    words = {
+        _KINDS.Save: tr("Save"),
+        _KINDS.Discard: tr("Do not save"),
+        _KINDS.Cancel: tr("Cancel"),
+    }
+    return _box(window, tr("Save the changes of {file}?", file=path.name), "", words)
+
+
+def both_box(window: QWidget, path: Path) -> QMessageBox:
+    """Asks whose text goes on: another program has changed the file, too."""
+    words = {
+        _KINDS.Yes: tr("Keep mine"),
+        _KINDS.No: tr("Take the file's"),
+        _KINDS.Cancel: tr("Decide later"),
+    }
+    asked = tr("{file} was changed here and by another program", file=path.name)
+    more = tr("The one that you do not choose is kept in a file beside it.")
+    return _box(window, asked, more, words)
+
+
+def unsaved(window: QWidget, path: Path) -> str:
+    """What becomes of changes that are not saved: "save", "discard" or "cancel"."""
+    said = {_KINDS.Save: "save", _KINDS.Discard: "discard"}
+    return said.get(_KINDS(answer(unsaved_box(window, path))), "cancel")
+
+
+def both(window: QWidget, path: Path) -> str:
+    """Whose text goes on: "mine", "theirs" or "cancel"."""
+    said = {_KINDS.Yes: "mine", _KINDS.No: "theirs"}
+    return said.get(_KINDS(answer(both_box(window, path))), "cancel")
+
+
+def _box(
+    window: QWidget, asked: str, more: str, words: Mapping[QMessageBox.StandardButton, str]
+) -> QMessageBox:
+    kinds = _KINDS.NoButton
+    for kind in words:
+        kinds |= kind
+    box = QMessageBox(QMessageBox.Icon.Question, "gpuviz", asked, kinds, window)
+    box.setTextFormat(Qt.TextFormat.PlainText)
+    box.setInformativeText(more)
+    for kind, text in words.items():
+        box.button(kind).setText(text)
+    return box
+
 
 SETTLED_MS = 150  # programs write a file in several steps
 
@@ -38,8 +166,8 @@ class SourceEditing(QObject):
         self._own, self._drafts, self._source, self._window = own, drafts, source, window
         self._editor = source.editor
         self._asking = False
-        self.ask_unsaved: Callable[[Path], str] = lambda path: file_questions.unsaved(window, path)
-        self.ask_both: Callable[[Path], str] = lambda path: file_questions.both(window, path)
+        self.ask_unsaved: Callable[[Path], str] = lambda path: unsaved(window, path)
+        self.ask_both: Callable[[Path], str] = lambda path: both(window, path)
         self._watcher = QFileSystemWatcher(self)
         self._settled = QTimer(self)
         self._settled.setSingleShot(True)

@@ -15,8 +15,8 @@ from gpuviz.base.errors import Error, Failure, failure_of
 from gpuviz.lectures import bundle
 from gpuviz.lectures.translated import title_in
 from gpuviz.qt.commands.actions import Actions, Command
-from gpuviz.qt.controls.asking import answer
-from gpuviz.qt.lecture import questions
+from gpuviz.qt.controls.controls import answer
+from gpuviz.qt.lecture import save_commands
 from gpuviz.qt.lecture.document import Document
 from gpuviz.qt.lecture.packer import Packer
 from gpuviz.qt.lecture.pane import LecturePane
@@ -66,7 +66,7 @@ class OpenLecture(QObject):
         self._viewing, self._director, self._actions = viewing, core.director, actions
         self._theme = core.theme
         self._window = window
-        self.ask_which: Callable[[], Path | None] = partial(questions.path_to_open, window)
+        self.ask_which: Callable[[], Path | None] = partial(save_commands.path_to_open, window)
         self.ask_reading: Callable[[str, tuple[Path, ...]], bool] = self._ask_reading
         self.unrecorded: Callable[[], AbstractContextManager[None]] = nullcontext
         self.document = Document(core.session, self)

@@ -7,17 +7,69 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Signal
-from PySide6.QtWidgets import QWidget
+from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
 
 from gpuviz.base.errors import Error, Failure, InputError, failure_of
+from gpuviz.export.formats import PDF
 from gpuviz.lectures.lecture import SUFFIX, Lecture
+from gpuviz.lectures.notes_pages import notes_pages
+from gpuviz.lectures.pages import handout
 from gpuviz.qt.commands.actions import Actions
-from gpuviz.qt.controls.asking import answer
-from gpuviz.qt.lecture import questions
+from gpuviz.qt.controls.controls import answer
+from gpuviz.qt.export.export_commands import ExportCommands
 from gpuviz.qt.lecture.document import Document
 from gpuviz.qt.lecture.packer import Packer
+from gpuviz.qt.painting.qt_painter import QtPainter
 from gpuviz.words.language import percent, tr
+
+_KINDS = QMessageBox.StandardButton
+
+
+def path_to_open(window: QWidget) -> Path | None:
+    """The file of a lecture."""
+    told, _ = QFileDialog.getOpenFileName(window, tr("Open lecture"), "", _kinds())
+    return Path(told) if told else None
+
+
+def path_to_save(window: QWidget, path: Path | None, title: str) -> Path | None:
+    """The file to write a lecture to: where it is now, or one named after its title."""
+    name = path or Path.home() / f"{_file_name(title)}{SUFFIX}"
+    told, _ = QFileDialog.getSaveFileName(window, tr("Save lecture"), str(name), _kinds())
+    return Path(told) if told else None
+
+
+def unsaved_box(window: QWidget, name: str) -> QMessageBox:
+    """Asks what becomes of changes that are not saved."""
+    box = QMessageBox(
+        QMessageBox.Icon.Question,
+        "gpuviz",
+        tr("Save the changes of the lecture “{name}”?", name=name),
+        _KINDS.Save | _KINDS.Discard | _KINDS.Cancel,
+        window,
+    )
+    box.setTextFormat(Qt.TextFormat.PlainText)
+    said = {_KINDS.Save: tr("Save"), _KINDS.Discard: tr("Do not save"), _KINDS.Cancel: tr("Cancel")}
+    for kind, text in said.items():
+        box.button(kind).setText(text)
+    return box
+
+
+def about_unsaved(window: QWidget, name: str) -> str:
+    """What becomes of changes that are not saved: "save", "discard" or "cancel"."""
+    answers = {_KINDS.Save: "save", _KINDS.Discard: "discard"}
+    return answers.get(_KINDS(answer(unsaved_box(window, name))), "cancel")
+
+
+def _kinds() -> str:
+    return f"{tr('Lectures')} (*{SUFFIX});;{tr('All files')} (*)"
+
+
+def _file_name(title: str) -> str:
+    """A file name from the title."""
+    words = "".join(c.lower() if c.isalnum() else "-" for c in title).strip("-")
+    return words or "lecture"
+
 
 if TYPE_CHECKING:
     from gpuviz.lectures.bundle_contents import BundleContents
@@ -144,7 +196,7 @@ class SaveCommands(QObject):
     def _ask_where(self) -> Path | None:
         lecture = self._document.lecture
         title = lecture.title if lecture is not None else ""
-        return questions.path_to_save(self._window, self._document.path, title)
+        return path_to_save(self._window, self._document.path, title)
 
     def _ask_packing(self, name: str, packing: BundleContents) -> bool:
         from gpuviz.qt.lecture.files_dialog import packing_dialog
@@ -152,4 +204,36 @@ class SaveCommands(QObject):
         return bool(answer(packing_dialog(self._window, name, packing)))
 
     def _ask_unsaved(self) -> str:
-        return questions.about_unsaved(self._window, self._document.name)
+        return about_unsaved(self._window, self._document.name)
+
+
+class HandoutCommands(QObject):
+    """Binds the commands that save pages."""
+
+    def __init__(
+        self, document: Document, exporting: ExportCommands, actions: Actions, parent: QObject
+    ) -> None:
+        super().__init__(parent)
+        self._document, self._exporting = document, exporting
+        actions.bind("lecture.print", self.save)
+        actions.bind("lecture.notes", self.save_notes)
+
+    def save(self) -> None:
+        """A page for each click."""
+        self._save(tr("Save as pages to print"), handout, "")
+
+    def save_notes(self) -> None:
+        """Small pictures, and beside each what the speaker says."""
+        self._save(tr("Save the notes to print"), notes_pages, tr("-notes"))
+
+    def _save(self, title: str, make: Callable[..., bytes], ending: str) -> None:
+        """Ask where the pages go, and make them; a file of its own, named after the lecture."""
+        lecture = self._document.lecture
+        if lecture is not None and lecture.slides:
+            stem = self._document.path.stem if self._document.path else lecture.title
+            self._exporting.save_made(
+                title,
+                stem.replace("/", "-") + ending + PDF.suffix,
+                PDF.suffix,
+                partial(make, lecture, self._document.library, QtPainter()),
+            )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
-from gpuviz.lectures.answer_preview import same_run, told
+from gpuviz.lectures.answer import same_run, told
 from gpuviz.lectures.lecture import Question, Slide
 from gpuviz.lectures.markdown.files import taken
 from gpuviz.memory.units import UNITS

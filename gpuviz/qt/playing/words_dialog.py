@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QDialog, QDialogButtonBox, QPlainTextEdit, QVBoxLa
 
 from gpuviz.draw.marks import Frame
 from gpuviz.draw.spoken import hints, lines
-from gpuviz.qt.controls.asking import ask
+from gpuviz.qt.controls.controls import ask
 from gpuviz.qt.controls.message import SELECTABLE
 from gpuviz.qt.look.theme import Theme
 from gpuviz.qt.playing.player import Player

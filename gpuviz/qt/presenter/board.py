@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, Signal
 from gpuviz.draw.layout import Rect
 from gpuviz.draw.stage import Stage
 from gpuviz.lectures.ink import NIBS, Ink, Nib, Stroke, simplified
-from gpuviz.lectures.keeping import Keep
+from gpuviz.lectures.writing import Keep
 from gpuviz.qt.presenter.conductor import Conductor
 from gpuviz.words.language import tr
 

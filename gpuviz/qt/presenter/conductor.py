@@ -9,8 +9,7 @@ from PySide6.QtCore import QObject, Signal
 
 from gpuviz.base.errors import InputError
 from gpuviz.course import SCENES
-from gpuviz.lectures.answer import answer, figures
-from gpuviz.lectures.ask_anew import asked_anew
+from gpuviz.lectures.answer import answer, asked_anew, figures
 from gpuviz.lectures.cues import Cue, cues
 from gpuviz.lectures.hands import Hands
 from gpuviz.lectures.lecture import Lecture, Slide
@@ -19,8 +18,7 @@ from gpuviz.lectures.prediction import Prediction, reach_of
 from gpuviz.lectures.variation import Variation
 from gpuviz.qt.playing.player import Player
 from gpuviz.qt.presenter.slide_measurements import SlideMeasurements
-from gpuviz.qt.presenter.slide_runs import SlideRuns
-from gpuviz.qt.presenter.varied_runs import VariedRuns
+from gpuviz.qt.presenter.slide_runs import SlideRuns, VariedRuns
 from gpuviz.story.exhibit import Exhibit
 
 Blank = Literal["", "black", "white"]

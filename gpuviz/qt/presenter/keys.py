@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QObject, Qt, QTimer, Signal
 
+from gpuviz.lectures.hands import Hands
+from gpuviz.qt.presenter.conductor import Conductor
 from gpuviz.words.language import later
 
 _K = Qt.Key
@@ -75,3 +77,84 @@ def digit_of(key: int) -> int | None:
     """The digit of a number key."""
     number = key - _K.Key_0
     return number if 0 <= number <= 9 else None
+
+
+_ON = (_K.Key_Return, _K.Key_Enter, _K.Key_Right, _K.Key_Down, _K.Key_Tab)
+_BACK = (_K.Key_Left, _K.Key_Up)
+_ENDS = (_K.Key_Escape, _K.Key_H)
+
+
+class HandCount:
+    """The keys of counting; the conductor has the hands, and shows them."""
+
+    def __init__(self, conductor: Conductor) -> None:
+        self._conductor = conductor
+
+    def begin(self) -> None:
+        """Count from the first choice on, if a question is shown."""
+        question = self._conductor.shown.slide.question
+        if question is not None:
+            hands = self._conductor.hands or Hands((0,) * len(question.choices))
+            self._conductor.set_hands(hands.at(0))
+
+    def takes(self, key: int) -> bool:
+        """Whether counting has use for a key; it is used then. Any other ends it."""
+        hands = self._conductor.hands
+        if hands is None or hands.now < 0:
+            return False
+        digit, found = digit_of(key), _K(key)
+        made: Hands | None = None
+        if digit is not None:
+            made = hands.typed(digit)
+        elif found in _ON:
+            made = hands.at(hands.now + 1)
+        elif found in _BACK:
+            made = hands.at(hands.now - 1)
+        elif found == _K.Key_Backspace:
+            made = hands.erased()
+        self._conductor.set_hands(made or hands.over)
+        return made is not None or found in _ENDS
+
+
+_LONGEST = 9  # digits
+
+
+class TypedNumber(QObject):
+    """Signals
+    -------
+    typed : the number, when it counts
+    changed : there are other digits
+    """
+
+    typed = Signal(int)
+    changed = Signal()
+
+    def __init__(self, wait_ms: int, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.text = ""
+        self._wait = QTimer(self)
+        self._wait.setSingleShot(True)
+        self._wait.setInterval(wait_ms)
+        self._wait.timeout.connect(self.finish)
+
+    def add(self, digit: int, most: int) -> None:
+        """One more digit of a number that is at most so large."""
+        self.text = (self.text + str(digit))[-_LONGEST:]
+        self.changed.emit()
+        if int(self.text) * 10 > most:
+            self.finish()
+        else:
+            self._wait.start()
+
+    def finish(self) -> None:
+        """It counts as it is."""
+        if text := self.forget():
+            self.typed.emit(int(text))
+
+    def forget(self) -> str:
+        """What was typed; it does not count any more."""
+        self._wait.stop()
+        text, self.text = self.text, ""
+        if text:
+            self.changed.emit()
+        return text

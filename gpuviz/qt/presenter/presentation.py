@@ -13,22 +13,18 @@ from PySide6.QtGui import QGuiApplication, QScreen
 from gpuviz.base.errors import Error, InputError, failure_of
 from gpuviz.draw.palette import THEMES
 from gpuviz.gpu.gpu_state import State
-from gpuviz.lectures.keeping import Changes, Keep
-from gpuviz.lectures.keeping import changed as changed_by
 from gpuviz.lectures.lecture import Lecture, Slide
+from gpuviz.lectures.writing import Changes, Keep
+from gpuviz.lectures.writing import changed as changed_by
 from gpuviz.qt.look.theme import Look
 from gpuviz.qt.presenter.board import Board, Tool
 from gpuviz.qt.presenter.conductor import Conductor
-from gpuviz.qt.presenter.hand_count import HandCount
-from gpuviz.qt.presenter.keys import act_of, digit_of
+from gpuviz.qt.presenter.keys import HandCount, TypedNumber, act_of, digit_of
 from gpuviz.qt.presenter.screen import Screen
 from gpuviz.qt.presenter.slide_measurements import SlideMeasurements
-from gpuviz.qt.presenter.slide_runs import SlideRuns
-from gpuviz.qt.presenter.slide_times import Clock, SlideTimes
-from gpuviz.qt.presenter.speaker import Speaker
+from gpuviz.qt.presenter.slide_runs import SlideRuns, VariedRuns
+from gpuviz.qt.presenter.speaker import Clock, SlideTimes, Speaker
 from gpuviz.qt.presenter.strip_controller import StripController
-from gpuviz.qt.presenter.typed_number import TypedNumber
-from gpuviz.qt.presenter.varied_runs import VariedRuns
 from gpuviz.qt.running.meter import Meter
 from gpuviz.qt.running.worker import Perform
 from gpuviz.run.session import Library

@@ -25,8 +25,7 @@ from gpuviz.qt.controls.announce import Announcer
 from gpuviz.qt.look.theme import Look
 from gpuviz.qt.presenter.board import DRAGGED, Board
 from gpuviz.qt.presenter.conductor import Conductor
-from gpuviz.qt.presenter.pointer import ZOOMS, paint_tool
-from gpuviz.qt.presenter.screen_content import WHOLE, ScreenContent, fitted
+from gpuviz.qt.presenter.screen_content import WHOLE, ZOOMS, ScreenContent, fitted, paint_tool
 from gpuviz.qt.presenter.strip_controller import StripController
 from gpuviz.words.language import tr
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QDateTime, QEvent, QObject, Qt, QTimer, Signal
-from PySide6.QtGui import QKeyEvent, QPainter
+import time
+from collections.abc import Callable, Mapping
+
+from PySide6.QtCore import QDateTime, QEvent, QObject, QRectF, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
@@ -11,10 +14,12 @@ from PySide6.QtWidgets import (
     QListWidgetItem,
     QPlainTextEdit,
     QPushButton,
+    QSizePolicy,
     QVBoxLayout,
     QWidget,
 )
 
+from gpuviz.lectures import pace
 from gpuviz.lectures.pace import ON_TIME, clock
 from gpuviz.lectures.picture import inked
 from gpuviz.qt.controls.controls import button, label, plain_tip, restyle
@@ -24,10 +29,114 @@ from gpuviz.qt.look.style import qcolor
 from gpuviz.qt.painting.painter import paint
 from gpuviz.qt.presenter.conductor import Conductor
 from gpuviz.qt.presenter.keys import WORDS
-from gpuviz.qt.presenter.preview import Preview
 from gpuviz.qt.presenter.screen import Screen
-from gpuviz.qt.presenter.slide_times import SlideTimes
 from gpuviz.words.language import tr, trn
+
+Paint = Callable[[QPainter], object]
+
+
+class Preview(QWidget):
+    """Paints what `paint` paints in the screen's own size, made smaller.
+
+    In one `by_hand` the mouse does what it does on the screen.
+    """
+
+    def __init__(self, name: str, paint: Paint, screen: Screen, by_hand: bool = False) -> None:
+        super().__init__()
+        self._paint, self._screen = paint, screen
+        self._hand = screen if by_hand else None
+        self.setMouseTracking(by_hand)
+        self.setAccessibleName(name)
+        policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+        policy.setHeightForWidth(True)
+        self.setSizePolicy(policy)
+        self.setMinimumSize(240, 135)
+
+    def hasHeightForWidth(self) -> bool:
+        """As wide and high as the screen is."""
+        return True
+
+    def heightForWidth(self, width: int) -> int:
+        """The height in the screen's shape."""
+        return round(width * self._screen.height() / self._screen.width())
+
+    def sizeHint(self) -> QSize:
+        """Large enough to recognise the picture."""
+        return QSize(480, self.heightForWidth(480))
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """The picture, as large as fits."""
+        painter, screen = QPainter(self), self._screen
+        share = self.share
+        painter.scale(share, share)
+        painter.setClipRect(QRectF(screen.rect()))
+        self._paint(painter)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """As on the screen, but that a click does not go on."""
+        if self._hand is not None and event.button() == Qt.MouseButton.LeftButton:
+            self._hand.press_at(event.position() / self.share)
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """As on the screen."""
+        if self._hand is not None:
+            self._hand.move_to(event.position() / self.share)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """As on the screen."""
+        if self._hand is not None:
+            self._hand.release()
+
+    @property
+    def share(self) -> float:
+        """How large it is beside the screen."""
+        screen = self._screen
+        return min(self.width() / screen.width(), self.height() / screen.height())
+
+
+Clock = Callable[[], float]  # seconds, from whenever
+
+
+class SlideTimes:
+    """Runs from when it is made; `clock` may be another one in tests."""
+
+    def __init__(self, conductor: Conductor, clock: Clock = time.monotonic) -> None:
+        self._conductor, self._clock = conductor, clock
+        self._begun = self._since = clock()
+        self._slide = conductor.slide
+        self._past: dict[int, float] = {}
+        conductor.moved.connect(self._follow)
+
+    @property
+    def passed(self) -> float:
+        """Seconds since the beginning."""
+        return self._clock() - self._begun
+
+    @property
+    def taken(self) -> Mapping[int, float]:
+        """Seconds of each slide that was shown, that shown now included."""
+        now = self._past.get(self._slide, 0.0) + self._clock() - self._since
+        return {**self._past, self._slide: now}
+
+    @property
+    def late(self) -> float | None:
+        """Seconds behind the plan, less than 0 when ahead; None without a plan."""
+        plan = pace.planned(self._conductor.lecture)
+        return pace.behind(plan, self._conductor.slide, self.passed) if sum(plan) else None
+
+    @property
+    def told(self) -> str:
+        """The slide's time and how far behind it is: `0:50 of 1:30 · on time`."""
+        plan, slide = pace.planned(self._conductor.lecture), self._conductor.slide
+        late = self.late
+        here = pace.beside(self.taken.get(slide, 0.0), plan[slide])
+        return f"{here} · {pace.told(late)}" if late is not None else ""
+
+    def _follow(self) -> None:
+        if self._conductor.slide != self._slide:
+            self._past, self._since = dict(self.taken), self._clock()
+            self._slide = self._conductor.slide
+
 
 SIZE = (1180, 720)
 _TICK_MS = 500

@@ -12,9 +12,8 @@ from gpuviz.draw.stage import Stage
 from gpuviz.lectures.strip import Strip, hit
 from gpuviz.lectures.variation import Variation, checked, fields, first, stepped
 from gpuviz.qt.presenter.conductor import Conductor
-from gpuviz.qt.presenter.keys import digit_of
-from gpuviz.qt.presenter.typed_number import TypedNumber
-from gpuviz.qt.presenter.varied_runs import VariedRuns
+from gpuviz.qt.presenter.keys import TypedNumber, digit_of
+from gpuviz.qt.presenter.slide_runs import VariedRuns
 from gpuviz.words.language import percent, tr
 
 _K = Qt.Key

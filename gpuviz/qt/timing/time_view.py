@@ -21,10 +21,8 @@ from PySide6.QtWidgets import (
 from gpuviz.base.errors import Error, UnavailableError
 from gpuviz.qt.controls.controls import ElidedLabel, button, keep_space, label
 from gpuviz.qt.running.in_thread import InThread
-from gpuviz.qt.timing.limits_canvas import LimitsCanvas
-from gpuviz.qt.timing.stretches import Stretches
-from gpuviz.qt.timing.time_work import TimeWork, name_of
-from gpuviz.qt.timing.timeline_canvas import TimelineCanvas
+from gpuviz.qt.timing.time_work import Stretches, TimeWork, name_of
+from gpuviz.qt.timing.timeline_canvas import LimitsCanvas, TimelineCanvas
 from gpuviz.views.subject import wish_of
 from gpuviz.words.language import percent, tr
 

@@ -25,7 +25,7 @@ from gpuviz.qt.code.lines_view import LinesView
 from gpuviz.qt.code.operand_finder import OperandFinder
 from gpuviz.qt.code.side_by_side import SideBySide
 from gpuviz.qt.commands.actions import Actions
-from gpuviz.qt.controls.asking import ask
+from gpuviz.qt.controls.controls import ask
 from gpuviz.qt.counts.counts import Counts
 from gpuviz.qt.diagnostics import help_commands
 from gpuviz.qt.diagnostics.activity_log import ActivityLog
@@ -41,8 +41,8 @@ from gpuviz.qt.kernels.kernel_opener import KernelOpener
 from gpuviz.qt.kernels.list_commands import KernelListCommands
 from gpuviz.qt.kernels.own_kernel import NO_SOURCE, OwnKernel
 from gpuviz.qt.kernels.source_editing import SourceEditing
-from gpuviz.qt.lecture.handout import Handout
 from gpuviz.qt.lecture.open_lecture import OpenLecture
+from gpuviz.qt.lecture.save_commands import HandoutCommands
 from gpuviz.qt.preferences.preferences import PreferenceStore
 from gpuviz.qt.running import core as cores
 from gpuviz.qt.running.core import Core
@@ -298,7 +298,7 @@ class Features(QObject):
         own = self.own_kernel
         if own.launch is None or own.panel is not None:
             return
-        from gpuviz.qt.kernels.launch_panel import LaunchPanel
+        from gpuviz.qt.kernels.launch_fields import LaunchPanel
 
         panel = LaunchPanel()
         self._panes.add_launch(panel)
@@ -346,7 +346,7 @@ class Features(QObject):
         self.files.report_to(panes.status, panes.message)
         exporting, reopening = self.files.exporting, self.files.reopening
         exporting.exports.saved.connect(lambda saved: self.history.recents.keep())
-        Handout(self.lecture.document, exporting, self._actions, self)
+        HandoutCommands(self.lecture.document, exporting, self._actions, self)
         reopening.lesson_opened.connect(core.course.open_any)
         reopening.recording_opened.connect(self._use_recording)
         reopening.lecture_asked.connect(self.lecture.open)
