@@ -93,35 +93,12 @@ def emulate(
     UnsupportedError, KernelFault, Cancelled : see `simt.machine` and `decode.decoder`
     """
     _keep_freed_memory()
-    shape = grid, block
-    make = partial(
-        prepare, module, kernel, *shape, arguments, dynamic_shared, names, unset, variables
+    wanted = arguments, dynamic_shared, names, unset, variables
+    emulation = _Emulation(
+        partial(prepare, module, kernel, grid, block, *wanted), sinks, options or Options()
     )
-    emulation = _Emulation(make, sinks, options or Options())
     emulation.run()
-    tally = emulation.tracer.tally
-    trace = emulation.tracer.trace(
-        emulation.launched.launch,
-        ended=emulation.ended is not None,
-        printed=emulation.printed,
-        source=source,
-        ptx=module.text,
-        arch=arch,
-        flops=floating_operations(module, tally.threads),
-    )
-    coverage = emulation.coverage
-    told = without_effect(emulation.launched.program)
-    return Result(
-        replace(trace, notes=(*trace.notes, *told, *filter(None, [coverage.note]))),
-        emulation.launched.outputs(),
-        tally.executed,
-        "numpy" if emulation.note else "compiled",
-        emulation.note,
-        emulation.checked,
-        coverage,
-        emulation.samples,
-        emulation.launched.inputs(),
-    )
+    return emulation.result(source, arch)
 
 
 class _Emulation:
@@ -174,6 +151,32 @@ class _Emulation:
             if not tried and self._classes():
                 return None
             self._sample(max(self._left(), options.seconds * _LEAST), fault)
+
+    def result(self, source: str, arch: str) -> Result:
+        """What has come of it."""
+        launched, tally = self.launched, self.tracer.tally
+        module = launched.program.module
+        trace = self.tracer.trace(
+            launched.launch,
+            ended=self.ended is not None,
+            printed=self.printed,
+            source=source,
+            ptx=module.text,
+            arch=arch,
+            flops=floating_operations(module, tally.threads),
+        )
+        notes = *trace.notes, *without_effect(launched.program), self.coverage.note
+        return Result(
+            replace(trace, notes=tuple(filter(None, notes))),
+            launched.outputs(),
+            tally.executed,
+            "numpy" if self.note else "compiled",
+            self.note,
+            self.checked,
+            self.coverage,
+            self.samples,
+            launched.inputs(),
+        )
 
     def _left(self) -> float:
         """Seconds that are left."""

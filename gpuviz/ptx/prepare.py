@@ -63,62 +63,74 @@ def prepare(
     ------
     LaunchError : the arguments do not fit the parameters, or there is no such kernel
     """
-    function = module.by_name.get(kernel)
+    function = _kernel(module, kernel, len(arguments))
+    _check_shape(function, grid, block)
+    labels = [names[i] if i < len(names) else f"arg{i}" for i in range(len(arguments))]
+    placer = ArgumentPlacer(unset)
+    for number, argument in enumerate(arguments):
+        if not isinstance(argument, ByValue) and np.ndim(argument):
+            placer.argument(labels[number], np.asarray(argument), number)
+    content, maps = _parameters(function, placer, labels, arguments)
+    values = {
+        name: placer.bytes_of(demangled(name), -1, value)
+        for name, value in (variables or {}).items()
+    }
+    memory = placer.memory
+    for at, (name, data) in maps.items():  # as the host copies them to the GPU
+        address = memory.add(f"the tensor map {name}", np.frombuffer(data, np.uint8))
+        content[at : at + POINTER] = address.to_bytes(POINTER, "little")
+    heap = memory.add("heap", np.zeros(HEAP_BYTES, np.uint8)) if _allocates(module, function) else 0
+    program = place(module, function, grid, block, dynamic_shared, memory, bytes(content), values)
+    program.images.update(placer.images)
+    buffers, scalars = tuple(placer.buffers), tuple(placer.scalars)
+    launch = Launch(kernel, grid, block, dynamic_shared, buffers, scalars)
+    return PreparedLaunch(launch, program, Heap(heap), tuple(placer.given))
+
+
+def _kernel(module: Module, name: str, given: int) -> Function:
+    """The kernel of a name that takes so many arguments."""
+    function = module.by_name.get(name)
     if function is None or not function.entry or not function.defined:
+        known = ", ".join(module.kernels) or tr("none")
         raise LaunchError(
             tr(
                 "there is no kernel {name} in this module; it has: {known}",
-                name=repr(kernel),
-                known=", ".join(module.kernels) or tr("none"),
+                name=repr(name),
+                known=known,
             )
         )
-    _check_shape(function, grid, block)
-    if len(arguments) != len(function.params):
+    if given != (n := len(function.params)):
         raise LaunchError(
-            tr(
-                "kernel {name} takes {n} arguments, {given} were given",
-                name=function.name,
-                n=len(function.params),
-                given=len(arguments),
-            )
+            tr("kernel {name} takes {n} arguments, {given} were given", name=name, n=n, given=given)
         )
-    labels = [names[i] if i < len(names) else f"arg{i}" for i in range(len(arguments))]
-    placing = ArgumentPlacer(unset)
-    for number, argument in enumerate(arguments):
-        if not isinstance(argument, ByValue) and np.ndim(argument):
-            placing.argument(labels[number], np.asarray(argument), number)
+    return function
+
+
+def _parameters(
+    function: Function,
+    placer: ArgumentPlacer,
+    labels: Sequence[str],
+    arguments: Sequence[Array | ByValue],
+) -> tuple[bytearray, dict[int, tuple[str, bytes]]]:
+    """The parameter block, and by offset the tensor maps that are to be placed after all buffers:
+    those are known by their order.
+    """
     content = bytearray(parameter_bytes(function))
-    offsets, maps = parameter_offsets(function), dict[str, bytes]()
+    offsets, maps = parameter_offsets(function), dict[int, tuple[str, bytes]]()
     for number, (parameter, argument) in enumerate(zip(function.params, arguments, strict=True)):
-        data = placing.bytes_of(labels[number], number, argument)
+        data, at = placer.bytes_of(labels[number], number, argument), offsets[parameter.name]
         if isinstance(argument, ByValue) and argument.tensor_map and parameter.size == POINTER:
-            maps[parameter.name] = data  # after all buffers: those are known by their order
-            data = bytes(POINTER)
+            maps[at], data = (parameter.name, data), bytes(POINTER)
         if len(data) != parameter.size:
             raise LaunchError(
                 f"argument {number + 1} of {function.name} is {parameter.size} bytes "
-                f"(.{parameter.type}), {_told(argument, data)} was given"
+                f"(.{parameter.type}), {_described(argument, data)} was given"
             )
-        at = offsets[parameter.name]
         content[at : at + len(data)] = data
-    held = {
-        name: placing.bytes_of(demangled(name), -1, value)
-        for name, value in (variables or {}).items()
-    }
-    memory = placing.memory
-    for name, data in maps.items():  # as the host copies them to the GPU
-        address = memory.add(f"the tensor map {name}", np.frombuffer(data, np.uint8))
-        content[offsets[name] : offsets[name] + POINTER] = address.to_bytes(POINTER, "little")
-    heap = memory.add("heap", np.zeros(HEAP_BYTES, np.uint8)) if _allocates(module, function) else 0
-    program = place(module, function, grid, block, dynamic_shared, memory, bytes(content), held)
-    program.images.update(placing.images)
-    launch = Launch(
-        kernel, grid, block, dynamic_shared, tuple(placing.buffers), tuple(placing.scalars)
-    )
-    return PreparedLaunch(launch, program, Heap(heap), tuple(placing.given))
+    return content, maps
 
 
-def _told(argument: Array | ByValue, data: bytes) -> str:
+def _described(argument: Array | ByValue, data: bytes) -> str:
     if isinstance(argument, ByValue):
         return "a pointer of 8 bytes" if argument.pointers else f"{len(data)} bytes"
     if np.ndim(argument):

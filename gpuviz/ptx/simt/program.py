@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -105,53 +105,21 @@ def place(
     ------
     LaunchError, InputError : the variables are larger than a device, or this machine, has room for
     """
-    free_memory.check(
-        2 * sum(v.size for v in _all(module, kernel) if v.space == "global"),
-        "the global variables of the PTX need",
-    )
+    every, shared = _all(module, kernel), _shared_variables(module, kernel)
     addresses = {f.name: CODE + 16 * i for i, f in enumerate(module.functions)}
-    spaces: dict[str, str] = {}
-    for variable in _all(module, kernel):
-        if variable.space == "global":
-            addresses[variable.name] = memory.add(
-                demangled(variable.name), np.zeros(max(variable.size, 1), np.uint8)
-            )
-            spaces[variable.name] = "global"
-    constants = _place_linear([v for v in _all(module, kernel) if v.space == "const"], addresses)
-    if constants > _CONSTANTS:
-        raise LaunchError(
-            f"the constant variables of the PTX take {constants:,} bytes: there are {_CONSTANTS:,}"
-        )
-    shared = _shared_variables(module, kernel)
-    static = _place_linear([v for v in shared if v.size], addresses)
-    dynamic = [v for v in shared if not v.size]
-    start = -(-static // max([16, *(v.align for v in dynamic)])) * max(
-        [16, *(v.align for v in dynamic)]
-    )
-    for variable in dynamic:
-        addresses[variable.name] = start
-    size = start + dynamic_shared if dynamic_shared or dynamic else static
+    _place_global([v for v in every if v.space == "global"], memory, addresses)
+    constants = _place_constants([v for v in every if v.space == "const"], addresses)
+    size = _place_shared(shared, dynamic_shared, addresses)
     named: set[str] = set().union(*(_named(f, None) for f in reachable(module, kernel)))
     system = any(name.startswith("%reserved_smem_offset") for name in named)
     reserved = max(1, -(-size // SHARED_UNIT)) * SHARED_UNIT if system else 0
-    for variable in (*_all(module, kernel), *shared):
-        space = spaces.setdefault(variable.name, variable.space)
-        if space != variable.space:
-            raise LaunchError(
-                f"{variable.name} is a variable of {space} and of {variable.space} memory"
-            )
-    content = bytearray(constants)
+    spaces = _spaces([*every, *shared])
     workspace = (
         memory.add("grid workspace", np.zeros(_WORKSPACE, np.uint8)) if "%envreg2" in named else 0
     )
     memory.seal()
-    held = _checked(variables or {}, {v.name: v for v in _all(module, kernel)})
-    for variable in _all(module, kernel):
-        data = held.get(variable.name) or relocated(variable, addresses, spaces)
-        if variable.space == "const":
-            content[addresses[variable.name] : addresses[variable.name] + len(data)] = data
-        elif variable.space == "global" and data:
-            memory.write(addresses[variable.name], data)
+    given = _checked(variables or {}, {v.name: v for v in every})
+    contents = [(v, given.get(v.name) or relocated(v, addresses, spaces)) for v in every]
     return Program(
         module,
         kernel,
@@ -160,7 +128,7 @@ def place(
         reserved + RESERVED if system else size,
         dynamic_shared,
         memory,
-        ReadOnlyMemory("constant memory", bytes(content)),
+        ReadOnlyMemory("constant memory", _filled(constants, contents, addresses, memory)),
         ReadOnlyMemory("kernel parameters", arguments),
         addresses,
         parameter_offsets(kernel),
@@ -169,6 +137,62 @@ def place(
         reserved=reserved,
         own_shared=size,
     )
+
+
+def _place_global(
+    variables: list[Variable], memory: GlobalMemory, addresses: dict[str, int]
+) -> None:
+    """Place global variables among the buffers, still empty."""
+    need = 2 * sum(v.size for v in variables)
+    free_memory.check(need, "the global variables of the PTX need")
+    for v in variables:
+        addresses[v.name] = memory.add(demangled(v.name), np.zeros(max(v.size, 1), np.uint8))
+
+
+def _place_constants(variables: list[Variable], addresses: dict[str, int]) -> int:
+    """Give offsets to constant variables; bytes in all."""
+    size = _place_linear(variables, addresses)
+    if size > _CONSTANTS:
+        raise LaunchError(
+            f"the constant variables of the PTX take {size:,} bytes: there are {_CONSTANTS:,}"
+        )
+    return size
+
+
+def _place_shared(shared: list[Variable], dynamic_shared: int, addresses: dict[str, int]) -> int:
+    """Give offsets to shared variables, those without a size behind all others; bytes in all."""
+    static = _place_linear([v for v in shared if v.size], addresses)
+    dynamic = [v for v in shared if not v.size]
+    align = max([16, *(v.align for v in dynamic)])
+    start = -(-static // align) * align
+    addresses |= {v.name: start for v in dynamic}
+    return start + dynamic_shared if dynamic_shared or dynamic else static
+
+
+def _filled(
+    size: int,
+    contents: list[tuple[Variable, bytes]],
+    addresses: dict[str, int],
+    memory: GlobalMemory,
+) -> bytes:
+    """Constant memory of a size; global variables get their contents, too."""
+    banks = bytearray(size)
+    for v, data in contents:
+        at = addresses.get(v.name, 0)
+        if v.space == "const":
+            banks[at : at + len(data)] = data
+        elif v.space == "global" and data:
+            memory.write(at, data)
+    return bytes(banks)
+
+
+def _spaces(variables: Iterable[Variable]) -> dict[str, str]:
+    """The space of each name."""
+    spaces: dict[str, str] = {}
+    for v in sorted(variables, key=lambda v: v.space != "global"):
+        if (space := spaces.setdefault(v.name, v.space)) != v.space:
+            raise LaunchError(f"{v.name} is a variable of {space} and of {v.space} memory")
+    return spaces
 
 
 def _checked(given: Mapping[str, bytes], known: Mapping[str, Variable]) -> Mapping[str, bytes]:

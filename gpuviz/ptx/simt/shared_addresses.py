@@ -90,11 +90,7 @@ def shared_addresses(
             f"{int(size if isinstance(size, int) else size[one]):,} bytes at "
             f"{int(offset[one]):#x} of shared memory, {why}, {g.who(int(lane[one]))}"
         )
-        raise KernelFault(
-            message,
-            g.finding(
-                "memory", "illegal shared access", message, at, int(lane[one]),
-                "let the bytes lie within the block's shared memory, aligned", int(offset[one]),
-            ),
-        )  # fmt: skip
+        remedy = "let the bytes lie within the block's shared memory, aligned"
+        told = message, at, int(lane[one]), remedy, int(offset[one])
+        raise KernelFault(message, g.finding("memory", "illegal shared access", *told))
     return SharedAddresses(lane, row, offset)

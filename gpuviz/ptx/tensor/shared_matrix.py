@@ -19,7 +19,7 @@ from gpuviz.base.arrays import I64, U64
 
 PIECE = 16  # bytes that stay together
 _ROWS = 8  # of a core matrix
-_MODES = {0: 0, 1: 128, 2: 64, 3: 32}  # of a descriptor, to the bytes of a swizzled row
+_MODES = np.array([0, 128, 64, 32])  # of a descriptor, to the bytes of a swizzled row
 
 
 def swizzled(address: I64, size: int, base: int = 0) -> I64:
@@ -50,11 +50,8 @@ class Descriptor:
         def field(low: int, width: int) -> I64:
             return (raw >> np.uint64(low) & np.uint64((1 << width) - 1)).astype(np.int64)
 
-        modes = np.array([_MODES[mode] for mode in range(4)])
-        return cls(
-            field(0, 14) << 4, field(16, 14) << 4, field(32, 14) << 4, modes[field(62, 2)],
-            field(49, 3),
-        )  # fmt: skip
+        start, leading, stride = (field(low, 14) << 4 for low in (0, 16, 32))
+        return cls(start, leading, stride, _MODES[field(62, 2)], field(49, 3))
 
     def pieces(self, extent: int, inner: int, along: bool) -> I64:
         """(G, lines, pieces) the addresses of the 16-byte pieces of a matrix.
