@@ -17,12 +17,13 @@ from gpuviz.cli.no_kernel import refuse
 from gpuviz.compile import Program, compile_arch, compile_cuda, load_program, ptx_program
 from gpuviz.files.suffixes import OPENED
 from gpuviz.integrations.asked import Asked, Call, of_program
-from gpuviz.launch.job import Triple, triple
+from gpuviz.launch.job import triple
 from gpuviz.ptx.options import Blocks, Engine, Options
 from gpuviz.run import emulated
 from gpuviz.run import run as base
 from gpuviz.run.run import Level
 from gpuviz.traces.checks import ALL
+from gpuviz.traces.geometry import Triple
 
 ARCH = "sm_90"
 Grid = int | Sequence[int] | Callable[[Mapping[str, Any]], Sequence[int]]

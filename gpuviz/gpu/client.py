@@ -35,7 +35,7 @@ from gpuviz.gpu.process import RUNS, Process, command
 from gpuviz.gpu.protocol import Mode, Reply, Request
 from gpuviz.gpu.sent import Sent, Use, sent
 from gpuviz.launch.images import image_use
-from gpuviz.launch.job import Job, Triple
+from gpuviz.launch.job import Job
 from gpuviz.ptx.text.parser import parse
 from gpuviz.recordings.measurement import (
     CounterValue,
@@ -48,6 +48,7 @@ from gpuviz.recordings.measurement import (
     without_maps,
 )
 from gpuviz.run.run import Cancel, Progress, go_on
+from gpuviz.traces.geometry import Geometry, Triple
 
 LIMIT_SECONDS = 20.0
 START_SECONDS = 60.0  # the first request waits for Python, CuPy and a context as well
@@ -58,7 +59,7 @@ _SHARE = 0.25  # of the device's memory that they may take, all together
 
 
 @dataclass(frozen=True, eq=False)
-class GpuLaunch:
+class GpuLaunch(Geometry):
     """A launch with everything a GPU needs, and the leave to run it. `ptx` serves block placement.
 
     Raises
@@ -114,11 +115,6 @@ class GpuLaunch:
             arguments.variables,
             (np.frombuffer(code, np.uint8), *travel),
         )
-
-    @property
-    def blocks(self) -> int:
-        """Blocks of the grid."""
-        return self.grid[0] * self.grid[1] * self.grid[2]
 
 
 def launch_of(job: Job, agreed: Container[str] = NOBODY) -> GpuLaunch:

@@ -22,9 +22,9 @@ from gpuviz.base.arrays import Array
 from gpuviz.base.errors import FormatError
 from gpuviz.gpu.counters import Which
 from gpuviz.gpu.sent import Parameter
+from gpuviz.traces.geometry import Triple
 
 Arrays = tuple[Array, ...]
-Triple = tuple[int, int, int]
 Mode = Literal["warm", "flushed", "rotated"]
 
 _MAGIC = b"gpv3"

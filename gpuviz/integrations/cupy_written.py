@@ -30,7 +30,7 @@ from gpuviz.integrations.cupy_arrays import (
     view,
 )
 from gpuviz.integrations.host_arrays import is_array
-from gpuviz.launch.job import Triple
+from gpuviz.traces.geometry import Triple
 
 _ARRAY, _INDEXER, _SCALAR = 1, 2, 3  # kinds of CuPy's _ArgInfo (cupy/_core/_kernel.pyx, 14.2)
 _ELEMENTWISE_BLOCK = 128  # threads, as `Function.linear_launch` has it

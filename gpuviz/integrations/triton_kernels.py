@@ -19,9 +19,10 @@ from gpuviz.integrations.arguments import Arguments, scalar
 from gpuviz.integrations.asked import Asked, Call, launch_of
 from gpuviz.integrations.host_arrays import is_array
 from gpuviz.integrations.watching import Watcher, replaced
-from gpuviz.launch.job import Triple, triple
+from gpuviz.launch.job import triple
 from gpuviz.ptx.text.ir import Variable
 from gpuviz.ptx.text.parser import parse
+from gpuviz.traces.geometry import Triple
 
 _SCRATCH = "scratch"
 

@@ -12,15 +12,14 @@ from gpuviz.compile import Program, Resources
 from gpuviz.compile.archs import capability
 from gpuviz.ptx.simt.program import static_shared
 from gpuviz.ptx.text.parser import parse
-from gpuviz.traces.trace import size_of
+from gpuviz.traces.geometry import Geometry, Triple
 from gpuviz.words.language import grouped, tr
 
 Whose = Literal["course", "named", "stranger"]
-Triple = tuple[int, int, int]
 
 
 @dataclass(frozen=True, eq=False)
-class Job:
+class Job(Geometry):
     """One launch to run: `entry` is the (mangled) name of a kernel of `program`.
 
     `whose` it is decides whether it may run on a GPU unasked; `file` is what brought it, "" where
@@ -42,11 +41,6 @@ class Job:
     names: tuple[str, ...] = ()
     loose: frozenset[int] = frozenset()
     loose_shared: bool = False
-
-    @property
-    def size_words(self) -> str:
-        """How big the launch is, in words."""
-        return self.size or size_of(self.grid, self.block)
 
     @property
     def resources(self) -> Resources | None:
@@ -96,7 +90,7 @@ def check_limits(job: Job, arch: Architecture) -> None:
                         most=grouped(most),
                     )
                 )
-    threads = job.block[0] * job.block[1] * job.block[2]
+    threads = job.threads_per_block
     if threads > arch.max_threads_per_block:
         shape = " x ".join(map(str, job.block))
         raise LaunchError(

@@ -19,8 +19,8 @@ from gpuviz.launch.signature import KernelParameter, taken_by, types_of
 from gpuviz.launch.variables import Data, data_of
 from gpuviz.ptx.text.parser import parse
 from gpuviz.source.parts import parsed
+from gpuviz.traces.geometry import Triple
 
-Triple = tuple[int, int, int]
 Texts = Mapping[str, str]
 GRID, BLOCK = "16", "256"  # where nothing else is said
 

@@ -23,9 +23,10 @@ from gpuviz.ptx.compiled.writer import Bailout
 from gpuviz.ptx.flops import floating_operations
 from gpuviz.ptx.interpreter import interpret, transfers, without_effect
 from gpuviz.ptx.options import RECORD_LIMIT, Options, OutOfTime
-from gpuviz.ptx.prepare import PreparedLaunch, Triple, prepare
+from gpuviz.ptx.prepare import PreparedLaunch, prepare
 from gpuviz.ptx.recorders import Tracer
 from gpuviz.ptx.text.ir import Module
+from gpuviz.traces.geometry import Triple
 from gpuviz.traces.observe import Sink, Sums
 from gpuviz.traces.trace import Coverage, Finding, Trace
 

@@ -14,10 +14,10 @@ from gpuviz.compile import demangled
 from gpuviz.ptx.simt.global_memory import HEAP_BYTES, GlobalMemory, Heap
 from gpuviz.ptx.simt.program import Program, parameter_bytes, parameter_offsets, place, reachable
 from gpuviz.ptx.text.ir import Function, Module
+from gpuviz.traces.geometry import Triple
 from gpuviz.traces.trace import Buffer, Launch
 from gpuviz.words.language import tr
 
-Triple = tuple[int, int, int]
 POINTER = 8  # bytes
 
 

@@ -18,6 +18,7 @@ from gpuviz.compile.compiler import read_text
 from gpuviz.compile.source_hash import source_hash
 from gpuviz.files import bounded, checksums
 from gpuviz.files import writing as files
+from gpuviz.traces.geometry import Triple
 
 KERNEL, FILE = "fma4.cu", "recordings/launch_calls.json"
 _FORMAT, _VERSION = "gpuviz-launch-calls", 1
@@ -30,8 +31,8 @@ Way = Literal["symbol", "default", "directed"]
 class LaunchCall:
     """A launch: what it returned, what waiting for it did, and whether its kernel stored."""
 
-    grid: tuple[int, int, int]
-    block: tuple[int, int, int]
+    grid: Triple
+    block: Triple
     dynamic_shared: int
     elements: int
     result: str
@@ -73,9 +74,7 @@ class LaunchCalls:
         """Whose word it is."""
         return f"{self.device}, CUDA {self.cuda}"
 
-    def launch(
-        self, grid: tuple[int, int, int], block: tuple[int, int, int], shared: int
-    ) -> LaunchCall | None:
+    def launch(self, grid: Triple, block: Triple, shared: int) -> LaunchCall | None:
         """What was returned for this very launch; None when it was not tried."""
         wanted = grid, block, shared
         return next(

@@ -13,17 +13,9 @@ from types import MappingProxyType
 
 from gpuviz.base.errors import Error
 from gpuviz.files import checksums
+from gpuviz.launch.request import LaunchRequest
 from gpuviz.recordings.measurement import Measurement
-from gpuviz.recordings.recording import (
-    SUFFIX,
-    Entry,
-    LaunchKey,
-    Planned,
-    Recording,
-    key_of,
-    of_file,
-    read,
-)
+from gpuviz.recordings.recording import SUFFIX, Entry, LaunchKey, Recording, key_of, of_file, read
 from gpuviz.words.language import later
 
 FOLDER = "recordings"
@@ -63,7 +55,7 @@ class Recordings:
         self._exact = {entry.launch: entry for entry in reversed(entries)}
         self._any_source = {_sourceless(entry) for entry in entries}
 
-    def find(self, plan: Planned) -> Found:
+    def find(self, plan: LaunchRequest) -> Found:
         """The measurement of a lesson's launch."""
         key = self._key(plan)
         if (entry := self._exact.get(key)) is not None:
@@ -73,11 +65,11 @@ class Recordings:
         stale = replace(key, source_hash="") in self._any_source
         return Found(None, STALE if stale else NOT_RECORDED)
 
-    def entry(self, plan: Planned) -> Entry | None:
+    def entry(self, plan: LaunchRequest) -> Entry | None:
         """What is recorded of a launch, to be kept elsewhere."""
         return self._exact.get(self._key(plan))
 
-    def _key(self, plan: Planned) -> LaunchKey:
+    def _key(self, plan: LaunchRequest) -> LaunchKey:
         return key_of(plan, self._texts.get(Path(plan.kernel)))
 
 

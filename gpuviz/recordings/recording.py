@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from gpuviz.compile.source_hash import source_hash
 from gpuviz.files import archive, checksums
 from gpuviz.files.archive import Content, Form
 from gpuviz.files.suffixes import RECORDING
+from gpuviz.launch.request import LaunchRequest
 from gpuviz.recordings.measurement import (
     CounterValue,
     DeviceFacts,
@@ -30,6 +31,7 @@ from gpuviz.recordings.measurement import (
     Telemetry,
     Timing,
 )
+from gpuviz.traces.geometry import Triple
 from gpuviz.words.language import brief, later
 
 FORM = Form("gpuviz-recording", 1, later("recording"), "arrays.npz", 1 << 28)
@@ -39,42 +41,6 @@ _BEFORE = "are too many to show one by one where they ran"
 _PLACES = ("block", "sm", "start_ns", "end_ns")
 
 
-class Planned(Protocol):
-    """A launch of a lesson (`gpuviz.story.lesson.Plan` is one)."""
-
-    @property
-    def kernel(self) -> str:
-        """File in resources/kernels, or the absolute path of a user's own."""
-
-    @property
-    def entry(self) -> str:
-        """Name of the kernel."""
-
-    @property
-    def grid(self) -> tuple[int, int, int]:
-        """Blocks along x, y, z."""
-
-    @property
-    def block(self) -> tuple[int, int, int]:
-        """Threads along x, y, z."""
-
-    @property
-    def arguments(self) -> tuple[str, ...]:
-        """SPECs, in order."""
-
-    @property
-    def defines(self) -> tuple[tuple[str, str], ...]:
-        """Macros, name and value."""
-
-    @property
-    def dynamic_shared(self) -> int:
-        """Bytes of a block."""
-
-    @property
-    def options(self) -> tuple[str, ...]:
-        """Of the compiler."""
-
-
 @dataclass(frozen=True)
 class LaunchKey:
     """What a recorded launch was; two that are equal do the same."""
@@ -82,15 +48,15 @@ class LaunchKey:
     kernel: str
     source_hash: str
     entry: str
-    grid: tuple[int, int, int]
-    block: tuple[int, int, int]
+    grid: Triple
+    block: Triple
     arguments: tuple[str, ...]
     defines: tuple[tuple[str, str], ...] = ()
     dynamic_shared: int = 0
     options: tuple[str, ...] = ()
 
 
-def key_of(plan: Planned, text: str | None = None) -> LaunchKey:
+def key_of(plan: LaunchRequest, text: str | None = None) -> LaunchKey:
     """The key of a lesson's launch, with the source as it is now, or with another text.
 
     A user's own kernel is known by the name of its file, wherever that lies, and so is a file that

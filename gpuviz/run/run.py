@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from gpuviz.base.cancel import Cancel as Cancel
 from gpuviz.base.cancel import go_on as go_on
-from gpuviz.traces.trace import BESIDE, OUTSIDE, size_of
+from gpuviz.traces.trace import BESIDE, OUTSIDE
 from gpuviz.words.language import grouped, tr, trn
 
 if TYPE_CHECKING:  # what shows a run needs none of what makes one
@@ -109,7 +109,7 @@ class Run:
     @property
     def size_words(self) -> str:
         """How big the launch is, in words."""
-        return self.size or size_of(self.trace.launch.grid, self.trace.launch.block)
+        return self.size or self.trace.launch.size_words
 
     @property
     def sampled(self) -> bool:

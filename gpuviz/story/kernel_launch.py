@@ -16,13 +16,13 @@ from gpuviz.launch.settings import Settings, beside, load, save
 from gpuviz.launch.texts import LaunchTexts
 from gpuviz.source.kernel_names import plain_name
 from gpuviz.story.lesson import Value
+from gpuviz.traces.geometry import Geometry, Triple
 
-Triple = tuple[int, int, int]
 FOLDER = "-I"  # begins an option that names a folder of headers
 
 
 @dataclass(frozen=True)
-class KernelLaunch:
+class KernelLaunch(Geometry):
     """A launch of a kernel in a file, as `gpuviz count` takes it.
 
     `arguments` are SPECs; `defines` macros with their values, `options` those of the compiler and
@@ -39,16 +39,6 @@ class KernelLaunch:
     defines: tuple[tuple[str, str], ...] = ()
     options: tuple[str, ...] = ()
     said: LaunchTexts = field(default_factory=LaunchTexts, hash=False)
-
-    @property
-    def blocks(self) -> int:
-        """Blocks of the grid."""
-        return self.grid[0] * self.grid[1] * self.grid[2]
-
-    @property
-    def warps(self) -> int:
-        """Warps of a block."""
-        return -(-self.block[0] * self.block[1] * self.block[2] // 32)
 
 
 def record_of(launch: KernelLaunch) -> dict[str, Value]:

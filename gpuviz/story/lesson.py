@@ -19,13 +19,14 @@ from gpuviz.base.errors import InputError
 from gpuviz.draw.marks import Frame
 from gpuviz.draw.scales import Scales, wider
 from gpuviz.draw.stage import Stage
+from gpuviz.launch.request import LaunchRequest
 from gpuviz.panels.layout import panels
 from gpuviz.panels.panel import Value as Value
 from gpuviz.panels.panel import Values as Values
 from gpuviz.panels.picture import placed
 from gpuviz.story.long_steps import LongSteps, edges_of, step_at
 from gpuviz.story.script import Script, Step
-from gpuviz.traces.trace import size_of
+from gpuviz.traces.geometry import Triple
 from gpuviz.words.language import tr
 
 if TYPE_CHECKING:
@@ -111,38 +112,26 @@ class Preset:
 
 
 @dataclass(frozen=True)
-class Plan:
-    """One launch a lesson asks for. `arguments` are SPECs of the command line (`f32[64]=rand`).
+class Plan(LaunchRequest):
+    """One launch a lesson asks for, and what it wants of it.
 
-    `role` names the run within the lesson ("tiled", "naive"); `kernel` is a file in
-    resources/kernels, or the absolute path of a user's own; `record` the linear ids of the blocks
-    whose requests the story needs, `path` whether it needs their way through the program, too
-    (`Trace.path`). `size` is how big it is in words, which stand wherever its counts or times do
-    ("1024 × 1024 times 1024 × 1024"). `companion_of` names the run that this launch is the
-    companion of (see `companion`), "" where it is none. `others` are launches whose times the story
-    sets beside this one's, as far as somebody has measured them; nobody runs them for it.
-    `outputs` says whether the story reads the arrays that the launch leaves behind; large ones are
-    let go where it does not. `otherwise` is launched on an architecture that refuses this one;
-    without it a launch that is `optional` is left out there, and any other is an error. `options`
-    are the compiler's, and folders of headers (`-IFOLDER`) of a user's own kernel. `blocks`
-    "classes" counts it from classes of its blocks, where these provably do the same (see
-    `ptx.options.Options`); it leaves no arrays behind then.
+    `record` are the linear ids of the blocks whose requests the story needs, `path` whether it
+    needs their way through the program, too (`Trace.path`). `size` is how big it is in words, which
+    stand wherever its counts or times do ("1024 × 1024 times 1024 × 1024"). `companion_of` names
+    the run that this launch is the companion of (see `companion`), "" where it is none. `others`
+    are launches whose times the story sets beside this one's, as far as somebody has measured them;
+    nobody runs them for it. `outputs` says whether the story reads the arrays that the launch
+    leaves behind; large ones are let go where it does not. `otherwise` is launched on an
+    architecture that refuses this one; without it a launch that is `optional` is left out there,
+    and any other is an error. `run_blocks` "classes" counts it from classes of its blocks, where
+    these provably do the same (see `ptx.options.Options`); it leaves no arrays behind then.
     `timeline` says which multiprocessors the story shows over time (`Run.timelines`), with what the
     launch reads in L2: the one that takes longest, or each, where every block is alone on one;
     `explained` whether it tells where the time of the launch goes (`Run.explained`), with what it
-    reads in memory.
-    `placed` says whether the story shows which multiprocessors the blocks went to.
+    reads in memory. `placed` says whether the story shows which multiprocessors the blocks went to.
     `checks` are what the story tells of, looked for whatever else is (see `gpuviz.traces.checks`).
     """
 
-    role: str
-    kernel: str
-    entry: str
-    grid: tuple[int, int, int]
-    block: tuple[int, int, int]
-    arguments: tuple[str, ...]
-    defines: tuple[tuple[str, str], ...] = ()
-    dynamic_shared: int = 0
     record: tuple[int, ...] = (0,)
     path: bool = False
     size: str = ""
@@ -150,22 +139,16 @@ class Plan:
     others: tuple[Plan, ...] = ()
     outputs: bool = True
     goes_on: bool = False
-    blocks: Blocks = "all"
+    run_blocks: Blocks = "all"
     otherwise: Plan | None = None
     optional: bool = False
-    options: tuple[str, ...] = ()
     timeline: Literal["", "longest", "each"] = ""
     explained: bool = False
     placed: bool = False
     checks: tuple[str, ...] = ()
 
-    @property
-    def size_words(self) -> str:
-        """How big it is, in words: as the lesson has it, or its blocks and threads."""
-        return self.size or size_of(self.grid, self.block)
-
     def companion(
-        self, size: str, grid: tuple[int, int, int], arguments: tuple[str, ...], **changes: Any
+        self, size: str, grid: Triple, arguments: tuple[str, ...], **changes: Any
     ) -> Plan:
         """The same kernel at the size people run it at: timed and counted, not drawn.
 

@@ -124,7 +124,7 @@ def perform(
 
         options = Options(
             record=plan.record,
-            blocks=plan.blocks,
+            blocks=plan.run_blocks,
             path=plan.path,
             checks=() if plan.companion_of else tuple(dict.fromkeys((*plan.checks, *checks))),
             thorough=False,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -17,11 +16,6 @@ from gpuviz.launch.texts import Kernel, LaunchTexts
 from gpuviz.story.kernel_launch import KernelLaunch
 
 
-def threads_of(launch: KernelLaunch) -> int:
-    """How many threads it has."""
-    return math.prod(launch.grid) * math.prod(launch.block)
-
-
 def written(launch: KernelLaunch, kernel: Kernel) -> LaunchTexts:
     """The launch as its user wrote it; where that is not known, as it is, without the arguments
     that would be proposed for it.
@@ -32,7 +26,7 @@ def written(launch: KernelLaunch, kernel: Kernel) -> LaunchTexts:
                 return launch.said
         except InputError:
             pass  # the kernel takes something else now
-    threads, arguments, data = threads_of(launch), dict[str, str](), dict[str, str]()
+    threads, arguments, data = launch.threads, dict[str, str](), dict[str, str]()
     for one, text in zip(kernel.taken, launch.arguments, strict=False):
         for leaf, said in _leaves(one, text):
             if said != guess(leaf, threads):

@@ -18,10 +18,11 @@ from gpuviz.gpu import live
 from gpuviz.gpu.agreed import kept
 from gpuviz.gpu.client import Gpu
 from gpuviz.gpu.live import MeasureOptions
-from gpuviz.launch.job import Job, Triple, Whose
+from gpuviz.launch.job import Job, Whose
 from gpuviz.ptx.emulator import Options
 from gpuviz.run import emulated
 from gpuviz.run.run import Level
+from gpuviz.traces.geometry import Triple
 
 On = Literal["emulator", "gpu"]
 

@@ -14,10 +14,11 @@ from gpuviz.compile import Program, entry_name, own_program
 from gpuviz.compile.compiler import read_text
 from gpuviz.compile.source_hash import source_hash
 from gpuviz.launch.argument_texts import split
-from gpuviz.launch.job import Job, Triple, Whose, triple
+from gpuviz.launch.job import Job, Whose, triple
 from gpuviz.launch.settings import Settings
 from gpuviz.launch.texts import Kernel, LaunchTexts
 from gpuviz.sweeps.axis import ARCH, Axis, Cell
+from gpuviz.traces.geometry import Triple
 
 _SIZES = ("grid", "block")
 _LETTERS = "xyz"

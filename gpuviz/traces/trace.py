@@ -8,7 +8,6 @@ observed (`gpuviz.traces.observe`). What is kept afterwards, for the blocks aske
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
@@ -16,21 +15,15 @@ import numpy as np
 import numpy.typing as npt
 
 from gpuviz.base.arrays import I32, I64, U32, U64, Bool
-from gpuviz.words.language import english, grouped, trn
+from gpuviz.traces.geometry import LANES as LANES
+from gpuviz.traces.geometry import Geometry, Triple
+from gpuviz.words.language import english
 
 Op = Literal["load", "store", "atomic", "reduction", "copy"]
 Space = Literal["global", "shared", "local", "constant"]
 
-LANES = 32
 OUTSIDE = "illegal global access"  # kinds of the findings that a run may go on after
 BESIDE = "illegal shared access"
-
-
-def size_of(grid: tuple[int, int, int], block: tuple[int, int, int]) -> str:
-    """How big a launch is, in words, where nobody has said what it works on."""
-    blocks, threads = math.prod(grid), math.prod(block)
-    each = trn("{n} thread", "{n} threads", threads, n=grouped(threads))
-    return trn("{n} block of {each}", "{n} blocks of {each}", blocks, n=grouped(blocks), each=each)
 
 
 @dataclass(frozen=True)
@@ -88,37 +81,22 @@ class Buffer:
 
 
 @dataclass(frozen=True)
-class Launch:
+class Launch(Geometry):
     """What was launched: kernel, geometry, and where its buffers lie."""
 
     kernel: str
-    grid: tuple[int, int, int]
-    block: tuple[int, int, int]
+    grid: Triple
+    block: Triple
     dynamic_shared: int = 0
     buffers: tuple[Buffer, ...] = ()
     scalars: tuple[tuple[str, float | int], ...] = ()
 
-    @property
-    def blocks(self) -> int:
-        """Number of blocks in the grid."""
-        return self.grid[0] * self.grid[1] * self.grid[2]
-
-    @property
-    def threads_per_block(self) -> int:
-        """Number of threads in a block."""
-        return self.block[0] * self.block[1] * self.block[2]
-
-    @property
-    def warps_per_block(self) -> int:
-        """Number of warps in a block, the last one possibly partial."""
-        return -(-self.threads_per_block // LANES)
-
-    def block_index(self, block: int) -> tuple[int, int, int]:
+    def block_index(self, block: int) -> Triple:
         """blockIdx of a linear block id (x fastest)."""
         x, y, _ = self.grid
         return block % x, block // x % y, block // (x * y)
 
-    def thread_index(self, thread: int) -> tuple[int, int, int]:
+    def thread_index(self, thread: int) -> Triple:
         """threadIdx of a linear thread id within its block (x fastest)."""
         x, y, _ = self.block
         return thread % x, thread // x % y, thread // (x * y)

@@ -12,12 +12,13 @@ from gpuviz.export.data import _plain
 from gpuviz.recordings.measurement import DeviceFacts, Measurement, Timing
 from gpuviz.results.count_columns import views_of
 from gpuviz.results.count_tables import HEAD, table
-from gpuviz.run.run import Companion, Run, size_of
+from gpuviz.run.run import Companion, Run
 from gpuviz.story import perform as performing
 from gpuviz.story.exhibit import Variant, showing
 from gpuviz.story.lesson import Lesson, Plan, Story, Values
 from gpuviz.story.measured import time_column, time_of
 from gpuviz.story.perform import perform
+from gpuviz.traces.geometry import size_of
 from gpuviz.views.performed import badges
 
 H200 = DeviceFacts(0, "NVIDIA H200", "9.0", "", "", 132, 0, 0)

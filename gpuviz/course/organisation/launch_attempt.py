@@ -101,7 +101,7 @@ def refusal(asked: Plan, arch: str) -> str:
 
 def gates(asked: Plan, arch: Architecture, registers: int | None) -> tuple[Gate, ...]:
     """What the launch asks for beside what the device and the documents' cards allow."""
-    threads = asked.block[0] * asked.block[1] * asked.block[2]
+    threads = asked.threads_per_block
     rows = (
         ("threads", tr("threads a block"), threads, arch.max_threads_per_block),
         *(

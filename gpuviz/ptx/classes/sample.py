@@ -15,8 +15,9 @@ from gpuviz.ptx.classes.launch import Class
 from gpuviz.ptx.classes.requests import Folding
 from gpuviz.ptx.interpreter import interpret
 from gpuviz.ptx.options import Options, OutOfTime
-from gpuviz.ptx.prepare import PreparedLaunch, Triple
+from gpuviz.ptx.prepare import PreparedLaunch
 from gpuviz.ptx.recorders import BranchTotals, Tally
+from gpuviz.traces.geometry import Triple
 from gpuviz.traces.observe import Sink, Transfer
 
 MOST = 64  # blocks of the whole grid

@@ -15,18 +15,18 @@ from typing import Any
 import numpy as np
 
 from gpuviz.base.arrays import I64, Array
+from gpuviz.traces.geometry import Triple
 
 RANK_BIT = 24
 _OFFSET = (1 << RANK_BIT) - 1
-Geometry = tuple[int, int, int]
 
 
 @dataclass(frozen=True)
 class Cluster:
     """How a grid is cut into clusters of `shape` blocks."""
 
-    grid: Geometry
-    shape: Geometry = (1, 1, 1)
+    grid: Triple
+    shape: Triple = (1, 1, 1)
 
     @property
     def size(self) -> int:

@@ -15,9 +15,9 @@ from gpuviz.ptx.simt.cluster import Cluster
 from gpuviz.ptx.simt.global_memory import GlobalMemory
 from gpuviz.ptx.simt.spaces import BASES, CODE, ReadOnlyMemory
 from gpuviz.ptx.text.ir import Addr, Function, Instruction, Module, Sym, Variable, Vec
+from gpuviz.traces.geometry import Triple
 from gpuviz.words.language import tr
 
-Geometry = tuple[int, int, int]
 _WORKSPACE = 256  # bytes
 RESERVED = 1024  # bytes of shared memory that the system has of each block (CC 8.0 and later)
 SHARED_UNIT = 128  # bytes in which shared memory is given; the system's begins at a multiple
@@ -31,8 +31,8 @@ class Program:
 
     module: Module
     kernel: Function
-    grid: Geometry
-    block: Geometry
+    grid: Triple
+    block: Triple
     shared_size: int
     dynamic_shared: int
     memory: GlobalMemory
@@ -92,8 +92,8 @@ class Program:
 def place(
     module: Module,
     kernel: Function,
-    grid: Geometry,
-    block: Geometry,
+    grid: Triple,
+    block: Triple,
     dynamic_shared: int,
     memory: GlobalMemory,
     arguments: bytes,

@@ -62,7 +62,7 @@ def lesson_of(launch: KernelLaunch) -> Lesson:
         f"{launch.name} ({launch.path.name})",
         CHAPTER,
         tr("What the memory system makes of your own kernel, request by request."),
-        parameters_of(block, launch.warps),
+        parameters_of(block, launch.warps_per_block),
         (),
         lambda values: (_planned(plan, values),),
         narrate,

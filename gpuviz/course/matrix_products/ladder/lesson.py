@@ -75,7 +75,7 @@ def plan(values: Values) -> tuple[Plan, ...]:
     made = list[Plan]()
     for rung in _shown(values):
         small, real = (rung.plan(rung.name, side) for side in (_DRAWN, number(values, "size")))
-        more = {"blocks": "classes"}
+        more = {"run_blocks": "classes"}
         made += [small, small.companion(real.size, real.grid, real.arguments, **more)]
     return tuple(made)
 

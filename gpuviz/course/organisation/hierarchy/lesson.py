@@ -20,7 +20,8 @@ from gpuviz.panels.picture import Picture
 from gpuviz.run.run import Run
 from gpuviz.story.lesson import Lesson, Parameter, Plan, Preset, Story, Values, number
 from gpuviz.story.script import Act, Script
-from gpuviz.traces.trace import LANES, Launch, size_of
+from gpuviz.traces.geometry import size_of
+from gpuviz.traces.trace import LANES, Launch
 from gpuviz.words.language import tr, trn
 
 _ROLE, _KERNEL, _ENTRY = "identify", "hierarchy.cu", "identify"

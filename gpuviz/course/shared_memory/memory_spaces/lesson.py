@@ -30,7 +30,8 @@ from gpuviz.panels.table import Column, Table
 from gpuviz.run.run import Run
 from gpuviz.story.lesson import Choice, Lesson, Parameter, Plan, Preset, Story, Values, number
 from gpuviz.story.script import Act, Script, StepKind
-from gpuviz.traces.trace import LANES, MemoryInstruction, Requests, Trace, size_of
+from gpuviz.traces.geometry import size_of
+from gpuviz.traces.trace import LANES, MemoryInstruction, Requests, Trace
 from gpuviz.words.language import grouped, tr
 
 _KERNEL = "spaces.cu"

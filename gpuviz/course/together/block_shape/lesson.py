@@ -77,7 +77,7 @@ def plan(values: Values) -> tuple[Plan, ...]:
         buffers + sizes,
         size=size,
         outputs=False,
-        blocks="classes",
+        run_blocks="classes",
     )
     return (made,)
 

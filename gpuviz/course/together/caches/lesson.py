@@ -100,7 +100,7 @@ def _plan(values: Values, kernel: str, block: tuple[int, int], taken: int) -> Pl
         record=tuple(blocks_of(H200, 0, grid[0] * grid[1])[:_MOST]),
         size=tr("{n} × {n}, blocks of {x} × {y}", n=n, x=x, y=y),
         outputs=False,
-        blocks="classes",
+        run_blocks="classes",
     )
 
 

@@ -47,7 +47,7 @@ from gpuviz.story.lesson import (
     number,
 )
 from gpuviz.story.script import Act, Script
-from gpuviz.traces.trace import size_of
+from gpuviz.traces.geometry import size_of
 from gpuviz.words.language import tr, trn
 
 _ROLE, _KERNEL = "kernel", "product.cu"

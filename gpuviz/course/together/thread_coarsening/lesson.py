@@ -131,7 +131,7 @@ def _unrolled_alone(size: int) -> Plan:
         (*matrices, *(f"i32={size}",) * 3),
         size=tr("{n} × {n}, blocks of 32 × 8, loop over k unrolled", n=size),
         outputs=False,
-        blocks="classes",
+        run_blocks="classes",
     )
 
 
