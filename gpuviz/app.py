@@ -138,18 +138,16 @@ def _present(
 ) -> int:
     from gpuviz.qt.diagnostics.uncaught import UncaughtErrors
     from gpuviz.qt.history.settings import Settings
-    from gpuviz.qt.look.theme import FOLLOW, MODES, SCALES, Theme
-    from gpuviz.qt.preferences.motion import KEY as REDUCED_MOTION
+    from gpuviz.qt.look.theme import Theme
+    from gpuviz.qt.preferences.preferences import BY_KEY
     from gpuviz.qt.presenter.presentation import Presentation
-    from gpuviz.qt.running import core as cores
     from gpuviz.story.sources import Sources
 
     app, settings, _ = _application()
-    kept = Settings(settings)
-    theme = Theme(kept.text("theme", FOLLOW, MODES), kept.number("scale", 1.0, SCALES))
+    kept = {key: row.stored(Settings(settings)) for key, row in BY_KEY.items()}
+    theme = Theme(kept["theme"], kept["scale"])
     theme.apply()
-    calm = kept.flag(REDUCED_MOTION, False)
-    use = cores.use_of(kept) if kept.flag(cores.LIVE, True) else 0.0
+    calm, use = kept["reduced_motion"], kept["gpu_use"] if kept["gpu_live"] else 0.0
     sources = Sources(_gpu, agreed=agreed)
     shown = Presentation(
         lecture, _perform, sources, library, calm=calm, use=use, keep=keep, rehearses=rehearses

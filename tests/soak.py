@@ -264,7 +264,7 @@ class Soak:
         yield from self._rest()
 
     def _values(self) -> dict[str, Any]:
-        lesson, dice = self.window.player.lesson, self._random
+        lesson, dice = self.window.view.now.lesson, self._random
         if lesson.presets and dice.random() < 0.4:
             return dict(dice.choice(lesson.presets).values)
         if not lesson.parameters:
@@ -279,7 +279,7 @@ class Soak:
     def do_change(self) -> Act:
         """Parameters one after the other, some before the run of the last is over."""
         for _ in range(self._random.randint(1, 6)):
-            self.window.player.set_values(self._values())
+            self.window.view.set_values(self._values())
             yield self._random.choice((0.01, 0.05, 0.4))
         yield from self._rest()
 
@@ -288,8 +288,8 @@ class Soak:
         window = self.window
         self._do("compare.toggle")
         yield from self._rest()
-        if window.comparison.on:
-            window.comparison.set_values(self._values())
+        if window.view.now.compared:
+            window.view.set_values(self._values(), right=True)
             yield 0.1
             self._do("compare.swap")
             yield from self._rest()
@@ -301,8 +301,8 @@ class Soak:
 
     def do_level(self) -> Act:
         """The other level."""
-        director = self.window.director
-        director.set_level("ptx" if director.level == "sass" else "sass")
+        view = self.window.view
+        view.set(level="ptx" if view.now.level == "sass" else "sass")
         yield from self._rest()
 
     def do_play(self) -> Act:
@@ -386,7 +386,7 @@ class Soak:
         window = self.window
         file = self._files / self._random.choice(tuple(KERNELS))
         window.kernel_opener.dialog = None
-        window.kernel_opener.open(file, window.director.arch)
+        window.kernel_opener.open(file, window.view.now.arch)
         yield 0.1
         if file.name != "wrong.cu":
             yield lambda: window.kernel_opener.dialog is not None
@@ -452,7 +452,7 @@ class Soak:
         yield lambda: window.meter.state.activity == "idle"
         self._do("gpu.continuous")
         yield 0.7
-        window.player.set_values(self._values())
+        window.view.set_values(self._values())
         yield 0.7
         self._do("gpu.stop")
         yield from self._rest()
@@ -464,7 +464,7 @@ class Soak:
         for pid in children():
             if self._random.random() < 0.5:
                 os.kill(pid, self._random.choice((signal.SIGKILL, signal.SIGTERM)))
-        self.window.player.set_values(self._values())
+        self.window.view.set_values(self._values())
         yield 0.1
         self._do("gpu.once")
         yield from self._rest()
@@ -472,14 +472,14 @@ class Soak:
     def _tidy(self) -> Act:
         """As it was at the beginning, so that laps can be compared."""
         window = self.window
-        window.comparison.switch(False, window.player.values)
+        window.view.become(window.view.now.compare(False))
         window.lecture.document.give_up()
         self._do("lecture.close")
         window.resize(1440, 860)
         window.message.hide()
         yield from self._open("coalescing")
-        window.director.set_arch("sm_90")
-        window.player.set_values(window.player.lesson.defaults())
+        window.view.set(arch="sm_90")
+        window.view.set_values(window.view.now.lesson.defaults())
         yield from self._rest()
         yield 1.0
 

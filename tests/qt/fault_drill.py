@@ -151,12 +151,12 @@ class Drill:
         if self._dice.random() < 0.2:
             window.course.open(self._dice.choice(window.course.lessons))
         else:
-            window.player.set_values({"stride": self._dice.randint(1, 32)})
+            window.view.set_values({"stride": self._dice.randint(1, 32)})
 
     def _back(self) -> None:
         window = self._window
         window.course.open(window.course.lessons[0])
-        window.player.set_values(window.player.lesson.defaults())
+        window.view.set_values(window.view.now.lesson.defaults())
         self._bot.waitUntil(lambda: not window.director.performer.busy, timeout=WAIT)
         self._bot.wait(50)
 

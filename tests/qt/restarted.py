@@ -32,7 +32,7 @@ def wait(condition: Callable[[], object]) -> None:
 
 def told(window: Window) -> None:
     """What is shown, as JSON on one line."""
-    view, note = window.viewing.record(), window.recovery.notice
+    view, note = window.recorder.record(), window.recovery.notice
     said = {
         "lesson": view.lesson,
         "values": view.values,

@@ -330,7 +330,7 @@ def test_steps_and_stories_are_told(window: Window, qtbot: QtBot) -> None:
     window.stage.spoken.announcer.said.connect(said.append)
     press(window, K.Key_Right)
     qtbot.waitUntil(lambda: len(said) > 0 and "step 2 of 5: sector 1" in said[-1])
-    window.player.set_values({"stride": 7})
+    window.view.set_values({"stride": 7})
     qtbot.waitUntil(lambda: "One warp reads every word 7" in said[-1])
 
 
@@ -343,7 +343,7 @@ def test_a_message_is_told(window: Window, qtbot: QtBot) -> None:
 def test_what_the_bar_says_is_told_but_not_every_run(window: Window, qtbot: QtBot) -> None:
     said: list[str] = []
     window.status.announcer.said.connect(said.append)
-    window.player.set_values({"stride": 5})
+    window.view.set_values({"stride": 5})
     qtbot.wait(400)
     assert said == []
     window.actions_["edit.link"].trigger()

@@ -123,10 +123,10 @@ def test_plurals_are_words_too_and_parts_of_words_are_none() -> None:
 
 def test_values_that_make_no_picture_veil_it_and_say_why(window: Window, qtbot: QtBot) -> None:
     stage, plain = window.stage, window.stage.grab().toImage()
-    window.player.set_values({"stride": 9, "element": "double"})
+    window.view.set_values({"stride": 9, "element": "double"})
     veiled = stage.grab().toImage()
     assert veiled != plain
-    window.player.set_values({"stride": 2, "element": "float"})
+    window.view.set_values({"stride": 2, "element": "float"})
     qtbot.waitUntil(lambda: not window.director.performer.busy)
     assert stage.grab().toImage() == plain
 

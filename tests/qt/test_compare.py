@@ -11,10 +11,10 @@ from pytestqt.qtbot import QtBot
 from gpuviz.memory.counts import Count
 from gpuviz.qt.commands.palette_dialog import matches
 from gpuviz.qt.controls.knobs import NumberKnob
-from gpuviz.qt.running.comparison import AS_A, another
 from gpuviz.qt.window.window import Window
 from gpuviz.results.count_columns import Column, Readout, Sheet, View, ratio
 from gpuviz.results.quantities import rows_of
+from gpuviz.views.state import AS_A, another
 from tests.qt.fake_lesson import LESSONS, FakePerform
 
 CONTROL, LEFT = Qt.KeyboardModifier.ControlModifier, Qt.MouseButton.LeftButton
@@ -37,7 +37,7 @@ def test_ctrl_b_shows_another_preset_beside(window: Window, qtbot: QtBot) -> Non
     compare(window, qtbot)
     assert window.player.story is not None
     assert window.player.story.title == "stride 2 | every word"
-    assert window.comparison.values["stride"] == 1
+    assert window.view.now.compare_values["stride"] == 1
     assert window.toolbar.compare.isChecked()
     head, *rows = table(window)
     assert head == ["quantity", "B / A", "A (model)", "B (model)"]
@@ -52,7 +52,7 @@ def test_only_the_side_that_changed_is_performed_again(
 ) -> None:
     compare(window, qtbot)
     asked = len(perform.asked)
-    window.comparison.set_values({"stride": 5})
+    window.view.set_values({"stride": 5}, right=True)
     qtbot.waitUntil(lambda: not window.director.performer.busy)
     assert [v["stride"] for v in perform.asked[asked:]] == [5]
 
@@ -64,13 +64,13 @@ def test_the_knobs_are_those_of_the_tab(window: Window, qtbot: QtBot) -> None:
     assert window.parameters.sides.currentIndex() == 1 and knob.spin.value() == 1
     knob.slider.setFocus()
     QTest.keyClick(knob.slider, Qt.Key.Key_Right)
-    assert (window.player.values["stride"], window.comparison.values["stride"]) == (2, 2)
+    assert (window.view.now.values["stride"], window.view.now.compare_values["stride"]) == (2, 2)
     QTest.mouseClick(window.parameters.presets[1][1], LEFT)
-    assert window.comparison.values["stride"] == 32
+    assert window.view.now.compare_values["stride"] == 32
     window.parameters.sides.setCurrentIndex(0)
     assert knob.spin.value() == 2
     QTest.keyClick(knob.slider, Qt.Key.Key_Right)
-    assert (window.player.values["stride"], window.comparison.values["stride"]) == (3, 32)
+    assert (window.view.now.values["stride"], window.view.now.compare_values["stride"]) == (3, 32)
     assert window.parameters.sides.tabText(1) == "B · a line a lane"
 
 
@@ -81,7 +81,7 @@ def test_the_same_launch_under_two_architectures(window: Window, qtbot: QtBot) -
     assert showing is not None
     assert [run.arch for run in showing.runs.values()] == ["sm_90", "sm_13"]
     assert showing.sides[0].name == "Hopper (9.0)"
-    assert dict(window.comparison.values) == dict(window.player.values)
+    assert dict(window.view.now.compare_values) == dict(window.view.now.values)
     assert not window.parameters.arch.isHidden()
     window.parameters.arch.combo.setCurrentIndex(0)
     qtbot.waitUntil(lambda: window.director.showing.sides[1].variant.arch == "sm_90")  # type: ignore[union-attr]
@@ -93,11 +93,11 @@ def test_both_sides_are_cancelled_together(
     compare(window, qtbot)
     story = window.player.story
     perform.slow = lambda values: values["stride"] in (8, 9)
-    window.player.set_values({"stride": 8})
-    window.comparison.set_values({"stride": 9})
+    window.view.set_values({"stride": 8})
+    window.view.set_values({"stride": 9}, right=True)
     qtbot.wait(60)
-    window.player.set_values({"stride": 10})
-    window.comparison.set_values({"stride": 11})
+    window.view.set_values({"stride": 10})
+    window.view.set_values({"stride": 11}, right=True)
     qtbot.waitUntil(lambda: window.player.story is not story)
     assert {v["stride"] for v in perform.cancelled} == {8}
     assert not any(v["stride"] == 9 for v in perform.asked)
@@ -107,7 +107,7 @@ def test_both_sides_are_cancelled_together(
 
 def test_a_problem_names_its_side(window: Window, qtbot: QtBot) -> None:
     compare(window, qtbot)
-    window.comparison.set_values({"stride": 9, "element": "double"})
+    window.view.set_values({"stride": 9, "element": "double"}, right=True)
     assert "B: A double" in window.parameters.problem.text()
 
 
@@ -127,24 +127,24 @@ def test_a_and_b_are_exchanged(window: Window, qtbot: QtBot) -> None:
     compare(window, qtbot)
     window.actions_["compare.swap"].trigger()
     qtbot.waitUntil(lambda: window.player.story.title == "every word | stride 2")  # type: ignore[union-attr]
-    assert (window.player.values["stride"], window.comparison.values["stride"]) == (1, 2)
+    assert (window.view.now.values["stride"], window.view.now.compare_values["stride"]) == (1, 2)
 
 
 def test_the_comparison_is_remembered(make: Callable[[], Window], qtbot: QtBot) -> None:
     first = make()
     compare(first, qtbot)
-    first.comparison.set_values({"stride": 7})
-    first.comparison.set_arch("sm_80")
+    first.view.set_values({"stride": 7}, right=True)
+    first.view.set(compare_arch="sm_80")
     first.actions_["open.strides"].trigger()
-    assert first.comparison.values["stride"] == 1
-    assert first.comparison.arch == AS_A  # chosen for the lesson before
-    first.comparison.set_arch("sm_80")
+    assert first.view.now.compare_values["stride"] == 1
+    assert first.view.now.compare_arch == AS_A  # chosen for the lesson before
+    first.view.set(compare_arch="sm_80")
     first.close()
     second = make()
     assert compared(second) and second.toolbar.compare.isChecked()
-    assert second.comparison.arch == "sm_80"
+    assert second.view.now.compare_arch == "sm_80"
     second.actions_["open.pairs"].trigger()
-    assert second.comparison.values["stride"] == 7
+    assert second.view.now.compare_values["stride"] == 7
 
 
 def test_narrow_windows_give_the_room_of_the_list_to_the_pictures(

@@ -116,11 +116,11 @@ def test_running_on_and_on_asks_about_other_code_and_not_twice_about_what_was_re
     window.meter.run_continuously()
     QTest.mouseClick(dialog(window, qtbot).yes, LEFT)
     qtbot.waitUntil(lambda: "pairs" in window.timing.series, timeout=20_000)
-    window.player.set_values({"stride": 5})
+    window.view.set_values({"stride": 5})
     QTest.mouseClick(dialog(window, qtbot).no, LEFT)
     asked = len(questions)
     for stride in (4, 5):
-        window.player.set_values({"stride": stride})
+        window.view.set_values({"stride": stride})
         if stride == 4:
             QTest.mouseClick(dialog(window, qtbot).no, LEFT)
         qtbot.waitUntil(lambda: window.timing.refused.isVisible(), timeout=20_000)
@@ -195,7 +195,7 @@ def test_in_front_of_a_class_nobody_is_asked(
 def test_the_lecture_that_brought_a_kernel_is_named(window: Window, qtbot: QtBot) -> None:
     file = Path("talk.gpuviz-lecture")
     window.session.open_lecture(file, LectureContents())
-    window.director.set_lecture(file)
+    window.view.set(lecture=file)
     qtbot.waitUntil(lambda: window.director.showing.library.file == file.name)  # type: ignore[union-attr]
     window.meter.run_once()
     dialog(window, qtbot)

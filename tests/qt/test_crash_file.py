@@ -15,7 +15,7 @@ from pytestqt.qtbot import QtBot
 
 from gpuviz.qt.history import autosave
 from gpuviz.qt.history.crash_file import CrashFile, LastView
-from gpuviz.qt.running.viewing import Viewing
+from gpuviz.qt.running.view_recorder import ViewRecorder
 from gpuviz.qt.window.window import Window
 from gpuviz.recordings.measurement import DeviceFacts
 from gpuviz.traces import file as trace_file
@@ -124,9 +124,9 @@ def test_a_view_that_cannot_be_restored_is_put_aside_and_the_window_starts(
         assert stored == {**lost, "tries": 1, "unsaved": []}, "the try is counted before"
         raise error
 
-    monkeypatch.setattr(Viewing, "show", fail)
+    monkeypatch.setattr(ViewRecorder, "show", fail)
     window = make(state=tmp_path)
-    assert window.player.lesson.id == "pairs" and window.player.story is not None
+    assert window.view.now.lesson.id == "pairs" and window.player.story is not None
     aside = tmp_path / "window-0.aside.json"
     assert json.loads(aside.read_text()) == lost
     assert window.recovery.notice is not None
@@ -187,8 +187,8 @@ def test_settings_are_kept_before_the_end(
     qtbot.waitUntil(lambda: not kept.flag("show/source", True))
     assert kept.text("theme", "") == "light"
     window.panes.across.splitterMoved.emit(300, 1)
-    window.player.set_values({"stride": 9})
-    qtbot.waitUntil(lambda: kept.values(window.player.lesson).get("stride") == 9)
+    window.view.set_values({"stride": 9})
+    qtbot.waitUntil(lambda: kept.values(window.view.now.lesson).get("stride") == 9)
 
 
 def test_a_view_that_was_lost_too_often_is_left_for_the_first_lesson(
@@ -196,13 +196,13 @@ def test_a_view_that_was_lost_too_often_is_left_for_the_first_lesson(
 ) -> None:
     first = make()
     first.actions_["open.sums"].trigger()
-    first.player.set_values({"stride": 9})
+    first.view.set_values({"stride": 9})
     first.actions_["compare.toggle"].trigger()
     first.close()
     lost = {"view": "gpuviz://sums?stride=9", "tries": 2, "unsaved": []}
     (tmp_path / "window-0.json").write_text(json.dumps(lost))
     window = make(state=tmp_path)
-    assert (window.player.lesson.id, window.comparison.on) == ("pairs", False)
+    assert (window.view.now.lesson.id, window.view.now.compared) == ("pairs", False)
     assert window.recovery.notice is not None
     assert "recent views" in window.recovery.notice.button.toolTip()
     assert window.history.recents.views[0].values["stride"] == 9
@@ -217,12 +217,12 @@ def test_a_view_asked_for_comes_before_the_lost_one(
     window = Window(perform, COURSE, settings, None, tmp_path, wanted)
     qtbot.addWidget(window)
     qtbot.waitUntil(lambda: window.player.story is not None)
-    assert (window.player.lesson.id, window.player.values["stride"]) == ("strides", 5)
-    assert (window.director.arch, window.player.t) == ("sm_80", 2.5)
+    assert (window.view.now.lesson.id, window.view.now.values["stride"]) == ("strides", 5)
+    assert (window.view.now.arch, window.player.t) == ("sm_80", 2.5)
     assert [v["stride"] for v in perform.asked] == [5]
     assert window.history.recents.views[0].lesson == "sums"
     window.features.suit(DeviceFacts(0, "GPU", "9.0", "580", "13.0", 132, 1, 1))
-    assert window.director.arch == "sm_80"
+    assert window.view.now.arch == "sm_80"
     window.close()
 
 
@@ -309,7 +309,7 @@ arguments = ("f32[256]=rand", "f32[256]=zeros", "i32=1")
 launch = KernelLaunch(Path({str(file)!r}), "pairs", "pairs", (4, 1, 1), (64, 1, 1), arguments)
 window.course.open_any(lesson_of(launch))
 wait(lambda: window.director.showing and window.director.showing.sides[0].variant.lesson.launch)
-window.player.set_values({{"block": 2}})
+window.view.set_values({{"block": 2}})
 wait(lambda: not window.director.performer.busy)
 window.player.seek(0.5)
 """

@@ -40,14 +40,14 @@ def logged(caplog: pytest.LogCaptureFixture) -> Iterator[pytest.LogCaptureFixtur
 def test_what_the_window_does_is_logged(
     logged: pytest.LogCaptureFixture, window: Window, perform: FakePerform, qtbot: QtBot
 ) -> None:
-    window.player.set_values({"stride": 3})
+    window.view.set_values({"stride": 3})
     qtbot.waitUntil(lambda: "performed pairs for sm_90 sass in " in logged.text)
     perform.error = lambda values: LaunchError("block of 2048 threads")
-    window.player.set_values({"stride": 4})
+    window.view.set_values({"stride": 4})
     qtbot.waitUntil(lambda: "block of 2048 threads" in logged.text)
     assert "Traceback" not in logged.text
     perform.error = lambda values: ZeroDivisionError("division by zero")
-    window.player.set_values({"stride": 5})
+    window.view.set_values({"stride": 5})
     qtbot.waitUntil(lambda: "ZeroDivisionError" in logged.text)
     assert "Traceback" in logged.text
     window.meter.found.emit(DeviceFacts(0, "H200", "9.0", "580.1", "13.0", 132, 1, 1))
@@ -164,7 +164,7 @@ def test_diagnostics_are_copied_without_the_home_folder(
     monkeypatch.setattr(Path, "home", lambda: tmp_path)
     (tmp_path / log.NAME).write_text("".join(f"line {n}\n" for n in range(150)))
     window = make(state=tmp_path)
-    window.player.set_values({"stride": 9})
+    window.view.set_values({"stride": 9})
     window.actions_["help.diagnostics"].trigger()
     text = QGuiApplication.clipboard().text()
     for words in (

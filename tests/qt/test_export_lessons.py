@@ -150,8 +150,8 @@ def test_a_saved_picture_is_rendered_again_to_the_pixel(
         shown = window(name)
         shown.theme.set_mode("light")
         shown.theme.set_scale(1.15)
-        shown.comparison.switch(True, shown.player.values)
-        shown.comparison.set_arch("sm_60")
+        shown.view.become(shown.view.now.compare())
+        shown.view.set(compare_arch="sm_60")
         qtbot.waitUntil(
             lambda: shown.director.showing.compared and not shown.director.performer.busy,
             timeout=60_000,

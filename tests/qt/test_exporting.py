@@ -110,7 +110,7 @@ def slow(monkeypatch: pytest.MonkeyPatch) -> list[threading.Thread]:
 
 def test_one_key_saves_and_copies(window: Window, answer: Answer, qtbot: QtBot) -> None:
     window.player.seek(2.5)
-    view = window.viewing.view()
+    view = window.recorder.view()
     assert view is not None
     QTest.keyClick(window, Qt.Key.Key_S, CONTROL | SHIFT)
     done(window, qtbot)
@@ -152,7 +152,7 @@ def test_what_was_saved_is_said_when_a_run_is_done(
 ) -> None:
     go_on = threading.Event()
     perform.slow = lambda values: not go_on.is_set()
-    window.player.set_values({"stride": 7})
+    window.view.set_values({"stride": 7})
     QTest.keyClick(window, Qt.Key.Key_S, CONTROL | SHIFT)
     done(window, qtbot)
     (name,) = files_in(answer)
@@ -633,7 +633,7 @@ def test_continuous_measurements_go_on_in_the_data(
         timeout=20_000,
     )
     window.actions_["gpu.stop"].trigger()
-    window.player.set_values({"stride": 4})
+    window.view.set_values({"stride": 4})
     qtbot.waitUntil(lambda: "pairs" not in window.meter.known)
 
 

@@ -28,7 +28,7 @@ from gpuviz.course import lesson
 from gpuviz.export.save import save
 from gpuviz.qt.export.file_dialogs import ask_which
 from gpuviz.qt.painting.qt_painter import QtPainter
-from gpuviz.qt.running import viewing
+from gpuviz.qt.running import view_recorder
 from gpuviz.qt.window.window import Window
 from gpuviz.recordings import recording
 from gpuviz.recordings.measurement import Measurement, Timing
@@ -55,14 +55,14 @@ def fake(perform: FakePerform) -> FakePerform:
 
 @pytest.fixture(autouse=True)
 def fake_lessons(monkeypatch: pytest.MonkeyPatch) -> None:
-    known, real = {one.id: one for one in LESSONS}, viewing.lesson_for
+    known, real = {one.id: one for one in LESSONS}, view_recorder.lesson_for
 
     def lesson_for(wanted: Provenance) -> object:
         if not wanted.launch and wanted.lesson not in known:
             raise InputError(f"there is no lesson {wanted.lesson!r}")
         return real(wanted) if wanted.launch else known[wanted.lesson]
 
-    monkeypatch.setattr(viewing, "lesson_for", lesson_for)
+    monkeypatch.setattr(view_recorder, "lesson_for", lesson_for)
 
 
 def of_files(*paths: Path) -> QMimeData:
@@ -102,8 +102,8 @@ def refused(window: Window, qtbot: QtBot) -> str:
 
 def told(window: Window, qtbot: QtBot) -> None:
     """The view of `TOLD` is shown."""
-    qtbot.waitUntil(lambda: window.player.lesson.id == "sums" and window.player.t == 2.5)
-    made = window.viewing.record()
+    qtbot.waitUntil(lambda: window.view.now.lesson.id == "sums" and window.player.t == 2.5)
+    made = window.recorder.record()
     assert (made.values["stride"], made.arch, made.level) == (7, "sm_80", "ptx")
 
 
@@ -117,12 +117,12 @@ def test_every_exported_file_can_be_dropped(
     if suffix == ".mp4":
         pytest.importorskip("av")
     with qtbot.waitSignal(window.director.performed):
-        window.viewing.show(TOLD)
-    view = window.viewing.view()
+        window.recorder.show(TOLD)
+    view = window.recorder.view()
     made = replace(view.provenance, width=400, height=260, time=2.5, end=2.7)
     save(replace(view, provenance=made), tmp_path / f"a{suffix}", painter=QtPainter())
     with qtbot.waitSignal(window.director.performed):
-        window.viewing.show(Provenance("pairs", {}, "sm_90"))
+        window.recorder.show(Provenance("pairs", {}, "sm_90"))
     drop(window, of_files(tmp_path / f"a{suffix}"))
     told(window, qtbot)
     assert window.status.running.text() != f"reading a{suffix} …"
@@ -135,7 +135,7 @@ def saved(
     wanted: Provenance = TOLD,
 ) -> Path:
     """A picture whose record tells of a view."""
-    view = window.viewing.view()
+    view = window.recorder.view()
     made = replace(wanted, launch=launch or {})
     save(replace(view, provenance=made), path, painter=QtPainter())
     return path
@@ -174,7 +174,7 @@ def test_a_link_is_dropped_or_pasted(window: Window, qtbot: QtBot) -> None:
     drop(window, of_text(link(TOLD)))
     told(window, qtbot)
     with qtbot.waitSignal(window.director.performed):
-        window.viewing.show(Provenance("pairs", {}, "sm_90"))
+        window.recorder.show(Provenance("pairs", {}, "sm_90"))
     QGuiApplication.clipboard().setText(f"  {link(TOLD)}\n")
     QTest.keyClick(window, Qt.Key.Key_V, CONTROL)
     told(window, qtbot)
@@ -182,11 +182,11 @@ def test_a_link_is_dropped_or_pasted(window: Window, qtbot: QtBot) -> None:
 
 def test_what_is_copied_as_a_picture_opens_again(window: Window, qtbot: QtBot) -> None:
     with qtbot.waitSignal(window.director.performed):
-        window.viewing.show(TOLD)
+        window.recorder.show(TOLD)
     window.actions_["export.copy"].trigger()
     qtbot.waitUntil(lambda: not window.files.exporting.exports.busy)
     with qtbot.waitSignal(window.director.performed):
-        window.viewing.show(Provenance("pairs", {}, "sm_90"))
+        window.recorder.show(Provenance("pairs", {}, "sm_90"))
     QTest.keyClick(window, Qt.Key.Key_V, CONTROL)
     told(window, qtbot)
 
@@ -209,7 +209,7 @@ def test_text_fields_keep_their_paste(window: Window, qtbot: QtBot) -> None:
     line.setFocus()
     QGuiApplication.clipboard().setText(link(TOLD))
     QTest.keyClick(line, Qt.Key.Key_V, CONTROL)
-    assert line.text() == link(TOLD) and window.player.lesson.id != "sums"
+    assert line.text() == link(TOLD) and window.view.now.lesson.id != "sums"
 
 
 @pytest.mark.slow
@@ -228,11 +228,11 @@ def test_text_fields_keep_their_paste(window: Window, qtbot: QtBot) -> None:
 def test_files_that_cannot_be_shown_say_why(
     content: bytes, words: str, window: Window, tmp_path: Path, qtbot: QtBot
 ) -> None:
-    before = window.viewing.record()
+    before = window.recorder.record()
     (tmp_path / "a.png").write_bytes(content)
     drop(window, of_files(tmp_path / "a.png"))
     assert words in refused(window, qtbot)
-    assert window.viewing.record() == before
+    assert window.recorder.record() == before
 
 
 def test_bad_links_say_why(window: Window, qtbot: QtBot) -> None:
@@ -269,9 +269,9 @@ def test_a_picture_of_a_kernel_that_is_there_opens_it(
     }
     wanted = Provenance("kernel-x", {"warp": 1}, "sm_90")
     drop(window, of_files(saved(window, tmp_path / "a.png", launch, wanted)))
-    qtbot.waitUntil(lambda: bool(window.player.lesson.launch))
-    assert window.player.lesson.launch["file"].endswith("mine.ptx")
-    assert window.player.values["warp"] == 1
+    qtbot.waitUntil(lambda: bool(window.view.now.lesson.launch))
+    assert window.view.now.lesson.launch["file"].endswith("mine.ptx")
+    assert window.view.now.values["warp"] == 1
 
 
 def test_kernels_and_lectures_go_their_own_ways(
@@ -335,10 +335,10 @@ def test_a_trace_is_opened_as_a_lesson(
         lambda: window.director.showing is not None and "kernel" in window.director.showing.runs,
         timeout=20_000,
     )
-    assert window.player.lesson.title.endswith("(t.gputrace)") and not window.message.isVisible()
+    assert window.view.now.lesson.title.endswith("(t.gputrace)") and not window.message.isVisible()
     assert window.player.story.title.startswith("One warp reads")
     assert "1 of 64 blocks" in window.counts.note.text()
-    assert window.viewing.record().launch["trace"] == str(tmp_path / "t.gputrace")
+    assert window.recorder.record().launch["trace"] == str(tmp_path / "t.gputrace")
 
 
 def test_a_recording_answers_first_from_now_on(

@@ -87,6 +87,6 @@ def test_an_own_choice_is_not_hurried(
     window = make()
     qtbot.waitUntil(lambda: not window.director.performer.busy)
     before = len(perform.asked)
-    window.player.set_values({"stride": 5})
+    window.view.set_values({"stride": 5})
     qtbot.waitUntil(lambda: "word 5" in window.player.story.title)  # type: ignore[union-attr]
     assert len(perform.asked) == before + 1

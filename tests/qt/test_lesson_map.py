@@ -85,7 +85,7 @@ def test_the_button_predicts_and_the_picture_is_told_anew(
     QTest.mouseClick(button, LEFT)
     assert not button.isEnabled() and "under way" in button.toolTip()
     assert "sweep over Mapped" in window.status.running.text()
-    with qtbot.waitSignal(window.director.with_measurements, timeout=20_000):
+    with qtbot.waitSignal(window.director.updated, timeout=20_000):
         workers.may.set()
     work = window.features.sweep_work
     assert work is not None

@@ -77,7 +77,7 @@ def test_nothing_is_left_of_a_run_that_is_gone(window: Window) -> None:
 def test_compared_runs_stand_line_by_line_the_ratio_first(ranked: Window, qtbot: QtBot) -> None:
     lines = ranked.source.lines
     assert lines.table.isColumnHidden(RATIO)
-    ranked.comparison.switch(True, ranked.player.values)
+    ranked.view.become(ranked.view.now.compare())
     qtbot.waitUntil(lambda: any(row.ratio for row in lines.model.rows))
     assert not lines.table.isColumnHidden(RATIO)
     # A loads 4096 sectors and B 2048; both store 2048, on the same line

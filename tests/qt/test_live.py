@@ -77,7 +77,7 @@ def test_numbers_stay_live_while_the_same_launch_is_performed_anew(
     assert found == ["live"] and told_live(window)
     found.clear()
     with qtbot.waitSignal(window.director.performed, timeout=20_000):
-        window.player.set_values({"stride": 4})  # another launch
+        window.view.set_values({"stride": 4})  # another launch
     assert "live" not in found
 
 
@@ -87,7 +87,7 @@ def test_the_first_live_number_waits_for_nothing(
     qtbot.waitUntil(lambda: told_live(window), timeout=20_000)
     monkeypatch.setattr(retelling, "INTERVAL", 60.0)
     with qtbot.waitSignal(window.director.performed, timeout=20_000):
-        window.player.set_values({"stride": 4})
+        window.view.set_values({"stride": 4})
     qtbot.waitUntil(lambda: told_live(window), timeout=10_000)
 
 
@@ -100,7 +100,7 @@ def test_it_begins_by_itself_and_the_picture_says_live_when_and_where(
     assert window.meter.state.activity == "continuous" and window.meter.state.use == 0.1
     assert window.toolbar.device.text() == "● NVIDIA Test 0 · live"
     assert "NVIDIA Test 0" in written(window)
-    view = window.viewing.view()
+    view = window.recorder.view()
     assert view is not None
     found = view.runs["pairs"].measurement
     assert found is not None and found.source == "live" and found.date
@@ -114,7 +114,7 @@ def test_other_values_are_measured_too_and_the_place_in_the_story_stays(
 ) -> None:
     qtbot.waitUntil(lambda: told_live(window), timeout=20_000)
     window.player.seek(2.5)
-    window.player.set_values({"stride": 5})
+    window.view.set_values({"stride": 5})
     qtbot.waitUntil(lambda: "every word 5" in written(window), timeout=20_000)
     qtbot.waitUntil(lambda: told_live(window), timeout=20_000)
     assert window.player.t == 2.5
@@ -128,7 +128,7 @@ def test_one_click_stops_it_and_the_next_start_knows(
     qtbot.waitUntil(lambda: told_live(window), timeout=20_000)
     QTest.mouseClick(window.timing.again, Qt.MouseButton.LeftButton)
     assert window.meter.state.activity == "idle"
-    window.player.set_values({"stride": 5})
+    window.view.set_values({"stride": 5})
     qtbot.waitUntil(lambda: "every word 5" in written(window), timeout=20_000)
     qtbot.wait(300)
     assert not told_live(window) and window.meter.state.activity == "idle"
@@ -161,14 +161,14 @@ def test_a_launch_that_fails_runs_once_by_itself_and_its_words_stay(
         lambda report: begun.append(report) if isinstance(report, Trouble) else None
     )
     qtbot.waitUntil(lambda: "illegal address" in window.meter.state.trouble, timeout=20_000)
-    window.player.set_values({"guard": True})  # of the same launch
+    window.view.set_values({"guard": True})  # of the same launch
     qtbot.waitUntil(
         lambda: window.director.showing.sides[0].variant.values["guard"] is True,  # type: ignore[union-attr]
         timeout=20_000,
     )
     qtbot.wait(300)
     assert len(begun) == 1 and "illegal address" in window.timing.trouble.text()
-    window.player.set_values({"stride": 5})  # which may do better
+    window.view.set_values({"stride": 5})  # which may do better
     qtbot.waitUntil(lambda: len(begun) == 2, timeout=20_000)
     assert "illegal address" in window.timing.trouble.text()
 
@@ -178,7 +178,7 @@ def test_the_same_launches_go_on_while_another_part_is_shown(window: Window, qtb
     """The lane that is followed changes nothing of what runs."""
     qtbot.waitUntil(lambda: told_live(window), timeout=20_000)
     before = window.meter.known["pairs"]
-    window.player.set_values({"guard": True})
+    window.view.set_values({"guard": True})
     qtbot.waitUntil(
         lambda: window.director.showing.sides[0].variant.values["guard"] is True,  # type: ignore[union-attr]
         timeout=20_000,
@@ -297,7 +297,7 @@ def test_whatever_is_asked_for_is_measured_at_once_however_much_was_before(
 
     qtbot.waitUntil(lambda: all_live(2), timeout=20_000)
     for stride in (3, 4, 5):
-        window.player.set_values({"stride": stride})
+        window.view.set_values({"stride": stride})
         qtbot.waitUntil(
             lambda stride=stride: all_live(stride), timeout=8_000
         )  # 3 launches of 1.3 s
@@ -317,7 +317,7 @@ def test_one_launch_that_fails_keeps_the_others_live(
 
     window = make(replace(gpus(), job_of=fails), by_itself=True)
     qtbot.waitUntil(lambda: told_live(window) and bool(window.meter.state.trouble), timeout=20_000)
-    window.player.set_values({"guard": True})
+    window.view.set_values({"guard": True})
     qtbot.waitUntil(
         lambda: window.director.showing.sides[0].variant.values["guard"] is True,  # type: ignore[union-attr]
         timeout=20_000,

@@ -113,7 +113,7 @@ def test_f10_runs_on_and_on_while_the_story_plays(
     assert window.player.t > 0.0
     assert window.toolbar.device.text() == "● NVIDIA Test 0 · live"
     assert window.actions_["gpu.continuous"].isChecked() and window.timing.again.isChecked()
-    window.player.set_values({"stride": 5})
+    window.view.set_values({"stride": 5})
     many = window.timing.series["pairs"].launches
     qtbot.waitUntil(lambda: 0 < fresh(window) < many, timeout=20_000)
     QTest.mouseClick(window.timing.again, LEFT)
@@ -182,7 +182,7 @@ def test_what_a_kernel_does_to_its_process_the_window_survives(
         QTest.keyClick(window.stage, Qt.Key.Key_Escape)
     assert window.player.story is not None
     assert table(window)[0] == ["quantity", "predicted (model)", "measured (unavailable)"]
-    window.player.set_values({"stride": 4})
+    window.view.set_values({"stride": 4})
     qtbot.waitUntil(lambda: not window.meter.state.trouble)
 
 
@@ -262,10 +262,10 @@ def test_the_architecture_of_the_gpu_is_taken_until_one_is_chosen(
 ) -> None:
     window = live()
     window.features.suit(replace(fake_gpu.facts(0), capability="8.0"))
-    assert window.director.arch == "sm_80"
+    assert window.view.now.arch == "sm_80"
     window.actions_["arch.sm_75"].trigger()
     window.features.suit(fake_gpu.facts(0))
-    assert window.director.arch == "sm_75"
+    assert window.view.now.arch == "sm_75"
 
 
 @pytest.mark.slow

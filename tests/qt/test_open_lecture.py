@@ -107,7 +107,7 @@ def press(window: Window, text: str) -> None:
 def test_opening_shows_the_slides_and_the_first_view(opened: Window) -> None:
     assert names(opened)[:2] == ["1  Coalescing", "2  Strides, offsets, groups"]
     assert "line 14" in names(opened)[2] and names(opened)[2].endswith("▲")
-    assert opened.player.values["stride"] == 4
+    assert opened.view.now.values["stride"] == 4
     pane = opened.lecture.pane
     assert pane.isVisible() and pane.notes.toPlainText() == "Look."
     assert "3 slides" in pane.state.said and "1 problem" in pane.state.said
@@ -118,14 +118,14 @@ def test_the_arrow_keys_go_through_the_slides(opened: Window, qtbot: QtBot) -> N
     assert QApplication.focusWidget() is opened.lecture.pane.list
     key(opened, K.Key_Down)
     idle(opened, qtbot)
-    assert opened.player.lesson.id == "strides"
+    assert opened.view.now.lesson.id == "strides"
     key(opened, K.Key_Down)  # a broken slide has no view to show
-    assert opened.player.lesson.id == "strides" and not opened.message.isVisible()
+    assert opened.view.now.lesson.id == "strides" and not opened.message.isVisible()
 
 
 def test_a_view_is_added_as_it_is_shown(window: Window, qtbot: QtBot) -> None:
     assert not window.panes.left.tabs.isVisible()
-    window.player.set_values({"stride": 9})
+    window.view.set_values({"stride": 9})
     idle(window, qtbot)
     window.player.seek(2.0)
     key(window, K.Key_A, CONTROL | SHIFT)
@@ -292,7 +292,7 @@ def test_the_form_tells_the_answer(opened: Window) -> None:
 
 
 def test_the_form_tells_no_answer_of_another_view(opened: Window, qtbot: QtBot) -> None:
-    opened.player.set_values({"stride": 1})
+    opened.view.set_values({"stride": 1})
     idle(opened, qtbot)
     form = dialog(opened)
     fill(form.ask, "How many?")
@@ -414,7 +414,7 @@ def test_forms_set_minutes_and_lose_nothing_that_has_no_field(
 
 
 def test_a_slide_is_given_the_view_shown(opened: Window, qtbot: QtBot) -> None:
-    opened.player.set_values({"stride": 11})
+    opened.view.set_values({"stride": 11})
     press(opened, "set view")
     lecture = opened.lecture.document.lecture
     assert lecture is not None and lecture.slides[0].view is not None
@@ -529,10 +529,10 @@ def test_slides_stay_in_a_narrow_window_when_one_compares(
     key(window, K.Key_8, CONTROL)
     key(window, K.Key_Down)
     idle(window, qtbot)
-    assert window.comparison.on and window.lecture.pane.list.hasFocus()
+    assert window.view.now.compared and window.lecture.pane.list.hasFocus()
     key(window, K.Key_Down)
     idle(window, qtbot)
-    assert window.player.lesson.id == "strides"
+    assert window.view.now.lesson.id == "strides"
 
 
 def test_an_unfinished_bundle_is_not_said_to_be_under_way(
@@ -575,7 +575,7 @@ def test_a_lecture_is_given_once(opened: Window, qtbot: QtBot) -> None:
 def test_the_view_presented_has_the_values_chosen_last(window: Window, qtbot: QtBot) -> None:
     idle(window, qtbot)
     before = window.player.story
-    window.player.set_values({"stride": 9})
+    window.view.set_values({"stride": 9})
     QTest.mouseClick(window.toolbar.present, LEFT)
     given = window.lecture.presenting.presentation
     assert given is not None and given.conductor.shown.story is not before
@@ -760,7 +760,7 @@ def test_what_a_bundle_carries_is_told_on_its_slides_and_goes_with_it(
     qtbot.waitUntil(lambda: "NVIDIA Lent" in window.timing.note.text())
     window.actions_["open.sums"].trigger()  # the same launch, but no slide
     idle(window, qtbot)
-    window.player.set_values({"stride": 4})
+    window.view.set_values({"stride": 4})
     idle(window, qtbot)
     assert window.meter.known == {} and window.lecture.document.file == bundle
     window.lecture.pane.looked_at.emit(0)

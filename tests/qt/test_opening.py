@@ -91,9 +91,9 @@ def test_the_launch_becomes_a_lesson(
     window: Window, form: KernelDialog, perform: FakePerform, qtbot: QtBot
 ) -> None:
     form.accept()
-    assert window.player.lesson.title == "pairs (pairs.ptx)"
-    assert window.player.lesson.chapter == CHAPTER
-    assert set(window.player.values) == {
+    assert window.view.now.lesson.title == "pairs (pairs.ptx)"
+    assert window.view.now.lesson.chapter == CHAPTER
+    assert set(window.view.now.values) == {
         "block",
         "warp",
         "every",
@@ -102,7 +102,7 @@ def test_the_launch_becomes_a_lesson(
         "finding",
         "goes_on",
     }
-    (plan,) = window.player.lesson.plan(window.player.values)
+    (plan,) = window.view.now.lesson.plan(window.view.now.values)
     assert plan.arguments[2] == "i32=1" and Path(plan.kernel).is_absolute()
     model = window.lessons.model()
     said = [model.index(row, 0).data() for row in range(model.rowCount())]

@@ -87,8 +87,8 @@ def test_a_size_that_is_typed_is_run_and_can_be_undone(own: Window, qtbot: QtBot
     assert [one.accessibleName() for one in fields(own).arguments] == ["in", "out", "stride"]
     write(fields(own).block, "32")
     qtbot.waitUntil(lambda: runs(own) == (4, 32))
-    assert own.player.lesson.title == "pairs (pairs.ptx)"
-    assert "block=32" in link(own.viewing.record())
+    assert own.view.now.lesson.title == "pairs (pairs.ptx)"
+    assert "block=32" in link(own.recorder.record())
     write(fields(own).grid, "2")
     qtbot.waitUntil(lambda: runs(own) == (2, 32))
     assert own.actions_["edit.undo"].text() == "Undo: grid 4 → 2"
@@ -148,11 +148,11 @@ def test_an_argument_follows_the_size_until_it_is_chosen(own: Window, qtbot: QtB
 
 @pytest.mark.slow
 def test_the_fields_are_those_of_a_view_that_is_opened(own: Window, qtbot: QtBot) -> None:
-    told = link(own.viewing.record())
+    told = link(own.recorder.record())
     own.course.open(own.course.lessons[0])
     assert not fields(own).isVisible()
     qtbot.waitUntil(lambda: not own.stage.doubted)  # of the lesson before, for a moment
-    own.viewing.show(parse(told.replace("block=64", "block=96")))
+    own.recorder.show(parse(told.replace("block=64", "block=96")))
     qtbot.waitUntil(lambda: runs(own) == (4, 96))
     assert fields(own).isVisible() and fields(own).block.text() == "96"
 
@@ -201,7 +201,7 @@ def listed(window: Window) -> list[str]:
 def test_a_kernel_is_renamed_and_removed_in_the_list(
     own: Window, qtbot: QtBot, launch: KernelLaunch
 ) -> None:
-    id = own.player.lesson.id
+    id = own.view.now.lesson.id
     own.lessons.setFocus()
     QTest.keyClick(own.lessons, Qt.Key.Key_F2)
     dialog = own.features.kernel_list.dialog
@@ -211,7 +211,7 @@ def test_a_kernel_is_renamed_and_removed_in_the_list(
     assert listed(own)[-1] == "mine, first try" and "first try" in own.windowTitle()
     write(fields(own).grid, "2")
     qtbot.waitUntil(lambda: runs(own) == (2, 64))
-    assert own.player.lesson.title == own.actions_[f"open.{id}"].text() == "mine, first try"
+    assert own.view.now.lesson.title == own.actions_[f"open.{id}"].text() == "mine, first try"
     assert [one.text() for one in own.features.kernel_list.menu().actions()][:2] == [
         "Rename this kernel in the list …",
         "Remove this kernel from the list",
@@ -220,7 +220,7 @@ def test_a_kernel_is_renamed_and_removed_in_the_list(
     own.lessons.setFocus()
     qtbot.waitUntil(own.lessons.hasFocus)
     QTest.keyClick(own.lessons, Qt.Key.Key_Delete)
-    assert own.player.lesson.launch == {} and "Your kernels" not in listed(own)
+    assert own.view.now.lesson.launch == {} and "Your kernels" not in listed(own)
     assert not own.actions_["kernel.remove"].isEnabled()
     QTest.keyClick(own.lessons, Qt.Key.Key_Delete)  # a lesson of the course stays
     assert len(own.course.lessons) == 3

@@ -51,19 +51,19 @@ def click(window: Window, x: float, y: int, button: Qt.MouseButton = LEFT) -> No
 def test_a_click_sets_values_and_begins_anew(window: Window, qtbot: QtBot) -> None:
     window.player.seek(3.0)
     click(window, 0.8, TOP)
-    assert window.player.values["stride"] == 9 and window.player.t == 0.0
+    assert window.view.now.values["stride"] == 9 and window.player.t == 0.0
     story = window.player.story
     qtbot.waitUntil(lambda: window.player.story is not story)
     assert window.player.t == 0.0
     click(window, 0.2, TOP)
-    assert window.player.values["stride"] == 7
+    assert window.view.now.values["stride"] == 7
 
 
 def test_a_click_beside_it_or_with_another_button_does_nothing(window: Window) -> None:
     window.player.seek(3.0)
     click(window, 0.5, LOW)
     click(window, 0.5, TOP, RIGHT)
-    assert window.player.values["stride"] == 2 and window.player.t == 3.0
+    assert window.view.now.values["stride"] == 2 and window.player.t == 3.0
 
 
 @pytest.mark.parametrize(("x", "strides"), [(0.2, (7, 1)), (0.8, (2, 7))])
@@ -73,7 +73,7 @@ def test_the_side_that_is_clicked_is_set(
     window.actions_["compare.toggle"].trigger()
     qtbot.waitUntil(lambda: window.director.showing.compared)  # type: ignore[union-attr]
     click(window, x, TOP)
-    assert (window.player.values["stride"], window.comparison.values["stride"]) == strides
+    assert (window.view.now.values["stride"], window.view.now.compare_values["stride"]) == strides
 
 
 def test_a_hand_is_shown_where_a_click_does_something(window: Window, qtbot: QtBot) -> None:

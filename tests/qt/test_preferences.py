@@ -17,7 +17,7 @@ from pytestqt.qtbot import QtBot
 from gpuviz.base.waiting import CHOICES
 from gpuviz.gpu.gpu_state import USES
 from gpuviz.qt.look.theme import MODES
-from gpuviz.qt.preferences.dialog import PreferencesDialog
+from gpuviz.qt.preferences.dialog import ListControl, PreferencesDialog, RecordingRow, SliderControl
 from gpuviz.qt.window.window import Window
 from gpuviz.recordings.measurement import Measurement, Timing
 from gpuviz.recordings.recording import Entry, Recording, key_of, write
@@ -40,13 +40,36 @@ def press(dialog: PreferencesDialog, kind: QDialogButtonBox.StandardButton) -> N
     QTest.mouseClick(dialog.buttons.button(kind), LEFT)
 
 
+def list_of(dialog: PreferencesDialog, key: str) -> ListControl:
+    found = dialog.controls[key]
+    assert isinstance(found, ListControl)
+    return found
+
+
+def choose(dialog: PreferencesDialog, key: str, value: object) -> None:
+    found = list_of(dialog, key)
+    found.setCurrentIndex(found.findData(value))
+
+
+def scale_of(dialog: PreferencesDialog) -> SliderControl:
+    found = dialog.controls["scale"]
+    assert isinstance(found, SliderControl)
+    return found
+
+
+def recording_of(dialog: PreferencesDialog) -> RecordingRow:
+    found = dialog.controls["recording"]
+    assert isinstance(found, RecordingRow)
+    return found
+
+
 def change_all(dialog: PreferencesDialog) -> None:
-    dialog.theme.setCurrentIndex(dialog.theme.findData("light"))
-    QTest.keyClick(dialog.text, Key.Key_Right)
-    QTest.mouseClick(dialog.calm, LEFT)
-    dialog.language.setCurrentIndex(dialog.language.findData("es"))
-    dialog.use.setCurrentIndex(dialog.use.findData(0.25))
-    dialog.seconds.setCurrentIndex(dialog.seconds.findData(300.0))
+    choose(dialog, "theme", "light")
+    QTest.keyClick(scale_of(dialog).slider, Key.Key_Right)
+    QTest.mouseClick(dialog.controls["reduced_motion"], LEFT)
+    choose(dialog, "language", "es")
+    choose(dialog, "gpu_use", 0.25)
+    choose(dialog, "emulation_seconds", 300.0)
 
 
 def state(window: Window) -> tuple[object, ...]:
@@ -56,18 +79,18 @@ def state(window: Window) -> tuple[object, ...]:
         window.player.state.calm,
         window.settings.text("language", ""),
         window.meter.state.use,
-        window.director.seconds,
+        window.view.now.seconds,
     )
 
 
 def test_what_is_chosen_is_in_effect_at_once_and_lasts(make: Callable[[], Window]) -> None:
     window = make()
     dialog = prefer(window)
-    assert not dialog.later.isVisible()
+    assert not dialog.notes["language"].isVisible()
     change_all(dialog)
     wanted = ("light", 1.15, True, "es", 0.25, 300.0)
     assert state(window) == wanted
-    assert dialog.percent.text() == "115 %" and dialog.later.isVisible()
+    assert scale_of(dialog).name.text() == "115 %" and dialog.notes["language"].isVisible()
     press(dialog, QDialogButtonBox.StandardButton.Ok)
     assert state(window) == wanted
     window.close()
@@ -94,21 +117,22 @@ def test_every_theme_can_be_chosen_and_every_control_has_a_name(
     window: Window, qtbot: QtBot
 ) -> None:
     dialog = prefer(window)
-    assert [dialog.theme.itemData(i) for i in range(dialog.theme.count())] == list(MODES)
+    theme = list_of(dialog, "theme")
+    assert [theme.itemData(i) for i in range(theme.count())] == list(MODES)
     controls = (
-        dialog.theme,
-        dialog.text,
-        dialog.calm,
-        dialog.language,
-        dialog.use,
-        dialog.seconds,
-        dialog.recording.choose,
+        theme,
+        scale_of(dialog).slider,
+        dialog.controls["reduced_motion"],
+        list_of(dialog, "language"),
+        list_of(dialog, "gpu_use"),
+        list_of(dialog, "emulation_seconds"),
+        recording_of(dialog).choose,
         dialog.everything,
     )
     assert all(control.accessibleName() for control in controls)
     dialog.activateWindow()
     qtbot.waitUntil(lambda: QApplication.activeWindow() is dialog)
-    dialog.theme.setFocus()
+    theme.setFocus()
     reached = []
     for _ in range(10):
         reached.append(QApplication.focusWidget())
@@ -120,7 +144,7 @@ def test_every_theme_can_be_chosen_and_every_control_has_a_name(
 def test_the_dialog_grows_with_the_text(window: Window, qtbot: QtBot) -> None:
     dialog = prefer(window)
     before = dialog.width()
-    QTest.keyClick(dialog.text, Key.Key_End)
+    QTest.keyClick(scale_of(dialog).slider, Key.Key_End)
     qtbot.waitUntil(lambda: dialog.width() > before * 1.3)
 
 
@@ -128,7 +152,7 @@ def test_the_dialog_grows_with_the_text(window: Window, qtbot: QtBot) -> None:
 def test_reduced_motion_plays_from_step_to_step(make: Callable[[], Window], qtbot: QtBot) -> None:
     QGuiApplication.styleHints().setCursorFlashTime(900)
     window = make()
-    window.features.preference_store.motion.reduce(True)
+    window.core.motion.reduce(True)
     assert QGuiApplication.styleHints().cursorFlashTime() == 0
     seen: set[float] = set()
     window.player.t_changed.connect(seen.add)
@@ -136,7 +160,7 @@ def test_reduced_motion_plays_from_step_to_step(make: Callable[[], Window], qtbo
     QTest.keyClick(window.stage, Key.Key_Space)
     qtbot.waitUntil(lambda: not window.player.state.playing)
     assert seen == {1.0, 2.0, 3.0, 4.0, 6.0}
-    window.features.preference_store.motion.reduce(False)
+    window.core.motion.reduce(False)
     assert QGuiApplication.styleHints().cursorFlashTime() == 900
 
 
@@ -153,9 +177,9 @@ def test_reset_everything_asks_first_and_keeps_the_recent_views(
 ) -> None:
     window = make()
     window.actions_["open.strides"].trigger()
-    window.player.set_values({"stride": 9})
+    window.view.set_values({"stride": 9})
     window.actions_["open.sums"].trigger()
-    window.player.set_values({"stride": 11})
+    window.view.set_values({"stride": 11})
     for id in ("show.source", "compare.toggle", "arch.sm_80", "level.ptx", "play.faster"):
         window.actions_[id].trigger()
     window.history.recents.keep()
@@ -163,25 +187,25 @@ def test_reset_everything_asks_first_and_keeps_the_recent_views(
     change_all(dialog)
     before = state(window)
     answer(dialog, "Cancel")
-    assert state(window) == before and window.player.values["stride"] == 11
+    assert state(window) == before and window.view.now.values["stride"] == 11
     answer(dialog, "Reset")
     reset = ("system", 1.0, False, "", 0.1, 60.0)
     assert state(window) == reset
-    assert window.player.values == LESSONS[2].defaults()
+    assert window.view.now.values == LESSONS[2].defaults()
     assert window.layout_.shown == {"lessons", "source", "side"}
-    assert (window.director.arch, window.director.level) == ("sm_90", "sass")
-    assert not window.comparison.on and window.player.state.speed == 1.0
+    assert (window.view.now.arch, window.view.now.level) == ("sm_90", "sass")
+    assert not window.view.now.compared and window.player.state.speed == 1.0
     press(dialog, QDialogButtonBox.StandardButton.Cancel)
     assert state(window) == reset
     assert window.history.recents.views[0].values["stride"] == 11
     window.activateWindow()
     QApplication.processEvents()
     QTest.keyClick(window.stage, Key.Key_Z, CONTROL)
-    assert window.player.values["stride"] == 11
+    assert window.view.now.values["stride"] == 11
     window.close()
     again = make()
     again.actions_["open.strides"].trigger()
-    assert again.player.values["stride"] == 2
+    assert again.view.now.values["stride"] == 2
 
 
 @pytest.mark.slow
@@ -215,12 +239,12 @@ def test_settings_that_make_no_sense_are_as_usual(
     window = make()
     assert (window.theme.look.scale, window.player.state.speed) == (1.0, 1.0)
     assert window.source.tabs.currentIndex() == 0 and window.meter.state.use in USES
-    assert window.director.seconds in CHOICES
+    assert window.view.now.seconds in CHOICES
     window.actions_["edit.preferences"].trigger()
     dialog = window.features.preferences
     assert dialog is not None
-    dialog.calm.click()
-    assert window.features.preference_store.now().calm
+    dialog.controls["reduced_motion"].click()
+    assert window.core.motion.reduced
     dialog.reject()
     window.actions_["export.still"].trigger()
     asked = window.files.exporting.dialog
@@ -235,8 +259,8 @@ def test_a_language_of_a_newer_gpuviz_is_kept(tmp_path: Path, make: Callable[[],
     window = make()
     window.actions_["edit.preferences"].trigger()
     dialog = window.features.preferences
-    assert dialog is not None and dialog.language.currentText() == "English"
-    dialog.calm.click()
+    assert dialog is not None and list_of(dialog, "language").currentText() == "English"
+    dialog.controls["reduced_motion"].click()
     dialog.accept()
     assert window.settings.text("language", "") == "xx"
 
@@ -256,7 +280,7 @@ def test_the_users_own_recording_is_chosen_named_remembered_and_put_away(
 ) -> None:
     perform.planned = True
     window, file = make(), h200(tmp_path)
-    row = prefer(window).recording
+    row = recording_of(prefer(window))
     assert row.name.said == "no recording" and not row.remove.isEnabled()
     row.ask_which = lambda parent: file
     QTest.mouseClick(row.choose, LEFT)
@@ -269,7 +293,7 @@ def test_the_users_own_recording_is_chosen_named_remembered_and_put_away(
     again = make()
     qtbot.waitUntil(lambda: said in again.timing.note.text())
     dialog = prefer(again)
-    QTest.mouseClick(dialog.recording.remove, LEFT)
+    QTest.mouseClick(recording_of(dialog).remove, LEFT)
     qtbot.waitUntil(lambda: said not in again.timing.note.text())
     press(dialog, QDialogButtonBox.StandardButton.Cancel)
     qtbot.waitUntil(lambda: said in again.timing.note.text())
@@ -280,10 +304,10 @@ def test_a_recording_that_cannot_be_read_is_not_chosen(
 ) -> None:
     (tmp_path / "bad.gpurec").write_text("no recording")
     dialog = prefer(window)
-    dialog.recording.ask_which = lambda parent: tmp_path / "bad.gpurec"
-    QTest.mouseClick(dialog.recording.choose, LEFT)
-    qtbot.waitUntil(lambda: "damaged" in dialog.recording.said.text())
-    assert dialog.recording.file == "" and window.settings.text("recording", "") == ""
+    recording_of(dialog).ask_which = lambda parent: tmp_path / "bad.gpurec"
+    QTest.mouseClick(recording_of(dialog).choose, LEFT)
+    qtbot.waitUntil(lambda: "damaged" in recording_of(dialog).said.text())
+    assert recording_of(dialog).file == "" and window.settings.text("recording", "") == ""
 
 
 def test_a_launch_is_given_the_time_that_was_chosen(
@@ -293,5 +317,5 @@ def test_a_launch_is_given_the_time_that_was_chosen(
     qtbot.waitUntil(lambda: bool(perform.budgets))
     assert set(perform.budgets) == {60.0}
     dialog = prefer(window)
-    dialog.seconds.setCurrentIndex(dialog.seconds.findData(15.0))
+    choose(dialog, "emulation_seconds", 15.0)
     qtbot.waitUntil(lambda: perform.budgets[-1] == 15.0)

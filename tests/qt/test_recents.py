@@ -48,7 +48,7 @@ def test_a_view_looked_at_for_some_time_is_remembered(
     quick: None, make: Callable[[], Window], qtbot: QtBot
 ) -> None:
     window = make()
-    window.player.set_values({"stride": 5})
+    window.view.set_values({"stride": 5})
     qtbot.waitUntil(lambda: "Coalescing · stride 5 · CC 9.0" in entries(window))
 
 
@@ -64,7 +64,7 @@ def test_leaving_a_lesson_remembers_how_it_was(
     window: Window, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(recents, "LEFT_MS", 30)
-    window.player.set_values({"stride": 7})
+    window.view.set_values({"stride": 7})
     qtbot.wait(50)
     window.player.seek(2.5)
     window.actions_["lesson.next"].trigger()
@@ -73,19 +73,19 @@ def test_leaving_a_lesson_remembers_how_it_was(
 
 
 def test_a_recent_view_is_shown_again_from_menu_and_palette(window: Window, qtbot: QtBot) -> None:
-    window.player.set_values({"stride": 7})
+    window.view.set_values({"stride": 7})
     window.player.seek(2.5)
     QTest.keyClick(window.stage, Key.Key_L, CONTROL | SHIFT)
     window.actions_["open.sums"].trigger()
     with qtbot.waitSignal(window.director.performed):
         window.history.recent_menu.actions()[0].trigger()
-    assert (window.player.lesson.id, window.player.values["stride"]) == ("pairs", 7)
+    assert (window.view.now.lesson.id, window.view.now.values["stride"]) == ("pairs", 7)
     assert window.player.t == 2.5
     window.actions_["open.sums"].trigger()
     dialog = palette(window, "recent stride 7")
     assert dialog.found()[0] == "Coalescing · stride 7 · CC 9.0"
     QTest.keyClick(dialog.line, Key.Key_Return)
-    assert window.player.lesson.id == "pairs"
+    assert window.view.now.lesson.id == "pairs"
 
 
 def test_they_last_from_start_to_start_and_damaged_ones_are_left_out(
@@ -93,7 +93,7 @@ def test_they_last_from_start_to_start_and_damaged_ones_are_left_out(
 ) -> None:
     first = make()
     first.history.recents.keep()
-    first.player.set_values({"stride": 7})
+    first.view.set_values({"stride": 7})
     first.history.recents.keep()
     first.close()
     kept = first.settings
@@ -125,14 +125,14 @@ def test_an_own_kernel_is_remembered_and_missed_when_its_file_is_gone(
     second.history.recent_menu.actions()[0].trigger()
     assert "there is no file" in second.message.text.toPlainText()
     assert "mine.cu" in second.message.text.toPlainText()
-    assert second.player.lesson.id == "pairs"
+    assert second.view.now.lesson.id == "pairs"
     file.write_text("// here again")
     second.history.recent_menu.actions()[0].trigger()
-    assert second.player.lesson.title == "pairs (mine.cu)"
+    assert second.view.now.lesson.title == "pairs (mine.cu)"
 
 
 def test_the_link_to_a_view_is_copied(window: Window, qtbot: QtBot) -> None:
-    window.player.set_values({"stride": 7})
+    window.view.set_values({"stride": 7})
     window.player.seek(2.5)
     QTest.keyClick(window.stage, Key.Key_L, CONTROL | SHIFT)
     view = parse(QGuiApplication.clipboard().text())
@@ -159,7 +159,7 @@ def test_open_link_says_what_is_wrong_while_it_is_typed(window: Window, qtbot: Q
     QTest.keyClick(dialog.line, Key.Key_Backspace)
     with qtbot.waitSignal(window.director.performed):
         QTest.mouseClick(accept, Qt.MouseButton.LeftButton)
-    assert window.player.values["stride"] == 9
+    assert window.view.now.values["stride"] == 9
 
 
 def test_open_link_offers_the_one_on_the_clipboard(window: Window) -> None:
@@ -167,27 +167,27 @@ def test_open_link_offers_the_one_on_the_clipboard(window: Window) -> None:
     dialog = ask(window)
     assert dialog.line.text() == "gpuviz://sums?stride=4"
     QTest.keyClick(dialog.line, Key.Key_Return)
-    assert window.player.lesson.id == "sums"
+    assert window.view.now.lesson.id == "sums"
 
 
 def test_a_link_pasted_into_the_palette_is_offered(window: Window) -> None:
     dialog = palette(window, "gpuviz://sums?stride=4")
     assert dialog.found() == ["Open this view: Matmul: tiled · stride 4 · CC 9.0"]
     QTest.keyClick(dialog.line, Key.Key_Return)
-    assert (window.player.lesson.id, window.player.values["stride"]) == ("sums", 4)
+    assert (window.view.now.lesson.id, window.view.now.values["stride"]) == ("sums", 4)
 
 
 def test_a_wrong_link_in_the_palette_says_why(window: Window) -> None:
     dialog = palette(window, "gpuviz://sums?stride=400")
     assert dialog.found() == ["▲ stride cannot be 400; it goes from 1 to 32"]
     QTest.keyClick(dialog.line, Key.Key_Return)
-    assert dialog.isVisible() and window.player.lesson.id == "pairs"
+    assert dialog.isVisible() and window.view.now.lesson.id == "pairs"
     dialog.reject()
 
 
 def test_links_go_round(window: Window) -> None:
-    window.player.set_values({"stride": 7, "element": "double", "guard": True})
+    window.view.set_values({"stride": 7, "element": "double", "guard": True})
     window.actions_["compare.toggle"].trigger()
-    view = window.viewing.record()
-    again = window.viewing.fit(parse(link(view)))
+    view = window.recorder.record()
+    again = window.recorder.fit(parse(link(view)))
     assert (again.values, again.compare_values) == (view.values, view.compare_values)

@@ -65,7 +65,7 @@ def test_notes_cost_no_new_picture_and_words_do(
 ) -> None:
     before = picture(opened, 1)
     opened.lecture.pane.select(1)
-    qtbot.waitUntil(lambda: opened.player.values["stride"] == 4)
+    qtbot.waitUntil(lambda: opened.view.now.values["stride"] == 4)
     qtbot.waitUntil(lambda: not opened.director.performer.busy)
     asked = [values["stride"] for values in perform.asked].count(4)
     opened.lecture.pane.notes.setFocus()

@@ -142,7 +142,7 @@ def test_what_a_list_of_choices_cuts_is_in_its_tip_and_its_popup(window: Window)
     knob = window.parameters.knobs["element"]
     assert isinstance(knob, ChoiceKnob)
     assert knob.combo.toolTip().startswith("float, 4 bytes")
-    window.player.set_values({"element": "double"})
+    window.view.set_values({"element": "double"})
     assert knob.combo.toolTip().startswith("double, 8 bytes")
     knob.combo.showPopup()
     assert knob.combo.view().width() >= knob.combo.view().sizeHintForColumn(0)

@@ -220,11 +220,11 @@ def test_a_file_that_does_not_compile_is_mended_in_the_window(
     editor = window.source.editor
     qtbot.waitUntil(lambda: editor.editing and bool(editor.errors))
     assert set(editor.errors) == {5} and window.message.isVisible()
-    assert window.player.lesson.id == "pairs"
+    assert window.view.now.lesson.id == "pairs"
     choose(editor, "in[i]")
     QTest.keyClick(editor, Qt.Key.Key_End)
     QTest.keyClicks(editor, ";")
-    qtbot.waitUntil(lambda: window.player.lesson.title == "scale (scale.cu)")
+    qtbot.waitUntil(lambda: window.view.now.lesson.title == "scale (scale.cu)")
     qtbot.waitUntil(lambda: editor.editing and runs(window) == (16, 256))
     assert not editor.errors and modified(window) and file.read_text() == broken
     assert editor.textCursor().block().text().endswith("in[i];")

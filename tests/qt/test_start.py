@@ -80,8 +80,8 @@ def test_nothing_is_run_before_the_window_is_painted(
 def test_values_changed_before_it_is_painted_are_run_once(
     fresh: Window, perform: FakePerform, qtbot: QtBot
 ) -> None:
-    fresh.player.set_values({"stride": 5})
-    fresh.player.set_values({"stride": 7})
+    fresh.view.set_values({"stride": 5})
+    fresh.view.set_values({"stride": 7})
     with qtbot.waitSignal(fresh.director.performed):
         fresh.show()
     assert [values["stride"] for values in perform.asked] == [7]

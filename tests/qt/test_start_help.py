@@ -149,7 +149,7 @@ def test_other_values_are_another_question(
     window: Window, perform: FakePerform, qtbot: QtBot
 ) -> None:
     window.features.guess.ask()
-    window.player.set_values({"stride": 5})
+    window.view.set_values({"stride": 5})
     qtbot.waitUntil(lambda: window.features.guess.question is None)
     assert window.counts.isVisible() and not window.stage.stage().asks
 

@@ -44,12 +44,12 @@ def settle(window: Window, qtbot: QtBot) -> None:
 def test_every_kind_of_change_goes_back_and_forward(window: Window, qtbot: QtBot) -> None:
     def state() -> tuple[object, ...]:
         return (
-            window.player.lesson.id,
-            dict(window.player.values),
-            window.director.arch,
-            window.director.level,
-            window.comparison.on,
-            dict(window.comparison.values) if window.comparison.on else {},
+            window.view.now.lesson.id,
+            dict(window.view.now.values),
+            window.view.now.arch,
+            window.view.now.level,
+            window.view.now.compared,
+            dict(window.view.now.compare_values) if window.view.now.compared else {},
         )
 
     seen = [state()]
@@ -82,7 +82,7 @@ def test_every_kind_of_change_goes_back_and_forward(window: Window, qtbot: QtBot
 def test_the_command_says_what_it_undoes(window: Window) -> None:
     action = window.actions_["edit.undo"]
     assert (action.text(), action.isEnabled()) == ("Undo", False)
-    window.player.set_values({"stride": 5})
+    window.view.set_values({"stride": 5})
     QApplication.processEvents()
     assert (action.text(), action.isEnabled()) == ("Undo: stride 2 → 5", True)
     undo(window)
@@ -95,11 +95,11 @@ def test_a_drag_of_a_slider_is_one_step(window: Window) -> None:
     for _ in range(6):
         QTest.keyClick(slider, Key.Key_Right)
         QApplication.processEvents()
-    assert window.player.values["stride"] == 8
+    assert window.view.now.values["stride"] == 8
     undo(window)
-    assert window.player.values["stride"] == 2
+    assert window.view.now.values["stride"] == 2
     redo(window)
-    assert window.player.values["stride"] == 8
+    assert window.view.now.values["stride"] == 8
 
 
 def test_changes_with_a_pause_between_are_two_steps(
@@ -111,11 +111,11 @@ def test_changes_with_a_pause_between_are_two_steps(
         QTest.keyClick(slider, Key.Key_Right)
         QApplication.processEvents()
     undo(window)
-    assert window.player.values["stride"] == 3
+    assert window.view.now.values["stride"] == 3
 
 
 def test_undo_keeps_the_place_in_the_story(window: Window, qtbot: QtBot) -> None:
-    window.player.set_values({"stride": 5})
+    window.view.set_values({"stride": 5})
     settle(window, qtbot)
     window.player.seek(3.5)
     undo(window)
@@ -130,16 +130,16 @@ def test_undoing_a_change_of_lesson_goes_to_where_it_was_left(window: Window, qt
     window.player.seek(1.5)
     with qtbot.waitSignal(window.director.performed):
         undo(window)
-    assert (window.player.lesson.id, window.player.t) == ("pairs", 2.5)
+    assert (window.view.now.lesson.id, window.player.t) == ("pairs", 2.5)
     with qtbot.waitSignal(window.director.performed):
         redo(window)
-    assert (window.player.lesson.id, window.player.t) == ("strides", 1.5)
+    assert (window.view.now.lesson.id, window.player.t) == ("strides", 1.5)
 
 
 def test_values_that_make_no_sense_can_be_undone_and_redone(window: Window, qtbot: QtBot) -> None:
-    window.player.set_values({"element": "double"})
+    window.view.set_values({"element": "double"})
     settle(window, qtbot)
-    window.player.set_values({"stride": 9})
+    window.view.set_values({"stride": 9})
     QApplication.processEvents()
     assert window.parameters.problem.isVisible()
     undo(window)
@@ -150,11 +150,11 @@ def test_values_that_make_no_sense_can_be_undone_and_redone(window: Window, qtbo
 
 
 def test_what_a_gpu_changes_is_not_undone(window: Window) -> None:
-    window.player.set_values({"stride": 5})
+    window.view.set_values({"stride": 5})
     window.features.suit(DeviceFacts(0, "GPU", "8.0", "580", "13.0", 108, 1, 1))
-    assert window.director.arch == "sm_80"
+    assert window.view.now.arch == "sm_80"
     undo(window)
-    assert (window.director.arch, window.player.values["stride"]) == ("sm_90", 2)
+    assert (window.view.now.arch, window.view.now.values["stride"]) == ("sm_90", 2)
     assert not window.actions_["edit.undo"].isEnabled()
 
 
@@ -165,7 +165,7 @@ def test_the_own_undo_of_a_text_field_comes_first(window: Window, perform: FakeP
     QTest.keyClicks(spin, "17")
     undo(window, spin)
     assert spin.lineEdit().text() != "17"
-    assert window.player.values["stride"] == 2
+    assert window.view.now.values["stride"] == 2
     redo(window, spin)
     assert spin.lineEdit().text() == "17"
 
@@ -177,8 +177,8 @@ def test_a_text_field_without_anything_to_undo_leaves_the_keys_to_the_window(
     spin.setFocus()
     QTest.keyClick(spin, Key.Key_Up)
     QApplication.processEvents()
-    assert window.player.values["stride"] == 3
+    assert window.view.now.values["stride"] == 3
     undo(window, spin)
-    assert window.player.values["stride"] == 2
+    assert window.view.now.values["stride"] == 2
     redo(window, spin)
-    assert window.player.values["stride"] == 3
+    assert window.view.now.values["stride"] == 3

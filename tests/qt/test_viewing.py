@@ -17,14 +17,14 @@ pytestmark = pytest.mark.usefixtures("course")
 
 def test_a_view_is_shown_and_told_again(window: Window, qtbot: QtBot) -> None:
     with qtbot.waitSignal(window.director.performed):
-        window.viewing.show(TOLD)
-    made = window.viewing.record()
+        window.recorder.show(TOLD)
+    made = window.recorder.record()
     assert (made.lesson, made.values["stride"]) == ("sums", 7)
     assert (made.arch, made.level) == ("sm_80", "ptx")
     assert (made.compare_values["stride"], made.compare_arch, made.time) == (9, "sm_75", 2.5)
     assert (made.width, made.height) == (window.stage.width(), window.stage.height())
     assert window.director.showing is not None and window.director.showing.compared
-    view = window.viewing.view()
+    view = window.recorder.view()
     assert view is not None and set(view.runs) == {"A pairs", "B pairs"}
     assert view.still.width == window.stage.width()
 
@@ -33,16 +33,16 @@ def test_one_performance_for_many_changes(window: Window, qtbot: QtBot) -> None:
     asked: list[object] = []
     window.director.performer.started.connect(asked.append)
     with qtbot.waitSignal(window.director.performed):
-        window.viewing.show(TOLD)
+        window.recorder.show(TOLD)
     assert len(asked) == 1
 
 
 def test_moving_in_the_story_is_no_other_view(window: Window, qtbot: QtBot) -> None:
     said: list[int] = []
-    window.viewing.changed.connect(lambda: said.append(1))
+    window.view.changed.connect(lambda *_: said.append(1))
     window.player.seek(1.0)
     assert not said
-    window.player.set_values({"stride": 5})
+    window.view.set_values({"stride": 5})
     assert said
 
 
@@ -59,7 +59,7 @@ def test_moving_in_the_story_is_no_other_view(window: Window, qtbot: QtBot) -> N
 def test_what_cannot_be_shown_changes_nothing(
     wanted: Provenance, words: str, window: Window, make: Callable[[], Window]
 ) -> None:
-    before = window.viewing.record()
+    before = window.recorder.record()
     with pytest.raises(InputError, match=words):
-        window.viewing.show(wanted)
-    assert window.viewing.record() == before
+        window.recorder.show(wanted)
+    assert window.recorder.record() == before

@@ -129,7 +129,7 @@ def test_a_slider_changes_the_picture(window: Window, qtbot: QtBot) -> None:
     slider = number(window).slider
     slider.setFocus()
     press(slider, Key.Key_Right)
-    assert window.player.values["stride"] == 3
+    assert window.view.now.values["stride"] == 3
     qtbot.waitUntil(lambda: "every word 3" in window.player.story.title)  # type: ignore[union-attr]
     window.stage.grab()
     assert "every word 3" in stage_text(window)
@@ -141,7 +141,7 @@ def test_a_number_outside_its_range_cannot_be_typed(window: Window) -> None:
     spin.selectAll()
     QTest.keyClicks(spin, "99")
     press(spin, Key.Key_Return)
-    assert window.player.values["stride"] in (2, 9)
+    assert window.view.now.values["stride"] in (2, 9)
 
 
 def test_choice_switch_preset_and_reset(window: Window) -> None:
@@ -150,26 +150,26 @@ def test_choice_switch_preset_and_reset(window: Window) -> None:
     assert isinstance(choice, ChoiceKnob) and isinstance(switch, SwitchKnob)
     press(choice.combo, Key.Key_Down)
     QTest.mouseClick(switch.switch, LEFT)
-    assert window.player.values == {"stride": 2, "element": "double", "guard": True}
+    assert window.view.now.values == {"stride": 2, "element": "double", "guard": True}
     QTest.mouseClick(window.parameters.presets[0][1], LEFT)
-    assert window.player.values == {"stride": 1, "element": "float", "guard": False}
+    assert window.view.now.values == {"stride": 1, "element": "float", "guard": False}
     assert window.parameters.presets[0][1].isChecked()
     QTest.mouseClick(window.parameters.reset, LEFT)
-    assert window.player.values == LESSONS[0].defaults()
+    assert window.view.now.values == LESSONS[0].defaults()
     assert number(window).spin.value() == 2
 
 
 def test_values_that_make_no_sense_are_explained_and_not_run(
     window: Window, perform: FakePerform, qtbot: QtBot
 ) -> None:
-    window.player.set_values({"element": "double"})
+    window.view.set_values({"element": "double"})
     qtbot.waitUntil(lambda: not window.director.performer.busy)
-    window.player.set_values({"stride": 9})
+    window.view.set_values({"stride": 9})
     assert "leaves the buffer" in window.parameters.problem.text()
     assert window.parameters.problem.isVisible()
     qtbot.wait(50)
     assert not any(v["stride"] == 9 for v in perform.asked)
-    window.player.set_values({"stride": 8})
+    window.view.set_values({"stride": 8})
     assert not window.parameters.problem.isVisible()
 
 
@@ -180,7 +180,7 @@ def test_a_change_cancels_the_run_it_made_obsolete(
     window.player.story_changed.connect(lambda story: titles.append(story.title))
     perform.slow = lambda values: values["stride"] != 7
     for stride in (5, 6, 7):
-        window.player.set_values({"stride": stride})
+        window.view.set_values({"stride": stride})
         qtbot.wait(30)
     qtbot.waitUntil(lambda: any("word 7" in t for t in titles))
     assert titles == ["One warp reads every word 7"]
@@ -192,7 +192,7 @@ def test_the_newest_wish_wins_when_many_come_at_once(
 ) -> None:
     perform.slow = lambda values: values["stride"] != 20
     for stride in range(3, 21):
-        window.player.set_values({"stride": stride})
+        window.view.set_values({"stride": stride})
     qtbot.waitUntil(lambda: "word 20" in window.player.story.title)  # type: ignore[union-attr]
     assert len(perform.cancelled) == 1
 
@@ -202,7 +202,7 @@ def test_a_long_run_shows_progress_and_can_be_cancelled(
 ) -> None:
     story = window.player.story
     perform.slow = lambda values: True
-    window.player.set_values({"stride": 4})
+    window.view.set_values({"stride": 4})
     qtbot.waitUntil(lambda: window.status.progress.isVisible())
     qtbot.waitUntil(lambda: window.status.progress.value() > 0)
     press(window.stage, Key.Key_Escape)
@@ -218,14 +218,14 @@ def test_an_error_is_shown_over_the_last_good_picture(
     window.stage.grab()
     frame = window.stage.frame
     perform.error = lambda values: LaunchError("block of 2048 threads: sm_90 takes at most 1024")
-    window.player.set_values({"stride": 4})
+    window.view.set_values({"stride": 4})
     qtbot.waitUntil(lambda: window.message.isVisible())
     assert "at most 1024" in window.message.text.toPlainText()
     assert window.stage.frame is frame
     press(window.stage, Key.Key_Escape)
     assert not window.message.isVisible()
     perform.error = lambda values: None
-    window.player.set_values({"stride": 5})
+    window.view.set_values({"stride": 5})
     qtbot.waitUntil(lambda: "word 5" in window.player.story.title)  # type: ignore[union-attr]
 
 
@@ -233,7 +233,7 @@ def test_an_unexpected_exception_can_be_copied(
     window: Window, perform: FakePerform, qtbot: QtBot
 ) -> None:
     perform.error = lambda values: ZeroDivisionError("division by zero")
-    window.player.set_values({"stride": 4})
+    window.view.set_values({"stride": 4})
     qtbot.waitUntil(lambda: window.message.isVisible())
     QTest.mouseClick(window.message.copied, LEFT)
     copied = QGuiApplication.clipboard().text()
@@ -294,7 +294,7 @@ def test_that_a_large_launch_is_not_checked_is_said(
     assert window.status.findings.text() == "not checked"
     QTest.mouseClick(window.status.findings, LEFT)
     assert "gpuviz count --check all" in window.message.text.toPlainText()
-    window.director.set_checks(())
+    window.view.set(checks=())
     qtbot.waitUntil(lambda: not window.status.findings.isVisible())
 
 
@@ -319,9 +319,9 @@ def test_what_is_looked_for_is_chosen_in_the_menu(window: Window, perform: FakeP
     assert command.isChecked()
     command.trigger()
     assert perform.checked[-1] == ("memory", "init", "sync") and not command.isChecked()
-    assert window.director.checks == ("memory", "init", "sync")
+    assert window.view.now.checks == ("memory", "init", "sync")
     command.trigger()
-    assert window.director.checks == ("memory", "race", "init", "sync") and command.isChecked()
+    assert window.view.now.checks == ("memory", "race", "init", "sync") and command.isChecked()
 
 
 def test_ctrl_k_finds_and_triggers_a_command(window: Window, qtbot: QtBot) -> None:
@@ -358,13 +358,13 @@ def test_f1_lists_every_key(window: Window) -> None:
 def test_the_list_chooses_lessons_by_key_and_click(window: Window, qtbot: QtBot) -> None:
     window.lessons.setFocus()
     press(window.lessons, Key.Key_Down)
-    assert window.player.lesson.id == "strides"
+    assert window.view.now.lesson.id == "strides"
     rect = window.lessons.visualRect(window.lessons.model().index(4, 0))
     QTest.mouseClick(window.lessons.viewport(), LEFT, Qt.KeyboardModifier.NoModifier, rect.center())
-    assert window.player.lesson.id == "sums"
+    assert window.view.now.lesson.id == "sums"
     assert window.toolbar.lesson.text() == "Matmul: tiled"
     press(window.lessons, Key.Key_Space)
-    assert not window.player.state.playing or window.player.lesson.id == "sums"
+    assert not window.player.state.playing or window.view.now.lesson.id == "sums"
 
 
 def test_thumbnails_come_in_idle_time(window: Window, qtbot: QtBot) -> None:
@@ -449,7 +449,7 @@ def test_settings_are_restored(make: Callable[[], Window], qtbot: QtBot) -> None
     first.resize(1100, 700)
     first.panes.middle.setSizes([300, 350])
     first.actions_["open.strides"].trigger()
-    first.player.set_values({"stride": 11})
+    first.view.set_values({"stride": 11})
     first.actions_["theme.light"].trigger()
     first.actions_["show.lessons"].trigger()
     first.actions_["arch.sm_80"].trigger()
@@ -463,11 +463,11 @@ def test_settings_are_restored(make: Callable[[], Window], qtbot: QtBot) -> None
     assert second.height() == 700
     # Words below the picture may have come to a line more or less by then.
     assert second.panes.middle.sizes() == pytest.approx(sizes, abs=20)
-    assert second.player.lesson.id == "strides"
-    assert second.player.values["stride"] == 11
+    assert second.view.now.lesson.id == "strides"
+    assert second.view.now.values["stride"] == 11
     assert second.theme.mode == "light"
     assert second.panes.list.isHidden()
-    assert second.director.arch == "sm_80"
+    assert second.view.now.arch == "sm_80"
     assert (second.player.state.speed, second.player.state.loop) == (2.0, True)
 
 
@@ -485,8 +485,8 @@ def test_damaged_settings_are_ignored(make: Callable[[], Window]) -> None:
     for key, value in damaged:
         kept.keep(key, value)
     second = make()
-    assert second.player.lesson.id == "pairs"
-    assert second.player.values == LESSONS[0].defaults()
+    assert second.view.now.lesson.id == "pairs"
+    assert second.view.now.values == LESSONS[0].defaults()
     assert second.theme.mode == "system"
 
 

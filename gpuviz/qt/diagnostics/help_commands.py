@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QWidget
 from gpuviz.qt.commands.actions import Actions
 from gpuviz.qt.controls.message import Message
 from gpuviz.qt.running.core import Core
-from gpuviz.qt.running.viewing import Viewing
+from gpuviz.qt.running.view_recorder import ViewRecorder
 from gpuviz.qt.window.status import Status
 from gpuviz.words.language import tr
 
@@ -20,22 +20,22 @@ from gpuviz.words.language import tr
 def bind(
     actions: Actions,
     core: Core,
-    viewing: Viewing,
+    recorder: ViewRecorder,
     state: Path | None,
     message: Message,
     status: Status,
 ) -> None:
     """Bind them; `state` is the log's folder, if there is a log."""
-    actions.bind("help.diagnostics", partial(_copy, core, viewing, state, status))
+    actions.bind("help.diagnostics", partial(_copy, core, recorder, state, status))
     actions.bind("help.log", partial(_open_folder, state, message))
 
 
-def _copy(core: Core, viewing: Viewing, state: Path | None, status: Status) -> None:
+def _copy(core: Core, recorder: ViewRecorder, state: Path | None, status: Status) -> None:
     """Put the diagnostics on the clipboard."""
     from gpuviz.qt.diagnostics.report import report
 
     window: QWidget = status.window()
-    text = report(viewing.record(), core.meter.state, core.theme, window, state)
+    text = report(recorder.record(), core.meter.state, core.theme, window, state)
     QGuiApplication.clipboard().setText(text)
     status.say(tr("The diagnostics are on the clipboard."))
 

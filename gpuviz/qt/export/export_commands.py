@@ -30,7 +30,7 @@ from gpuviz.qt.history.settings import Settings
 from gpuviz.qt.look.theme import Theme
 from gpuviz.qt.painting.qt_painter import QtPainter, rgba
 from gpuviz.qt.running.meter import Meter
-from gpuviz.qt.running.viewing import Viewing
+from gpuviz.qt.running.view_recorder import ViewRecorder
 from gpuviz.qt.timing.timing_panel import TimingPanel
 from gpuviz.results.timings import times_table
 from gpuviz.run.run import Cancel, Progress
@@ -46,7 +46,7 @@ QUICK = Options(pixels=2)
 class Parts:
     """The parts of the window that there is something to save of."""
 
-    viewing: Viewing
+    recorder: ViewRecorder
     meter: Meter
     counts: Counts
     timing: TimingPanel
@@ -91,7 +91,7 @@ class ExportCommands(QObject):
 
     def view(self) -> View | None:
         """The view shown, its runs with the newest measurements; says so when there is none."""
-        found = self._parts.viewing.view()
+        found = self._parts.recorder.view()
         if found is None:
             self.said.emit(tr("There is nothing to save yet."))
         return found
@@ -149,8 +149,8 @@ class ExportCommands(QObject):
 
     def window_picture(self) -> None:
         """The whole window as it is now."""
-        shown = self._parts.viewing.view()
-        made = shown.provenance if shown is not None else self._parts.viewing.record()
+        shown = self._parts.recorder.view()
+        made = shown.provenance if shown is not None else self._parts.recorder.record()
         image = self._window.grab().toImage()
         name = "window-" + file_name(made, PNG.suffix)
         if path := self._where(tr("Save window as picture"), name, (PNG.suffix,)):

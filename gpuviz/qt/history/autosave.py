@@ -8,8 +8,8 @@ from PySide6.QtCore import QEvent, QObject, QTimer
 from PySide6.QtWidgets import QSplitter, QWidget
 
 from gpuviz.qt.history.crash_file import CrashFile, Unsaved
-from gpuviz.qt.playing.player import Player
-from gpuviz.qt.running.viewing import Viewing
+from gpuviz.qt.running.core import Core
+from gpuviz.qt.running.view_recorder import ViewRecorder
 from gpuviz.views.link import link
 
 SOON_MS = 800  # after a change
@@ -26,13 +26,13 @@ class Autosave(QObject):
     def __init__(
         self,
         crash_file: CrashFile,
-        viewing: Viewing,
-        player: Player,
+        core: Core,
+        recorder: ViewRecorder,
         remember: Callable[[], None],
         window: QWidget,
     ) -> None:
         super().__init__(window)
-        self._crash_file, self._viewing, self._remember = crash_file, viewing, remember
+        self._crash_file, self._recorder, self._remember = crash_file, recorder, remember
         self._window = window
         self._more = False
         self._last: tuple[str, tuple[Unsaved, ...]] = ("", ())
@@ -40,12 +40,12 @@ class Autosave(QObject):
         self._timer.setSingleShot(True)
         self._timer.setInterval(SOON_MS)
         self._timer.timeout.connect(self._keep)
-        viewing.changed.connect(self.touch)
-        for signal in (player.speed_changed, player.loop_changed):
+        core.view.changed.connect(lambda *_: self.touch())
+        for signal in (core.player.speed_changed, core.player.loop_changed):
             signal.connect(lambda *_: self.touch())
-        player.t_changed.connect(lambda t: self._start())
+        core.player.t_changed.connect(lambda t: self._start())
         window.installEventFilter(self)
-        QTimer.singleShot(TRUSTED_MS, self, lambda: crash_file.trust(link(viewing.record())))
+        QTimer.singleShot(TRUSTED_MS, self, lambda: crash_file.trust(link(recorder.record())))
         self._start()
 
     def follow(self, splitter: QSplitter) -> None:
@@ -77,7 +77,7 @@ class Autosave(QObject):
             self._timer.start()
 
     def _keep(self) -> None:
-        said = link(self._viewing.record())
+        said = link(self._recorder.record())
         if (said, self._crash_file.unsaved) != self._last:
             self._last = said, self._crash_file.unsaved
             self._crash_file.keep(said)

@@ -13,7 +13,7 @@ from gpuviz.base.errors import InputError
 from gpuviz.qt.commands.actions import Command
 from gpuviz.qt.controls.controls import ask
 from gpuviz.qt.look.theme import Theme
-from gpuviz.qt.running.viewing import Viewing
+from gpuviz.qt.running.view_recorder import ViewRecorder
 from gpuviz.views.check_record import check_file
 from gpuviz.views.link import SCHEME, link, parse
 from gpuviz.views.naming import described
@@ -41,14 +41,14 @@ class LinkCommands(QObject):
     copied = Signal(object)
     refused = Signal(object)
 
-    def __init__(self, viewing: Viewing, theme: Theme, window: QWidget) -> None:
+    def __init__(self, recorder: ViewRecorder, theme: Theme, window: QWidget) -> None:
         super().__init__(window)
-        self._viewing, self._theme, self._window = viewing, theme, window
+        self._recorder, self._theme, self._window = recorder, theme, window
         self.dialog: LinkDialog | None = None
 
     def copy(self) -> None:
         """Put the link to the view now on the clipboard."""
-        view = self._viewing.record()
+        view = self._recorder.record()
         QGuiApplication.clipboard().setText(link(view))
         self.copied.emit(view)
         self.said.emit(tr("The link to this view is on the clipboard."))
@@ -65,7 +65,7 @@ class LinkCommands(QObject):
 
     def read(self, text: str) -> Provenance:
         """The view that a link tells of; InputError when it cannot be shown."""
-        view = self._viewing.fit(parse(text))
+        view = self._recorder.fit(parse(text))
         check_file(view)
         return view
 
@@ -73,7 +73,7 @@ class LinkCommands(QObject):
         """Show a view, or tell why that cannot be."""
         try:
             check_file(view)
-            self._viewing.show(view)
+            self._recorder.show(view)
         except InputError as error:
             self.refused.emit(error)
 
@@ -91,7 +91,7 @@ class LinkCommands(QObject):
         return ((command, action),)
 
     def _told(self, view: Provenance) -> str:
-        return described(view, self._viewing.lesson_of(view))
+        return described(view, self._recorder.lesson_of(view))
 
 
 def _entry(text: str, parent: QObject) -> Entry:

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QMenu
 from gpuviz.base.errors import InputError
 from gpuviz.qt.commands.actions import Actions, Command
 from gpuviz.qt.history.recents import Recents
-from gpuviz.qt.running.viewing import Viewing
+from gpuviz.qt.running.view_recorder import ViewRecorder
 from gpuviz.story import traced
 from gpuviz.views.naming import described
 from gpuviz.views.provenance import Provenance
@@ -25,13 +25,13 @@ class RecentMenu(QMenu):
     def __init__(
         self,
         recents: Recents,
-        viewing: Viewing,
+        recorder: ViewRecorder,
         actions: Actions,
         show_view: Callable[[Provenance], object],
         parent: QMenu,
     ) -> None:
         super().__init__(tr("Recent views"), parent)
-        self._recents, self._viewing, self._actions = recents, viewing, actions
+        self._recents, self._recorder, self._actions = recents, recorder, actions
         self._show = show_view
         recents.changed.connect(self._fill)
         self._fill()
@@ -50,6 +50,6 @@ class RecentMenu(QMenu):
 
     def _described(self, view: Provenance) -> str:
         """The view in words. A trace is not read for that; InputError when there is no lesson."""
-        if traced.FILE in view.launch and not self._viewing.knows(view):
+        if traced.FILE in view.launch and not self._recorder.knows(view):
             return tr("Trace: {file}", file=traced.path_of(view.launch).name)
-        return described(view, self._viewing.lesson_of(view))
+        return described(view, self._recorder.lesson_of(view))

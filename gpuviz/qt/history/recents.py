@@ -11,8 +11,8 @@ from PySide6.QtCore import QElapsedTimer, QObject, QTimer, Signal
 
 from gpuviz.base import records
 from gpuviz.base.errors import FormatError, InputError
-from gpuviz.qt.history.settings import Settings
-from gpuviz.qt.running.viewing import Viewing
+from gpuviz.qt.running.core import Core
+from gpuviz.qt.running.view_recorder import ViewRecorder
 from gpuviz.story import traced
 from gpuviz.views.history import changes
 from gpuviz.views.link import link, parse
@@ -44,18 +44,18 @@ class Recents(QObject):
 
     changed = Signal()
 
-    def __init__(self, viewing: Viewing, settings: Settings) -> None:
-        super().__init__(viewing)
-        self._viewing, self._settings = viewing, settings
+    def __init__(self, core: Core, recorder: ViewRecorder) -> None:
+        super().__init__(recorder)
+        self._recorder, self._settings = recorder, core.settings
         self._views = tuple(self._restored())
-        self._now = viewing.record()
+        self._now = recorder.record()
         self._since = QElapsedTimer()
         self._since.start()
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.setInterval(LOOKED_MS)
         self._timer.timeout.connect(self._look)
-        viewing.changed.connect(self._follow)
+        core.view.changed.connect(self._follow)
         self._timer.start()
 
     @property
@@ -69,7 +69,7 @@ class Recents(QObject):
         One that does not fit its lesson is not remembered.
         """
         with suppress(InputError):
-            self._take(self._fitted(view) if view is not None else self._viewing.record())
+            self._take(self._fitted(view) if view is not None else self._recorder.record())
 
     def leave(self) -> None:
         """The view now is left for good: the window closes."""
@@ -81,12 +81,12 @@ class Recents(QObject):
         """Forget all."""
         self._become(())
 
-    def _follow(self) -> None:
-        before, self._now = self._now, self._viewing.record()
+    def _follow(self, *_: object) -> None:
+        before, self._now = self._now, self._recorder.record()
         what = changes(before, self._now)
         if not what:
             return
-        seen = self._viewing.view() is not None and self._since.elapsed() >= LEFT_MS
+        seen = self._recorder.view() is not None and self._since.elapsed() >= LEFT_MS
         if "lesson" in what and seen:
             self._take(replace(before, time=self._now.time))
         self._since.start()
@@ -94,8 +94,8 @@ class Recents(QObject):
 
     def _look(self) -> None:
         """Nothing was seen of a view that has not been performed."""
-        if self._viewing.view() is not None:
-            self._take(self._viewing.record())
+        if self._recorder.view() is not None:
+            self._take(self._recorder.record())
 
     def _take(self, view: Provenance) -> None:
         self._become(with_view(self._views, view))
@@ -122,6 +122,6 @@ class Recents(QObject):
         are numbers.
         """
         if traced.FILE not in view.launch:
-            return self._viewing.fit(view)
+            return self._recorder.fit(view)
         values = {key: _number(value) for key, value in view.values.items()}
         return replace(view, values=values)

@@ -16,7 +16,7 @@ from gpuviz.qt.history.autosave import Autosave
 from gpuviz.qt.history.crash_file import CrashFile, LastView
 from gpuviz.qt.history.view_history import ViewHistory
 from gpuviz.qt.running.core import Core
-from gpuviz.qt.running.viewing import Viewing
+from gpuviz.qt.running.view_recorder import ViewRecorder
 from gpuviz.views.link import parse
 from gpuviz.views.provenance import Provenance
 from gpuviz.words.language import tr
@@ -36,14 +36,14 @@ class Recovery(QObject):
     def __init__(
         self,
         core: Core,
-        viewing: Viewing,
+        recorder: ViewRecorder,
         history: ViewHistory,
         crash_file: CrashFile,
         state: Path | None,
         window: QWidget,
     ) -> None:
         super().__init__(window)
-        self._core, self._viewing, self._history = core, viewing, history
+        self._core, self._recorder, self._history = core, recorder, history
         self._crash_file, self._state, self._window = crash_file, state, window
         self.autosave: Autosave | None = None
         self.notice: CrashNotice | None = None
@@ -80,7 +80,7 @@ class Recovery(QObject):
         if self._state is None:
             return None
         self.autosave = Autosave(
-            self._crash_file, self._viewing, self._core.player, remember, self._window
+            self._crash_file, self._core, self._recorder, remember, self._window
         )
         return self.autosave
 
@@ -93,7 +93,7 @@ class Recovery(QObject):
     def _show(self, view: Provenance) -> bool:
         """Show a view; whether it is shown. Whatever keeps it from that keeps no window away."""
         try:
-            self._viewing.show(view)
+            self._recorder.show(view)
         except MemoryError:
             said = tr("The view to begin with needs more memory than there is.")
             self.refused.emit(InputError(said))

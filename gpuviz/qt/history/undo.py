@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from gpuviz.base.errors import InputError
-from gpuviz.qt.playing.player import Player
-from gpuviz.qt.running.viewing import Viewing
+from gpuviz.qt.running.core import Core
+from gpuviz.qt.running.view_recorder import ViewRecorder
 from gpuviz.views import history
 from gpuviz.views.history import History
 from gpuviz.views.naming import difference
@@ -30,17 +30,17 @@ class Undo(QObject):
     refused = Signal(object)
 
     def __init__(
-        self, viewing: Viewing, player: Player, clock: Callable[[], float] = time.monotonic
+        self, core: Core, recorder: ViewRecorder, clock: Callable[[], float] = time.monotonic
     ) -> None:
-        super().__init__(viewing)
-        self._viewing, self._player, self._clock = viewing, player, clock
-        self._history = History(viewing.record())
+        super().__init__(recorder)
+        self._recorder, self._player, self._clock = recorder, core.player, clock
+        self._history = History(recorder.record())
         self._left: float | None = None
         self._turn = QTimer(self)
         self._turn.setSingleShot(True)
         self._turn.setInterval(0)
         self._turn.timeout.connect(self.gather)
-        viewing.changed.connect(self._note)
+        core.view.changed.connect(self._note)
 
     @property
     def history(self) -> History:
@@ -51,7 +51,7 @@ class Undo(QObject):
         """Nothing has been done yet: the view now is the first one."""
         self._turn.stop()
         self._left = None
-        self._become(History(self._viewing.record()))
+        self._become(History(self._recorder.record()))
 
     def undo(self) -> None:
         """One change back."""
@@ -87,9 +87,9 @@ class Undo(QObject):
         left, self._left = self._left, None
         self._turn.stop()
         before = history.left_at(self._history, left)
-        self._become(history.changed(before, self._viewing.record(), self._clock()))
+        self._become(history.changed(before, self._recorder.record(), self._clock()))
 
-    def _note(self) -> None:
+    def _note(self, *_: object) -> None:
         if self._left is None:
             self._left = self._player.t
             self._turn.start()
@@ -99,7 +99,7 @@ class Undo(QObject):
             return
         here = history.left_at(self._history, self._player.t).now
         try:
-            self._viewing.go_back(target.now)
+            self._recorder.go_back(target.now)
         except InputError as error:  # as when a kernel's file is gone
             self.refused.emit(error)
             return
@@ -110,7 +110,7 @@ class Undo(QObject):
         """What has just changed is no change of the user's."""
         self._turn.stop()
         self._left = None
-        shown = history.left_at(History(self._viewing.record()), self._history.now.time).now
+        shown = history.left_at(History(self._recorder.record()), self._history.now.time).now
         self._become(history.amended(self._history, shown))
 
     def _become(self, made: History) -> None:
@@ -118,7 +118,7 @@ class Undo(QObject):
         self.changed.emit()
 
     def _words(self, before: Provenance, after: Provenance) -> str:
-        lessons = (self._viewing.lesson_of(before), self._viewing.lesson_of(after))
+        lessons = (self._recorder.lesson_of(before), self._recorder.lesson_of(after))
         return difference(before, after, *lessons)
 
 

@@ -14,7 +14,7 @@ from gpuviz.qt.history.recents import Recents
 from gpuviz.qt.history.text_undo import TextUndo
 from gpuviz.qt.history.undo import Undo
 from gpuviz.qt.running.core import Core
-from gpuviz.qt.running.viewing import Viewing
+from gpuviz.qt.running.view_recorder import ViewRecorder
 from gpuviz.words.language import tr
 
 
@@ -31,14 +31,14 @@ class ViewHistory(QObject):
     refused = Signal(object)
 
     def __init__(
-        self, core: Core, viewing: Viewing, actions: Actions, file: QMenu, window: QWidget
+        self, core: Core, recorder: ViewRecorder, actions: Actions, file: QMenu, window: QWidget
     ) -> None:
         super().__init__(window)
         self._actions = actions
-        self.recents = Recents(viewing, core.settings)
-        self.undo = Undo(viewing, core.player)
-        self.links = LinkCommands(viewing, core.theme, window)
-        self.recent_menu = RecentMenu(self.recents, viewing, actions, self.links.show_view, file)
+        self.recents = Recents(core, recorder)
+        self.undo = Undo(core, recorder)
+        self.links = LinkCommands(recorder, core.theme, window)
+        self.recent_menu = RecentMenu(self.recents, recorder, actions, self.links.show_view, file)
         file.insertMenu(actions["file.quit"], self.recent_menu)
         file.insertSeparator(actions["file.quit"])
         TextUndo(window)

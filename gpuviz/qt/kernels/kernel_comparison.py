@@ -15,10 +15,10 @@ from gpuviz.launch import versions
 from gpuviz.qt.commands.actions import Command
 from gpuviz.qt.export.file_dialogs import ask_which
 from gpuviz.qt.kernels.kernel_opener import KernelOpener
-from gpuviz.qt.running.compare_commands import shared
 from gpuviz.qt.running.in_thread import InThread
 from gpuviz.story.kernel_launch import FOLDER
 from gpuviz.story.own_kernel.story import lesson_of
+from gpuviz.views.state import shared
 from gpuviz.words.language import tr
 
 if TYPE_CHECKING:
@@ -53,17 +53,18 @@ class KernelComparison(QObject):
 
     def _show(self, lesson: Lesson) -> None:
         """Side B, at the place that A shows."""
-        self._core.comparison.set_lesson(lesson, shared(lesson, self._core.player.values))
+        now = self._core.view.now
+        self._core.view.become(now.beside(lesson, shared(lesson, now.values)))
 
     def _ask(self) -> None:
         launch = self._own.launch
         path = ask_which(self._window, str(launch.path.parent) if launch else "")
         if path is not None:
-            self.opener.open(path, self._core.director.arch)
+            self.opener.open(path, self._core.view.now.arch)
 
     def _ask_for_launch(self) -> None:
         if self._own.launch is not None:
-            self.opener.open(self._own.launch.path, self._core.director.arch)
+            self.opener.open(self._own.launch.path, self._core.view.now.arch)
 
     def _keep(self, showing: Exhibit) -> None:
         """Keep the text that ran as side A."""

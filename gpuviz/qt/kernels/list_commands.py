@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from gpuviz.qt.commands.actions import Actions
     from gpuviz.qt.running.core import Core
     from gpuviz.qt.window.lesson_list import LessonList
-    from gpuviz.story.lesson import Lesson
+    from gpuviz.views.state import ViewState
 
 OWN = ("kernel.rename", "kernel.remove")
 ELSE = ("lecture.add", "run.sweep", "export.still", "edit.link")
@@ -26,7 +26,7 @@ class KernelListCommands(QObject):
 
     def __init__(self, core: Core, lessons: LessonList, actions: Actions, window: QWidget) -> None:
         super().__init__(window)
-        self._course, self._player = core.course, core.player
+        self._course, self._view = core.course, core.view
         self._lessons, self._actions, self._window = lessons, actions, window
         self.dialog: QInputDialog | None = None
         actions.bind("kernel.rename", self.rename)
@@ -36,8 +36,7 @@ class KernelListCommands(QObject):
             made.setContext(Qt.ShortcutContext.WidgetShortcut)
         lessons.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         lessons.customContextMenuRequested.connect(self._open_menu)
-        self._player.lesson_changed.connect(self._offer)
-        self._offer(self._player.lesson)
+        core.view.follow("lesson", self._offer)
 
     def menu(self) -> QMenu:
         """What can be done with the kernel that is shown."""
@@ -51,7 +50,7 @@ class KernelListCommands(QObject):
 
     def rename(self) -> None:
         """Ask for a name."""
-        lesson = self._player.lesson
+        lesson = self._view.now.lesson
         if not lesson.launch:
             return
         dialog = self.dialog = QInputDialog(self._window)
@@ -65,14 +64,17 @@ class KernelListCommands(QObject):
 
     def remove(self) -> None:
         """Take the kernel shown off the list; its file stays."""
-        if self._player.lesson.launch:
-            self._course.remove(self._player.lesson.id)
+        if self._view.now.lesson.launch:
+            self._course.remove(self._view.now.lesson.id)
 
-    def _offer(self, lesson: Lesson) -> None:
+    def _offer(self, view: ViewState) -> None:
         for id in OWN:
-            self._actions[id].setEnabled(bool(lesson.launch))
+            self._actions[id].setEnabled(bool(view.lesson.launch))
 
     def _open_menu(self, at: QPoint) -> None:
         """The kernel that was clicked is shown already: the press chose it."""
-        if self._player.lesson.launch and self._lessons.indexAt(at) == self._lessons.currentIndex():
+        if (
+            self._view.now.lesson.launch
+            and self._lessons.indexAt(at) == self._lessons.currentIndex()
+        ):
             self.menu().popup(self._lessons.viewport().mapToGlobal(at))

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from gpuviz.qt.running.core import Core
     from gpuviz.story.exhibit import Exhibit
     from gpuviz.story.lesson import Lesson
+    from gpuviz.views.state import ViewState
 
 FIELD_MS, SOURCE_MS = 250, 80  # after the last key
 NO_SOURCE = (".ptx",)  # what is compiled already is not edited
@@ -65,13 +66,18 @@ class OwnKernel(QObject):
         self._wanted: KernelLaunch | None = None  # what is being compiled for
         self._found: str | None = None  # what was in the file when it was run first
         self._refused = self._broken = ""  # why launch and source cannot be
-        core.player.lesson_changed.connect(self._turn)
         core.director.performed.connect(self._arrive)
-        core.director.arch_changed.connect(lambda arch: self._look())
+        core.view.changed.connect(self._follow)
 
     def begin(self) -> None:
         """Take what is shown already."""
-        self._turn(self._core.player.lesson)
+        self._turn(self._core.view.now.lesson)
+
+    def _follow(self, before: ViewState, now: ViewState) -> None:
+        if now.lesson != before.lesson:
+            self._turn(now.lesson)
+        if now.arch != before.arch:
+            self._look()
 
     def follow(self, panel: LaunchPanel) -> None:
         """Take the launch from these fields."""
@@ -148,9 +154,9 @@ class OwnKernel(QObject):
             return NONE
 
     def _building(self, launch: KernelLaunch) -> BuildRequest:
-        director = self._core.director
-        library = self._core.session.library(director.lecture)
-        arch = compile_arch(director.arch)
+        view = self._core.view.now
+        library = self._core.session.library(view.lecture)
+        arch = compile_arch(view.arch)
         how = launch.defines, launch.options, library.reach, library.programs
         return BuildRequest(launch.path, self.text, arch, *how)
 
@@ -167,7 +173,7 @@ class OwnKernel(QObject):
             self.turned.emit()
         elif (
             self.launch != before
-            and self._core.director.lecture is None
+            and self._core.view.now.lecture is None
             and (lost := keep(self.launch))
         ):
             self.said.emit(tr("not kept: {why}", why=lost))
@@ -177,13 +183,13 @@ class OwnKernel(QObject):
     def _arrive(self, showing: Exhibit) -> None:
         """What is shown was compiled: to be had from the cache."""
         variant = showing.sides[0].variant
-        if variant.lesson is self._core.player.lesson and not variant.prebuilt:
+        if variant.lesson is self._core.view.now.lesson and not variant.prebuilt:
             self._open()
             self._look()
 
     def _open(self) -> None:
         """Have the source edited, unless it is one of a lecture that is shown."""
-        if self.launch is None or self.text is not None or self._core.director.lecture is not None:
+        if self.launch is None or self.text is not None or self._core.view.now.lecture is not None:
             return
         if self.launch.path.suffix in NO_SOURCE:
             return
@@ -236,19 +242,20 @@ class OwnKernel(QObject):
         """Run it, unless it is what is run."""
         core, shown = self._core, self.launch
         assert shown is not None
-        library = core.session.library(core.director.lecture)
+        library = core.session.library(core.view.now.lecture)
         ran = library.texts.get(launch.path, self._found)
         if launch == shown and text == ran:
             self._show()
             return
         building = launch.defines, launch.options
-        with core.director.together():
-            if text != ran or building != (shown.defines, shown.options):
-                core.director.hurry()
-            if text != ran:
-                core.session.use_text(launch.path, text)
-            if launch != shown:
-                core.course.open_any(lesson_of(launch))
+        if text != ran or building != (shown.defines, shown.options):
+            core.director.hurry()
+        if text != ran:
+            core.session.use_text(launch.path, text)
+        if launch != shown:
+            core.course.open_any(lesson_of(launch))
+        else:
+            core.director.run()
         self._show()
 
     def _fail(self, building: BuildRequest, error: Exception) -> None:
@@ -275,7 +282,7 @@ class OwnKernel(QObject):
             return
         self.panel.setVisible(self.launch is not None)
         kept = self.launch is None or beside(self.launch.path).is_file()
-        self.panel.keep.setVisible(not kept and self._core.director.lecture is None)
+        self.panel.keep.setVisible(not kept and self._core.view.now.lecture is None)
         if self.launch is not None and not self._fields_soon.isActive():
             self.panel.fields.show_launch(self.launch, self._kernel())
 

@@ -25,7 +25,7 @@ from gpuviz.qt.lecture.save_commands import SaveCommands
 from gpuviz.qt.lecture.slide_commands import SlideCommands
 from gpuviz.qt.lecture.slide_thumbnails import SlideThumbnails
 from gpuviz.qt.running.core import Core
-from gpuviz.qt.running.viewing import Viewing
+from gpuviz.qt.running.view_recorder import ViewRecorder
 from gpuviz.qt.running.worker import Perform
 from gpuviz.words.language import chosen, tr
 
@@ -60,10 +60,16 @@ class OpenLecture(QObject):
     opened = Signal()
 
     def __init__(
-        self, core: Core, viewing: Viewing, perform: Perform, actions: Actions, window: QWidget
+        self,
+        core: Core,
+        recorder: ViewRecorder,
+        perform: Perform,
+        actions: Actions,
+        window: QWidget,
     ) -> None:
         super().__init__(window)
-        self._viewing, self._director, self._actions = viewing, core.director, actions
+        self._recorder, self._actions = recorder, actions
+        self._view, self._director = core.view, core.director
         self._theme = core.theme
         self._window = window
         self.ask_which: Callable[[], Path | None] = partial(save_commands.path_to_open, window)
@@ -79,9 +85,9 @@ class OpenLecture(QObject):
         self.saving = SaveCommands(self.document, self.packer, actions, window)
         self.saving.failed.connect(self.failed)
         self.saving.said.connect(self.said)
-        self.slides = SlideCommands(self.document, self.pane, viewing, core, actions, window)
+        self.slides = SlideCommands(self.document, self.pane, recorder, core, actions, window)
         self.slides.added.connect(self._tell_added)
-        self.presenting = PresentationLauncher(self.document, core, viewing, perform, window)
+        self.presenting = PresentationLauncher(self.document, core, recorder, perform, window)
         self.presenting.failed.connect(self.failed)
         self.presenting.before.said.connect(self.said)
         self.presenting.came_back.connect(self.pane.select)
@@ -197,7 +203,7 @@ class OpenLecture(QObject):
         try:
             with self.unrecorded():
                 start = slide.stops[0] if slide.stops else 0.0
-                self._viewing.show(replace(slide.view, time=start), self.document.file)
+                self._recorder.show(replace(slide.view, time=start), self.document.file)
         except Error as error:
             self.failed.emit(failure_of(error))
 
@@ -213,7 +219,7 @@ class OpenLecture(QObject):
     def _ask_for_headers(self, job: object, failure: Failure) -> None:
         """What a kernel includes is known only when it has been compiled."""
         file = self.document.file
-        if not failure.elsewhere or file is None or self._director.lecture != file:
+        if not failure.elsewhere or file is None or self._view.now.lecture != file:
             return
         if self.ask_reading(file.name, failure.elsewhere):
             self.document.agree(failure.elsewhere)
@@ -239,7 +245,7 @@ class OpenLecture(QObject):
         """What a lecture carried is not told of when another one is open, or none; commands that
         have nothing to act on cannot be given.
         """
-        if self._director.lecture not in (None, self.document.file):
-            self._director.set_lecture(None)
+        if self._view.now.lecture not in (None, self.document.file):
+            self._view.set(lecture=None)
         for id in _NEEDS_LECTURE:
             self._actions[id].setEnabled(self.document.lecture is not None)

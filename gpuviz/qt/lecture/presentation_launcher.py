@@ -18,7 +18,7 @@ from gpuviz.qt.controls.controls import ask
 from gpuviz.qt.lecture.document import Document
 from gpuviz.qt.running.core import Core
 from gpuviz.qt.running.in_thread import InThread
-from gpuviz.qt.running.viewing import Viewing
+from gpuviz.qt.running.view_recorder import ViewRecorder
 from gpuviz.qt.running.worker import Perform
 from gpuviz.run.session import Library
 from gpuviz.story.exhibit import Exhibit
@@ -101,10 +101,15 @@ class PresentationLauncher(QObject):
     came_back = Signal(int)
 
     def __init__(
-        self, document: Document, core: Core, viewing: Viewing, perform: Perform, window: QWidget
+        self,
+        document: Document,
+        core: Core,
+        recorder: ViewRecorder,
+        perform: Perform,
+        window: QWidget,
     ) -> None:
         super().__init__(window)
-        self._document, self._core, self._viewing = document, core, viewing
+        self._document, self._core, self._recorder = document, core, recorder
         self._perform, self._window = perform, window
         self.before = PresentationConsent(core, window)
         self.presentation: Presentation | None = None
@@ -119,10 +124,10 @@ class PresentationLauncher(QObject):
             return
         lecture = self._document.lecture
         if lecture is None or not lecture.slides:
-            whole = Slide(view=self._viewing.record().for_slide, steps=True)
+            whole = Slide(view=self._recorder.record().for_slide, steps=True)
             lecture, slide = Lecture(whole.name, (whole,)), 0
         opened = lecture is self._document.lecture
-        file = self._document.file if opened else self._core.director.lecture
+        file = self._document.file if opened else self._core.view.now.lecture
         library = self._core.session.library(file)
         known = {} if opened else self._known()
         begin = partial(self._begin, lecture, library, known, slide, rehearses)
@@ -178,10 +183,10 @@ class PresentationLauncher(QObject):
 
     def _known(self) -> dict[int, Exhibit]:
         """What is shown, if it is the view that was chosen last: it need not be run again."""
-        view, showing = self._viewing.view(), self._core.director.showing
+        view, showing = self._recorder.view(), self._core.director.showing
         if view is None or showing is None or showing.sides[0].variant.prebuilt:
             return {}
-        return {0: showing} if same_run(view.provenance, self._viewing.record()) else {}
+        return {0: showing} if same_run(view.provenance, self._recorder.record()) else {}
 
     def _come_back(self, slide: int) -> None:
         made, self.presentation = self.presentation, None

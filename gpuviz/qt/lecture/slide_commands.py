@@ -19,7 +19,7 @@ from gpuviz.qt.lecture.document import Document
 from gpuviz.qt.lecture.pane import LecturePane
 from gpuviz.qt.playing.timeline import Timeline
 from gpuviz.qt.running.core import Core
-from gpuviz.qt.running.viewing import Viewing
+from gpuviz.qt.running.view_recorder import ViewRecorder
 from gpuviz.words.language import tr
 
 if TYPE_CHECKING:
@@ -50,13 +50,13 @@ class SlideCommands(QObject):
         self,
         document: Document,
         pane: LecturePane,
-        viewing: Viewing,
+        recorder: ViewRecorder,
         core: Core,
         actions: Actions,
         window: QWidget,
     ) -> None:
         super().__init__(window)
-        self._document, self._pane, self._viewing = document, pane, viewing
+        self._document, self._pane, self._recorder = document, pane, recorder
         self._director, self._player, self._theme = core.director, core.player, core.theme
         self._actions = actions
         self._window = window
@@ -107,11 +107,11 @@ class SlideCommands(QObject):
 
         showing = self._director.showing
         told = self._player.story is not None  # else that of the view before is still known
-        shown = showing is not None and told and same_run(slide.view, self._viewing.record())
+        shown = showing is not None and told and same_run(slide.view, self._recorder.record())
         dialog = SlideDialog(
             slide,
             self._counts(),
-            self._viewing.record().time,
+            self._recorder.record().time,
             self._theme,
             self._window,
             self._told_of(slide),
@@ -139,13 +139,13 @@ class SlideCommands(QObject):
     def _told_of(self, slide: Slide) -> Callable[[Question], str]:
         """How the answer to a question about a slide is found: its view has to be shown."""
         showing = self._director.showing
-        if showing is None or slide.show or not same_run(slide.view, self._viewing.record()):
+        if showing is None or slide.show or not same_run(slide.view, self._recorder.record()):
             return lambda question: ""
         return partial(told, showing=showing)
 
     def _add(self) -> None:
         """The view that is shown, as it is at this moment, behind the slide chosen."""
-        view = self._viewing.record().for_slide
+        view = self._recorder.record().for_slide
         stops = (round(view.time, 2),) if view.time > 0 else ()
         self._document.add(Slide(view=view, stops=stops), self._pane.slide + 1)
         self.added.emit(self._pane.slide)
@@ -156,7 +156,7 @@ class SlideCommands(QObject):
         self.edit()
 
     def _update(self) -> None:
-        view = self._viewing.record().for_slide
+        view = self._recorder.record().for_slide
         self._change(lambda slide: slide.with_view(view))
 
     def _duplicate(self) -> None:

@@ -1,4 +1,4 @@
-"""The clock of the window: which lesson, with which values, at which time. One signal each."""
+"""The clock of the window: which story, and at which time. One signal each."""
 
 from __future__ import annotations
 
@@ -11,9 +11,7 @@ from gpuviz.views import playback
 from gpuviz.views.playback import Playback
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from gpuviz.story.lesson import Lesson, Story, Value
+    from gpuviz.story.lesson import Story
 
 TICK_MS = 16
 # After a stall (the window was dragged, the machine slept) the story goes on where it was.
@@ -23,18 +21,14 @@ LONGEST_TICK = 0.25
 class Player(QObject):
     """Plays a story. Every setter announces a change, and only a change."""
 
-    lesson_changed = Signal(object)
-    values_changed = Signal(object)
     story_changed = Signal(object)
     t_changed = Signal(float)
     playing_changed = Signal(bool)
     speed_changed = Signal(float)
     loop_changed = Signal(bool)
 
-    def __init__(self, lesson: Lesson, parent: QObject | None = None) -> None:
+    def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._lesson = lesson
-        self._values: dict[str, Value] = lesson.defaults()
         self._story: Story | None = None
         self._state = Playback()
         self._elapsed = QElapsedTimer()
@@ -42,16 +36,6 @@ class Player(QObject):
         self._timer.setTimerType(Qt.TimerType.PreciseTimer)
         self._timer.setInterval(TICK_MS)
         self._timer.timeout.connect(self._tick)
-
-    @property
-    def lesson(self) -> Lesson:
-        """The lesson being shown."""
-        return self._lesson
-
-    @property
-    def values(self) -> Mapping[str, Value]:
-        """The values of its parameters."""
-        return self._values
 
     @property
     def story(self) -> Story | None:
@@ -67,22 +51,6 @@ class Player(QObject):
     def t(self) -> float:
         """Seconds into the story."""
         return self._state.t
-
-    def open(self, lesson: Lesson, values: Mapping[str, Value] | None = None) -> None:
-        """Show a lesson, with its defaults unless values are given."""
-        self._values = {**lesson.defaults(), **(values or {})}
-        another, self._lesson = lesson.id != self._lesson.id, lesson
-        if another:
-            self.pause()
-        self.lesson_changed.emit(lesson)
-        self.values_changed.emit(self._values)
-
-    def set_values(self, values: Mapping[str, Value]) -> None:
-        """Change some or all values of the lesson's parameters."""
-        merged = {**self._values, **values}
-        if merged != self._values:
-            self._values = merged
-            self.values_changed.emit(merged)
 
     def tell(self, story: Story, keep: bool = False) -> None:
         """Take a new story, from its beginning or at the place that the one before was at."""

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from gpuviz.draw.marks import Frame
     from gpuviz.qt.look.theme import Theme
     from gpuviz.qt.playing.player import Player
+    from gpuviz.qt.running.view_store import ViewStore
     from gpuviz.story.lesson import Values
 
 SMALLEST = QSize(420, 260)
@@ -59,10 +60,9 @@ class StageView(QWidget):
     picked = Signal(object, bool)
     painted = Signal()
 
-    def __init__(self, player: Player, theme: Theme) -> None:
+    def __init__(self, player: Player, view: ViewStore, theme: Theme) -> None:
         super().__init__()
-        self._player = player
-        self._theme = theme
+        self._player, self._view, self._theme = player, view, theme
         self._ring = Ring()
         self._frame: Frame | None = None
         self._fresh = self._seen = False
@@ -85,7 +85,7 @@ class StageView(QWidget):
         for signal in (player.story_changed, player.t_changed):
             signal.connect(self.refresh)
         theme.changed.connect(self.refresh)
-        player.lesson_changed.connect(self._leave)
+        view.follow("lesson", self._leave)
         player.story_changed.connect(self._arrive)
 
     @property
@@ -126,7 +126,7 @@ class StageView(QWidget):
         self._fresh = False
         self.update()
 
-    def _leave(self, lesson: object) -> None:
+    def _leave(self, view: object) -> None:
         """Another lesson is opened: the picture is still that of the one before."""
         self.doubt("lesson", self._frame is not None)
         self.follow(None)
@@ -239,7 +239,7 @@ class StageView(QWidget):
 
     def _announce(self, painter: QPainter) -> None:
         """Before the first run is done: what the lesson will show."""
-        look, lesson = self._theme.look, self._player.lesson
+        look, lesson = self._theme.look, self._view.now.lesson
         room = QRectF(self.rect()).adjusted(look.px(20), look.px(16), -look.px(20), -look.px(16))
         painter.setPen(look.color("ink"))
         painter.setFont(look.font(26, bold=True))

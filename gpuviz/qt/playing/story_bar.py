@@ -16,8 +16,9 @@ if TYPE_CHECKING:
     from gpuviz.qt.commands.actions import Actions
     from gpuviz.qt.look.theme import Theme
     from gpuviz.qt.playing.player import Player
-    from gpuviz.qt.running.comparison import Comparison
-    from gpuviz.story.lesson import Lesson, Parameter, Story, Value
+    from gpuviz.qt.running.view_store import ViewStore
+    from gpuviz.story.lesson import Parameter, Story, Value
+    from gpuviz.views.state import ViewState
 
 
 FINDINGS = "findings"  # the picture of what checks found
@@ -26,11 +27,9 @@ FINDINGS = "findings"  # the picture of what checks found
 class StoryBar(QFrame):
     """A button and a key for each picture, and the finder; not there where a lesson has neither."""
 
-    def __init__(
-        self, player: Player, comparison: Comparison, theme: Theme, actions: Actions
-    ) -> None:
+    def __init__(self, player: Player, view: ViewStore, theme: Theme, actions: Actions) -> None:
         super().__init__()
-        self._player, self._comparison, self._actions = player, comparison, actions
+        self._player, self._view, self._actions = player, view, actions
         self._parameter: Parameter | None = None
         self.setObjectName("timepane")
         self.buttons: dict[Value, QPushButton] = {}
@@ -39,19 +38,18 @@ class StoryBar(QFrame):
         self._row.setContentsMargins(12, 4, 12, 0)
         self._row.setSpacing(4)
         self._row.addWidget(self.finder, 1)
-        player.lesson_changed.connect(self._offer)
-        player.values_changed.connect(self._mark)
         player.story_changed.connect(self._show)
-        self._offer(player.lesson)
+        view.follow("lesson", self._offer)
+        view.follow("values", self._mark)
 
-    def _offer(self, lesson: Lesson) -> None:
+    def _offer(self, view: ViewState) -> None:
         """Buttons for the pictures of a lesson."""
         self._actions.remove("picture.")
         for made in self.buttons.values():
             made.hide()
             made.deleteLater()
         self.buttons = {}
-        self._parameter = next((p for p in lesson.parameters if p.pictures), None)
+        self._parameter = next((p for p in view.lesson.parameters if p.pictures), None)
         choices = self._parameter.choices if self._parameter is not None else ()
         for number, choice in enumerate(choices, 1):
             show = partial(self._choose, choice.value)
@@ -63,7 +61,7 @@ class StoryBar(QFrame):
             keep_space(made)
             self._row.insertWidget(number - 1, made)
             self.buttons[choice.value] = made
-        self._mark()
+        self._mark(view)
         self._show(self._player.story)
 
     def show_picture(self, value: Value) -> bool:
@@ -77,13 +75,13 @@ class StoryBar(QFrame):
         """Both sides show the same picture."""
         if self._parameter is None:
             return
-        if self._comparison.on:
-            self._comparison.set_values({self._parameter.id: value})
-        self._player.set_values({self._parameter.id: value})
-        self._mark()
+        now, values = self._view.now, {self._parameter.id: value}
+        both = now.given(values, right=True) if now.compared else now
+        self._view.become(both.given(values))
+        self._mark(self._view.now)
 
-    def _mark(self, *_: object) -> None:
-        shown = self._player.values.get(self._parameter.id) if self._parameter else None
+    def _mark(self, view: ViewState) -> None:
+        shown = view.values.get(self._parameter.id) if self._parameter else None
         for value, made in self.buttons.items():
             made.setChecked(value == shown)
 

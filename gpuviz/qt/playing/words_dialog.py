@@ -9,9 +9,9 @@ from gpuviz.draw.spoken import hints, lines
 from gpuviz.qt.controls.controls import ask
 from gpuviz.qt.controls.message import SELECTABLE
 from gpuviz.qt.look.theme import Theme
-from gpuviz.qt.playing.player import Player
 from gpuviz.qt.playing.spoken_steps import step_words
 from gpuviz.qt.playing.stage_view import StageView
+from gpuviz.qt.running.core import Core
 from gpuviz.story.lesson import Story
 from gpuviz.words.glossary import entry, explained
 from gpuviz.words.language import tr
@@ -41,12 +41,13 @@ class WordsDialog(QDialog):
         self.resize(min(look.px(640), parent.width() - 40), min(look.px(480), parent.height() - 60))
 
 
-def show_words(player: Player, stage: StageView, theme: Theme, parent: QWidget) -> None:
+def show_words(core: Core, stage: StageView, parent: QWidget) -> None:
     """Show the words of what the stage shows; nothing before the first story."""
     stage.grab()  # it may have been hidden since the last change
+    player = core.player
     if player.story is not None and stage.frame is not None:
-        words = in_words(player.story, player.t, stage.frame, player.lesson.words)
-        ask(WordsDialog(words, theme, parent))
+        words = in_words(player.story, player.t, stage.frame, core.view.now.lesson.words)
+        ask(WordsDialog(words, core.theme, parent))
 
 
 def in_words(story: Story, t: float, frame: Frame, words: tuple[str, ...] = ()) -> str:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
 
-from PySide6.QtCore import QSignalBlocker, Qt, QTimer
+from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Signal
 from PySide6.QtWidgets import (
     QDialog,
+    QFileDialog,
     QGridLayout,
     QHBoxLayout,
     QLabel,
@@ -17,57 +20,43 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from gpuviz.base.waiting import CHOICES
-from gpuviz.gpu.gpu_state import USES
+from gpuviz.base.errors import failure_of
+from gpuviz.files.suffixes import RECORDING
 from gpuviz.qt.controls.controls import (
     Combo,
+    ElidedLabel,
     Switch,
     answers,
     button,
     keep_arrows,
     keep_space,
     label,
+    restyle,
 )
-from gpuviz.qt.look.theme import MODES, NAMES, SCALES, Theme
-from gpuviz.qt.preferences.preferences import PreferenceStore
-from gpuviz.qt.preferences.recording_row import RecordingRow
-from gpuviz.words.language import LANGUAGES, chosen, languages, percent, tr
+from gpuviz.qt.look.theme import Theme
+from gpuviz.qt.preferences.preferences import PREFERENCES, Preference
+from gpuviz.qt.running.core import Core
+from gpuviz.qt.running.in_thread import InThread
+from gpuviz.words.language import brief, chosen, tr, trn
 
 _CONTROLS, _NOTES = 300, 430  # pixels at scale 1: of controls, and of a line of a note
 _GAP = 6  # between one preference and the next
 
 
 class PreferencesDialog(QDialog):
-    """`reset` brings back the defaults of everything; it is asked about first."""
+    """A control for each preference that has a label, by its key. `reset` brings back the defaults
+    of everything; it is asked about first.
+    """
 
-    def __init__(
-        self, store: PreferenceStore, reset: Callable[[], None], theme: Theme, parent: QWidget
-    ) -> None:
+    def __init__(self, core: Core, reset: Callable[[], None], parent: QWidget) -> None:
         super().__init__(parent)
-        self._store, self._reset, self._theme = store, reset, theme
-        self._before = store.now()
+        self._core, self._reset, self._theme = core, reset, core.theme
+        self._rows = [row for row in PREFERENCES if row.label]
+        self._before = self._now()
         self.setWindowTitle(tr("Preferences"))
         self.setModal(True)
-        self.theme = _combo(tr("Theme"), {mode: _theme_name(mode) for mode in MODES}, theme)
-        self.text = QSlider(Qt.Orientation.Horizontal)
-        self.text.setRange(0, len(SCALES) - 1)
-        self.text.setPageStep(1)
-        self.text.setAccessibleName(tr("Size of text"))
-        keep_arrows(self.text)
-        self.percent = label("", "value")
-        self.calm = Switch(tr("Reduced motion"), theme)
-        keep_space(self.calm)
-        names = {code: LANGUAGES.get(code, code) for code in languages()}
-        self.language = _combo(tr("Language"), names, theme)
-        self.use = _combo(
-            tr("Share of the GPU's time"), {use: _use_name(use) for use in USES}, theme
-        )
-        self.seconds = _combo(
-            tr("Time to emulate a launch"),
-            {seconds: _seconds_name(seconds) for seconds in CHOICES},
-            theme,
-        )
-        self.recording = RecordingRow()
+        self.controls = {row.key: _CONTROLS_OF[row.control](row, core.theme) for row in self._rows}
+        self.notes = {row.key: _note(tr(row.note)) for row in self._rows if row.note}
         self.everything = button(
             tr("Reset everything to defaults …"), tr("Reset everything to defaults")
         )
@@ -78,16 +67,24 @@ class PreferencesDialog(QDialog):
 
     def reject(self) -> None:
         """Cancel: as it was before."""
-        self._store.set(self._before)
+        for row in self._rows:
+            self._change(row, self._before[row.key])
         super().reject()
 
+    def _now(self) -> dict[str, Any]:
+        return {row.key: row.get(self._core) for row in self._rows}
+
+    def _change(self, row: Preference, value: Any) -> None:
+        """What is chosen is in effect, and remembered, at once."""
+        row.change(self._core, value)
+        row.keep(self._core)
+
     def _wire(self) -> None:
-        for combo in (self.theme, self.language, self.use, self.seconds):
-            combo.currentIndexChanged.connect(self._apply)
-        self.text.valueChanged.connect(self._apply)
-        self.calm.toggled.connect(self._apply)
-        self.recording.changed.connect(self._apply)
-        self.recording.told.connect(self._fit)
+        for row in self._rows:
+            self.controls[row.key].changed.connect(partial(self._apply, row))
+        recording = self.controls["recording"]
+        assert isinstance(recording, RecordingRow)
+        recording.told.connect(self._fit)
         self.everything.clicked.connect(self._ask)
         self.buttons.accepted.connect(self.accept)
         self.buttons.rejected.connect(self.reject)
@@ -98,52 +95,11 @@ class PreferencesDialog(QDialog):
         grid.setHorizontalSpacing(18)
         grid.setVerticalSpacing(4)
         grid.setColumnStretch(1, 1)
-        self._notes: list[QLabel] = []
-        self.later = self._note(tr("The language changes when gpuviz starts again."))
-        row = self.recording
-        self._notes.append(row.said)
-        rows: Sequence[tuple[str, QWidget, QLabel | None]] = (
-            (tr("Theme"), self.theme, None),
-            (tr("Size of text"), _row(self.text, self.percent), None),
-            (
-                tr("Reduced motion"),
-                self.calm,
-                self._note(
-                    tr(
-                        "Pictures stand still: playing shows the end of each step, for as long as "
-                        "the step takes."
-                    )
-                ),
-            ),
-            (tr("Language"), self.language, self.later),
-            (
-                tr("Share of the GPU's time"),
-                self.use,
-                self._note(
-                    tr("How much of the time lessons that run on and on may keep the GPU busy.")
-                ),
-            ),
-            (
-                tr("Time to emulate a launch"),
-                self.seconds,
-                self._note(
-                    tr("What takes longer is counted from some of its blocks, and says so.")
-                ),
-            ),
-            (
-                tr("Your own recording"),
-                row,
-                self._note(
-                    tr(
-                        "Its measurements are shown before those that came with gpuviz, wherever "
-                        "it has them."
-                    )
-                ),
-            ),
-            ("", row.said, None),
-        )
-        for name, control, note in rows:
-            _add_row(grid, name, control, note)
+        for row in self._rows:
+            control = self.controls[row.key]
+            _add_row(grid, tr(row.label), control, self.notes.get(row.key))
+            if isinstance(control, RecordingRow):
+                _add_row(grid, "", control.said, None)
         foot = QHBoxLayout()
         foot.addWidget(self.everything)
         foot.addStretch(1)
@@ -156,63 +112,26 @@ class PreferencesDialog(QDialog):
         column.addStretch(1)
         column.addLayout(foot)
 
-    def _note(self, text: str) -> QLabel:
-        made = label(text, "quiet")
-        made.setWordWrap(True)
-        self._notes.append(made)
-        return made
-
     def _show(self) -> None:
         """The controls say how it is."""
-        now = self._store.now()
-        steps = [abs(scale - now.scale) for scale in SCALES]
-        shown = (
-            (self.theme, now.theme),
-            (self.language, self._store.language()),
-            (self.use, now.use),
-            (self.seconds, now.seconds),
-        )
-        for combo, value in shown:
-            with QSignalBlocker(combo):
-                combo.setCurrentIndex(combo.findData(value))
-        with QSignalBlocker(self.text), QSignalBlocker(self.calm):
-            self.text.setValue(steps.index(min(steps)))
-            self.calm.setChecked(now.calm)
-        if now.recording != self.recording.file:
-            self.recording.show_file(now.recording)
+        for key, value in self._now().items():
+            with QSignalBlocker(self.controls[key]):
+                self.controls[key].show_value(value)
         self._fit()
 
-    def _apply(self, *_: object) -> None:
-        """What the controls say is in effect."""
-        now = self._store.now()
-        language = str(self.language.currentData())
-        kept = now.language if language == self._store.language() else language
-        self._store.set(
-            replace(
-                now,
-                theme=str(self.theme.currentData()),
-                scale=SCALES[self.text.value()],
-                calm=self.calm.isChecked(),
-                language=kept,
-                use=float(self.use.currentData()),
-                seconds=float(self.seconds.currentData()),
-                recording=self.recording.file,
-            )
-        )
+    def _apply(self, row: Preference) -> None:
+        self._change(row, self.controls[row.key].value())
         self._fit()
 
     def _fit(self) -> None:
         """Larger text needs a larger dialog, once the style sheet has reached every part of it."""
         look = self._theme.look
-        self.percent.setText(percent(SCALES[self.text.value()]))
-        self.percent.setMinimumWidth(look.px(48))
-        self.later.setVisible(self.language.currentData() != chosen())
-        for made in self._notes:
-            made.setMaximumWidth(look.px(_NOTES))
-        row = self.recording
-        combos = (self.theme, self.language, self.use, self.seconds)
-        for control in (*combos, self.text, row, row.said):
-            control.setMinimumWidth(look.px(_CONTROLS))
+        for row in self._rows:
+            control, note = self.controls[row.key], self.notes.get(row.key)
+            control.fit(look.px(_CONTROLS))
+            if note is not None:
+                note.setMaximumWidth(look.px(_NOTES))
+                note.setVisible(row.said(control.value()))
         QTimer.singleShot(0, self, self.adjustSize)
 
     def _ask(self) -> None:
@@ -240,8 +159,201 @@ class PreferencesDialog(QDialog):
 
     def _start_over(self) -> None:
         self._reset()
-        self._before = self._store.now()
+        self._before = self._now()
         self._show()
+
+
+class ListControl(Combo):
+    """One of several."""
+
+    changed = Signal()
+
+    def __init__(self, row: Preference, theme: Theme) -> None:
+        super().__init__(tr(row.label), theme)
+        for value in row.offered() if row.offered is not None else row.choices:
+            self.addItem(row.name(value), value)
+        keep_arrows(self)
+        keep_space(self)
+        self.currentIndexChanged.connect(lambda index: self.changed.emit())
+
+    def value(self) -> Any:
+        """The one chosen."""
+        return self.currentData()
+
+    def show_value(self, value: Any) -> None:
+        """Choose it; a language that is not there is the one in use."""
+        index = self.findData(value)
+        self.setCurrentIndex(index if index >= 0 else self.findData(chosen()))
+
+    def fit(self, width: int) -> None:
+        """At least so wide."""
+        self.setMinimumWidth(width)
+
+
+class SliderControl(QWidget):
+    """One of several numbers, and beside the slider which."""
+
+    changed = Signal()
+
+    def __init__(self, row: Preference, theme: Theme) -> None:
+        super().__init__()
+        self._row, self._theme = row, theme
+        self.slider = QSlider(Qt.Orientation.Horizontal)
+        self.slider.setRange(0, len(row.choices) - 1)
+        self.slider.setPageStep(1)
+        self.slider.setAccessibleName(tr(row.label))
+        self.name = label("", "value")
+        keep_arrows(self.slider)
+        line = QHBoxLayout(self)
+        line.setContentsMargins(0, 0, 0, 0)
+        line.setSpacing(10)
+        for widget in (self.slider, self.name):
+            line.addWidget(widget)
+        self.slider.valueChanged.connect(lambda at: self.changed.emit())
+
+    def value(self) -> Any:
+        """The number chosen."""
+        return self._row.choices[self.slider.value()]
+
+    def show_value(self, value: float) -> None:
+        """Choose the nearest."""
+        steps = [abs(choice - value) for choice in self._row.choices]
+        self.slider.setValue(steps.index(min(steps)))
+
+    def fit(self, width: int) -> None:
+        """The slider at least so wide."""
+        self.slider.setMinimumWidth(width)
+        self.name.setText(self._row.name(self.value()))
+        self.name.setMinimumWidth(self._theme.look.px(48))
+
+
+class SwitchControl(Switch):
+    """Yes or no."""
+
+    changed = Signal()
+
+    def __init__(self, row: Preference, theme: Theme) -> None:
+        super().__init__(tr(row.label), theme)
+        keep_space(self)
+        self.toggled.connect(lambda on: self.changed.emit())
+
+    def value(self) -> bool:
+        """Whether it is on."""
+        return self.isChecked()
+
+    def show_value(self, value: bool) -> None:
+        """Switch it."""
+        self.setChecked(value)
+
+    def fit(self, width: int) -> None:
+        """As wide as ever."""
+
+
+AskWhich = Callable[[QWidget], Path | None]
+
+
+def ask_which(parent: QWidget) -> Path | None:
+    """The file of a recording."""
+    kinds = f"{tr('Recordings')} (*{RECORDING});;{tr('All files')} (*)"
+    name, _ = QFileDialog.getOpenFileName(parent, tr("Choose a recording"), "", kinds)
+    return Path(name) if name else None
+
+
+class RecordingRow(QWidget):
+    """A file is read off the GUI thread; one that cannot be read is not chosen.
+
+    Signals
+    -------
+    changed : another file is chosen, or none
+    told : there is something else to be said of it
+    """
+
+    changed = Signal()
+    told = Signal()
+
+    def __init__(self, row: Preference, theme: Theme) -> None:
+        super().__init__()
+        self.file = ""
+        self._reading = InThread(self._take, self)
+        self.ask_which: AskWhich = ask_which
+        self.name = ElidedLabel()
+        self.choose = button(tr("Choose …"), tr("Choose your own recording"))
+        self.remove = button(tr("Remove"), tr("Use your own recording no more"))
+        self.said = label("", "quiet")
+        self.said.setWordWrap(True)
+        line = QHBoxLayout(self)
+        line.setContentsMargins(0, 0, 0, 0)
+        line.addWidget(self.name, 1)
+        for made in (self.choose, self.remove):
+            keep_space(made)
+            line.addWidget(made)
+        self.choose.clicked.connect(self._choose)
+        self.remove.clicked.connect(lambda: self._become(""))
+        self._show_file("")
+
+    def value(self) -> str:
+        """The file chosen, "" for none."""
+        return self.file
+
+    def show_value(self, file: str) -> None:
+        """This file is chosen."""
+        if file != self.file:
+            self._show_file(file)
+
+    def fit(self, width: int) -> None:
+        """At least so wide, and so what is said of it."""
+        for widget in (self, self.said):
+            widget.setMinimumWidth(width)
+        self.said.setMaximumWidth(width * _NOTES // _CONTROLS)
+
+    def _show_file(self, file: str) -> None:
+        self._reading.forget()
+        self.file = file
+        self.name.say(Path(file).name if file else tr("no recording"))
+        self.remove.setEnabled(bool(file))
+        self._say("")
+        if file:
+            self._look_at(Path(file))
+
+    def _choose(self) -> None:
+        if path := self.ask_which(self):
+            self._look_at(path)
+
+    def _become(self, file: str) -> None:
+        self._show_file(file)
+        self.changed.emit()
+
+    def _look_at(self, path: Path) -> None:
+        from gpuviz.recordings.recording import read
+
+        path = path.absolute()
+        self._reading.ask(partial(read, path), path)
+
+    def _take(self, path: Path, outcome: object) -> None:
+        from gpuviz.recordings.recording import Recording
+
+        if not isinstance(outcome, Recording):
+            assert isinstance(outcome, Exception)
+            self._say(f"▲ {failure_of(outcome).message}", "problem")
+            return
+        if str(path) != self.file:
+            self._become(str(path))
+            return
+        self._say(
+            trn(
+                "{n} launch on {device}",
+                "{n} launches on {device}",
+                len(outcome.entries),
+                device=brief(outcome.device.name),
+            )
+        )
+
+    def _say(self, text: str, role: str = "quiet") -> None:
+        self.said.setProperty("role", role)
+        self.said.setText(text)
+        self.said.setVisible(bool(text))
+        restyle(self.said)
+        self.told.emit()
 
 
 def _add_row(grid: QGridLayout, name: str, control: QWidget, note: QLabel | None) -> None:
@@ -254,34 +366,17 @@ def _add_row(grid: QGridLayout, name: str, control: QWidget, note: QLabel | None
     grid.setRowMinimumHeight(row + 2, _GAP)
 
 
-def _row(*widgets: QWidget) -> QWidget:
-    made = QWidget()
-    row = QHBoxLayout(made)
-    row.setContentsMargins(0, 0, 0, 0)
-    row.setSpacing(10)
-    for widget in widgets:
-        row.addWidget(widget)
+def _note(text: str) -> QLabel:
+    made = label(text, "quiet")
+    made.setWordWrap(True)
     return made
 
 
-def _combo(name: str, entries: Mapping[str, str] | Mapping[float, str], theme: Theme) -> Combo:
-    made = Combo(name, theme)
-    for value, text in entries.items():
-        made.addItem(text, value)
-    keep_arrows(made)
-    keep_space(made)
-    return made
-
-
-def _theme_name(mode: str) -> str:
-    return tr(NAMES[mode])
-
-
-def _seconds_name(seconds: float) -> str:
-    if seconds < 60:
-        return tr("at most {n} s", n=round(seconds))
-    return tr("at most {n} min", n=round(seconds / 60))
-
-
-def _use_name(use: float) -> str:
-    return tr("all of it") if use >= 1 else tr("at most {share} %", share=round(use * 100))
+_CONTROLS_OF: dict[
+    str, type[ListControl] | type[SliderControl] | type[SwitchControl] | type[RecordingRow]
+] = {
+    "list": ListControl,
+    "slider": SliderControl,
+    "switch": SwitchControl,
+    "recording": RecordingRow,
+}

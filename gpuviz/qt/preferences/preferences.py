@@ -1,86 +1,300 @@
-"""What can be preferred, as one record, and where each of it takes effect."""
+"""What is kept from start to start, one a row: its key, what it is at first, and where it applies.
+
+A row with a label is in the dialog, too.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
 
-from gpuviz.qt.preferences.motion import KEY, Motion
-from gpuviz.qt.running.core import Core
-from gpuviz.words.language import chosen, languages
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QApplication
 
-RECORDING = "recording"  # the key of the setting
+from gpuviz.arch import ARCHITECTURES
+from gpuviz.base.errors import InputError
+from gpuviz.base.waiting import CHOICES, SECONDS
+from gpuviz.gpu.gpu_state import USES, State
+from gpuviz.qt.look.theme import FOLLOW, MODES, NAMES, SCALES
+from gpuviz.traces.checks import ALL, chosen
+from gpuviz.views.playback import SPEEDS
+from gpuviz.views.state import ARCH, AS_A, LEVEL, LEVELS, ViewState
+from gpuviz.words import language
+from gpuviz.words.language import LANGUAGES, languages, later, percent, tr
+
+if TYPE_CHECKING:
+    from gpuviz.qt.history.settings import Settings
+    from gpuviz.qt.playing.player import Player
+    from gpuviz.qt.running.core import Core
+
+_EFFECTS = (
+    Qt.UIEffect.UI_AnimateMenu,
+    Qt.UIEffect.UI_FadeMenu,
+    Qt.UIEffect.UI_AnimateCombo,
+    Qt.UIEffect.UI_AnimateTooltip,
+    Qt.UIEffect.UI_FadeTooltip,
+)
+
+Value = str | float | bool
+
+
+class Motion:
+    """What moves by itself: the picture while it plays, and what the desktop animates.
+
+    Reduced, pictures stand still, menus are just there, the text cursor does not blink. Qt up to
+    6.11 cannot tell whether the desktop asks for it (`QStyleHints.accessibility` knows the contrast
+    only), so it is off until the user chooses it.
+    """
+
+    def __init__(self, player: Player) -> None:
+        self._player = player
+        self._blink = QGuiApplication.styleHints().cursorFlashTime()
+        self._effects = [effect for effect in _EFFECTS if QApplication.isEffectEnabled(effect)]
+
+    @property
+    def reduced(self) -> bool:
+        """Whether nothing moves by itself."""
+        return self._player.state.calm
+
+    def reduce(self, reduced: bool) -> None:
+        """Let nothing move by itself, or all as the desktop has it."""
+        if reduced == self.reduced:
+            return
+        self._player.set_calm(reduced)
+        QGuiApplication.styleHints().setCursorFlashTime(0 if reduced else self._blink)
+        for effect in self._effects:
+            QApplication.setEffectEnabled(effect, not reduced)
 
 
 @dataclass(frozen=True)
-class Preferences:
-    """Theme and size of text, reduced motion, language of the next start ("": the system's), the
-    share of the GPU's time that may be used, the seconds that the emulation of a launch may take,
-    and the file of the user's own recording ("": none).
+class Preference:
+    """One of what is kept.
+
+    Attributes
+    ----------
+    key : in the settings
+    default : at the very first start; says of which type it is, too
+    get, set : as it is in effect, and into effect
+    choices : of a word all, of a number from the first to the last, or `exact` all
+    label, note : in the dialog; one without a label is not there
+    control : what it is chosen with
+    offered, name : the choices there, and what each is called
+    said : whether there is reason for the note
     """
 
-    theme: str
-    scale: float
-    calm: bool
-    language: str
-    use: float
-    seconds: float
-    recording: str = ""
+    key: str
+    default: Value
+    get: Callable[[Core], Value]
+    set: Callable[[Core, Any], object]
+    choices: Sequence[Any] = ()
+    label: str = ""
+    note: str = ""
+    control: Literal["list", "slider", "switch", "recording"] = "list"
+    offered: Callable[[], Sequence[Value]] | None = None
+    name: Callable[[Any], str] = str
+    exact: bool = False
+    said: Callable[[Any], bool] = lambda value: True
+
+    def stored(self, settings: Settings) -> Any:
+        """As it was left; the default where what is stored makes no sense."""
+        if isinstance(self.default, bool):
+            return settings.flag(self.key, self.default)
+        if isinstance(self.default, str):
+            return settings.text(self.key, self.default, self.choices)
+        number = settings.number(self.key, self.default, self.choices)
+        return min(self.choices, key=lambda one: abs(one - number)) if self.exact else number
+
+    def change(self, core: Core, value: Value) -> None:
+        """Have it so, unless it is."""
+        if value != self.get(core):
+            self.set(core, value)
+
+    def keep(self, core: Core) -> None:
+        """Store it for the next start."""
+        value = self.get(core)
+        core.settings.keep(self.key, str(value).lower() if isinstance(value, bool) else value)
 
 
-class PreferenceStore:
-    """Reads and sets them; what is set is in effect, and remembered, at once."""
+def _checks(text: str) -> tuple[str, ...]:
+    """Checks as they were kept; all of them where that makes no sense."""
+    try:
+        return chosen(text)
+    except InputError:
+        return ALL
 
-    def __init__(self, core: Core) -> None:
-        self._core = core
-        self._theme, self._meter, self._settings = core.theme, core.meter, core.settings
-        self.motion = Motion(core.player)
-        self.motion.reduce(core.settings.flag(KEY, False))
-        self._choose(core.settings.text(RECORDING, ""))
 
-    def now(self) -> Preferences:
-        """As it is."""
-        return Preferences(
-            self._theme.mode,
-            self._theme.look.scale,
-            self.motion.reduced,
-            self._settings.text("language", ""),
-            self._meter.state.use,
-            self._core.director.seconds,
-            self._settings.text(RECORDING, ""),
-        )
+def _use_recording(core: Core, file: str) -> None:
+    core.settings.keep("recording", file)
+    core.session.choose_recordings([Path(file)] if file else ())
+    core.director.run()
 
-    def language(self) -> str:
-        """The language of the next start; one that a newer gpuviz may have is not among ours."""
-        return self._settings.text("language", chosen(), languages())
 
-    def set(self, wanted: Preferences) -> None:
-        """As it shall be; only what differs is touched."""
-        now, kept = self.now(), self._settings
-        if wanted.theme != now.theme:
-            self._theme.set_mode(wanted.theme)
-        if wanted.scale != now.scale:
-            self._theme.set_scale(wanted.scale)
-        if wanted.calm != now.calm:
-            self.motion.reduce(wanted.calm)
-        if wanted.use != now.use:
-            self._meter.set_use(wanted.use)
-        if wanted.seconds != now.seconds:
-            self._core.director.set_seconds(wanted.seconds)
-        if wanted.recording != now.recording:
-            self._choose(wanted.recording)
-            self._core.director.run()
-        stored = {
-            "theme": wanted.theme,
-            "scale": wanted.scale,
-            "gpu_use": wanted.use,
-            "emulation_seconds": wanted.seconds,
-            KEY: str(wanted.calm).lower(),
-            "language": wanted.language,
-            RECORDING: wanted.recording,
-        }
-        for key, value in stored.items():
-            kept.keep(key, value)
+def _use_name(use: float) -> str:
+    return tr("all of it") if use >= 1 else tr("at most {share} %", share=round(use * 100))
 
-    def _choose(self, recording: str) -> None:
-        self._core.session.choose_recordings([Path(recording)] if recording else ())
+
+def _seconds_name(seconds: float) -> str:
+    if seconds < 60:
+        return tr("at most {n} s", n=round(seconds))
+    return tr("at most {n} min", n=round(seconds / 60))
+
+
+_SMS = tuple(arch.sm for arch in ARCHITECTURES)
+
+PREFERENCES = (
+    Preference(
+        "theme",
+        FOLLOW,
+        lambda core: core.theme.mode,
+        lambda core, mode: core.theme.set_mode(mode),
+        MODES,
+        later("Theme"),
+        name=lambda mode: tr(NAMES[mode]),
+    ),
+    Preference(
+        "scale",
+        1.0,
+        lambda core: core.theme.look.scale,
+        lambda core, scale: core.theme.set_scale(scale),
+        SCALES,
+        later("Size of text"),
+        control="slider",
+        name=percent,
+    ),
+    Preference(
+        "reduced_motion",
+        False,
+        lambda core: core.motion.reduced,
+        lambda core, reduced: core.motion.reduce(reduced),
+        label=later("Reduced motion"),
+        note=later(
+            "Pictures stand still: playing shows the end of each step, for as long as the step "
+            "takes."
+        ),
+        control="switch",
+    ),
+    Preference(
+        "language",  # of the next start, "" that of the system; a newer gpuviz may have more
+        "",
+        lambda core: core.settings.text("language", ""),
+        lambda core, code: core.settings.keep("language", code),
+        label=later("Language"),
+        note=later("The language changes when gpuviz starts again."),
+        offered=languages,
+        name=lambda code: LANGUAGES.get(code, code),
+        said=lambda code: code != language.chosen(),
+    ),
+    Preference(
+        "gpu_use",
+        State().use,
+        lambda core: core.meter.state.use,
+        lambda core, use: core.meter.set_use(use),
+        USES,
+        later("Share of the GPU's time"),
+        later("How much of the time lessons that run on and on may keep the GPU busy."),
+        exact=True,
+        name=_use_name,
+    ),
+    Preference(
+        "emulation_seconds",
+        SECONDS,
+        lambda core: core.view.now.seconds,
+        lambda core, seconds: core.view.set(seconds=seconds),
+        CHOICES,
+        later("Time to emulate a launch"),
+        later("What takes longer is counted from some of its blocks, and says so."),
+        exact=True,
+        name=_seconds_name,
+    ),
+    Preference(
+        "recording",  # a file, "" for none
+        "",
+        lambda core: core.settings.text("recording", ""),
+        _use_recording,
+        label=later("Your own recording"),
+        note=later(
+            "Its measurements are shown before those that came with gpuviz, wherever it has them."
+        ),
+        control="recording",
+    ),
+    Preference(
+        "gpu_live",  # whether a GPU measures what is shown by itself
+        True,
+        lambda core: core.meter.by_itself,
+        lambda core, live: setattr(core.meter, "by_itself", live),
+    ),
+    Preference(
+        "speed",
+        1.0,
+        lambda core: core.player.state.speed,
+        lambda core, speed: core.player.set_speed(speed),
+        SPEEDS,
+    ),
+    Preference(
+        "loop",
+        False,
+        lambda core: core.player.state.loop,
+        lambda core, loop: core.player.set_loop(loop),
+    ),
+    Preference(
+        "arch",
+        ARCH,
+        lambda core: core.view.now.arch,
+        lambda core, arch: core.view.set(arch=arch),
+        _SMS,
+    ),
+    Preference(
+        "level",
+        LEVEL,
+        lambda core: core.view.now.level,
+        lambda core, level: core.view.set(level=level),
+        tuple(LEVELS),
+    ),
+    Preference(
+        "checks",
+        "all",
+        lambda core: ",".join(core.view.now.checks) or "none",
+        lambda core, text: core.view.set(checks=_checks(text)),
+    ),
+    Preference(
+        "compare",
+        False,
+        lambda core: core.view.now.compared,
+        lambda core, on: core.view.become(core.view.now.compare(on)),
+    ),
+    Preference(
+        "compare_arch",
+        AS_A,
+        lambda core: core.view.now.compare_arch,
+        lambda core, arch: core.view.set(compare_arch=arch),
+        (AS_A, *_SMS),
+    ),
+)
+BY_KEY = {row.key: row for row in PREFERENCES}
+
+
+def restore(core: Core) -> None:
+    """All as it was left at the last start."""
+    for row in PREFERENCES:
+        row.set(core, row.stored(core.settings))
+
+
+def keep(core: Core) -> None:
+    """Keep it for the next start, and how the lesson shown is left."""
+    for row in PREFERENCES:
+        row.keep(core)
+    core.settings.keep("lesson", core.view.now.lesson.id)
+    core.course.keep_values()
+
+
+def start_over(core: Core) -> None:
+    """As at the very first start, but for the lesson shown."""
+    lesson = core.view.now.lesson
+    with core.view.together():
+        for row in PREFERENCES:
+            row.change(core, row.default)
+        now = ViewState(lesson, lesson.defaults(), lecture=core.view.now.lecture)
+        core.view.become(now)

@@ -8,7 +8,6 @@ from typing import Literal
 from PySide6.QtCore import QObject, Signal
 
 from gpuviz.base.errors import InputError
-from gpuviz.course import SCENES
 from gpuviz.lectures.answer import answer, asked_anew, figures
 from gpuviz.lectures.cues import Cue, cues
 from gpuviz.lectures.hands import Hands
@@ -52,7 +51,7 @@ class Conductor(QObject):
     ) -> None:
         super().__init__(parent)
         self.lecture = lecture
-        self.player = Player(SCENES[0], self)
+        self.player = Player(self)
         self.blank: Blank = ""
         self._slide_runs, self._measurements = slide_runs, measurements
         self._varied_runs = varied_runs

@@ -2,40 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 
 from gpuviz.arch import ARCHITECTURES
 from gpuviz.course import LessonEntry
 from gpuviz.qt.commands.actions import Actions, Command
-from gpuviz.qt.playing.player import Player
-from gpuviz.qt.running.comparison import AS_A, Comparison
-from gpuviz.qt.running.director import Director
-from gpuviz.story.lesson import Lesson, Parameter, Value
+from gpuviz.qt.running.core import Core
+from gpuviz.story.lesson import Lesson, Value
+from gpuviz.views.state import shared
 from gpuviz.words.language import tr
 
 
 class CompareCommands:
-    """Acts on player (side A), comparison (side B) and director."""
+    """Acts on side B of the view."""
 
-    def __init__(
-        self,
-        player: Player,
-        comparison: Comparison,
-        director: Director,
-        actions: Actions,
-        open_lesson: Callable[[Lesson], None],
-    ) -> None:
-        self._player, self._comparison = player, comparison
-        self._director, self._actions = director, actions
-        self._open = open_lesson
+    def __init__(self, core: Core, actions: Actions) -> None:
+        self._view, self._course, self._actions = core.view, core.course, actions
         for arch in reversed(ARCHITECTURES):
             text = tr("Compare with CC {version} {name}", version=arch.version, name=arch.name)
-            actions.add(
-                Command(f"compare.arch.{arch.sm}", text, "Compare"),
-                partial(self.with_arch, arch.sm),
-            )
-        actions.bind("compare.toggle", lambda: self.switch(not comparison.on))
+            command = Command(f"compare.arch.{arch.sm}", text, "Compare")
+            actions.add(command, partial(self.with_arch, arch.sm))
+        actions.bind("compare.toggle", self.toggle)
         actions.bind("compare.swap", self.swap)
 
     def offer(self, lesson: Lesson) -> None:
@@ -47,21 +36,19 @@ class CompareCommands:
             command = Command(f"compare.preset.{number}", text, "Compare")
             self._actions.add(command, partial(self.with_values, values))
 
-    def switch(self, on: bool) -> None:
+    def toggle(self) -> None:
         """Show side B, or A alone."""
-        self._comparison.switch(on, self._player.values)
+        now = self._view.now
+        self._view.become(now.compare(not now.compared))
 
     def with_values(self, values: Mapping[str, Value]) -> None:
         """Compare with these values of the lesson that A is of."""
-        if self._comparison.other is not None:
-            self._comparison.set_lesson(None, values)
-        self.switch(True)
-        self._comparison.set_values(values)
+        self._view.become(self._view.now.beside(None, values))
 
     def with_listed(self, listed: LessonEntry) -> None:
         """Compare with another lesson, as it begins."""
-        lesson = listed.open()
-        self._comparison.set_lesson(lesson, shared(lesson, self._player.values))
+        lesson, now = listed.open(), self._view.now
+        self._view.become(now.beside(lesson, shared(lesson, now.values)))
 
     def add(self, listed: LessonEntry) -> None:
         """A command that compares with a lesson."""
@@ -71,47 +58,13 @@ class CompareCommands:
 
     def with_arch(self, arch: str) -> None:
         """Compare with the same launch under another architecture."""
-        self.with_values(self._player.values)
-        self._comparison.set_arch(arch)
+        now = self._view.now
+        self._view.become(replace(now.beside(None, now.values), compare_arch=arch))
 
     def swap(self) -> None:
         """A becomes B and B becomes A."""
-        self.switch(True)
-        if self._comparison.other is not None:
-            self._swap_lessons(self._comparison.other)
-            return
-        a, b = dict(self._player.values), dict(self._comparison.values)
-        arch, other = self._director.arch, self._comparison.arch
-        self._comparison.set_values(a)
-        self._player.set_values(b)
-        if other != AS_A:
-            self._comparison.set_arch(arch)
-            self._director.set_arch(other)
-
-    def _swap_lessons(self, other: Lesson) -> None:
-        lesson, a, b = self._player.lesson, dict(self._player.values), dict(self._comparison.values)
-        with self._director.together():
-            if other.id == lesson.id:  # another launch of the same kernel
-                self._player.open(other, b)
-            else:
-                self._open(other)
-                self._player.set_values(b)
-            self._comparison.set_lesson(lesson, a)
-
-
-def shared(lesson: Lesson, values: Mapping[str, Value]) -> dict[str, Value]:
-    """The values of A that another lesson can take as well, so that both show the same place."""
-    known = {parameter.id: parameter for parameter in lesson.parameters}
-    return {
-        key: value for key, value in values.items() if key in known and _takes(known[key], value)
-    }
-
-
-def _takes(parameter: Parameter, value: Value) -> bool:
-    if parameter.choices:
-        return value in [choice.value for choice in parameter.choices]
-    if parameter.typed:
-        return isinstance(value, str)
-    if isinstance(parameter.default, bool) or not isinstance(value, int):
-        return isinstance(value, bool) and isinstance(parameter.default, bool)
-    return parameter.minimum <= value <= parameter.maximum
+        now = self._view.now
+        if now.compare_lesson is not None:
+            self._course.keep_values()
+            self._course.enlist(now.compare_lesson)
+        self._view.become(now.swapped())

@@ -12,8 +12,7 @@ from gpuviz.course import LessonEntry
 
 if TYPE_CHECKING:
     from gpuviz.qt.history.settings import Settings
-    from gpuviz.qt.playing.player import Player
-    from gpuviz.qt.running.comparison import Comparison
+    from gpuviz.qt.running.view_store import ViewStore
     from gpuviz.story.lesson import Lesson
 
 
@@ -21,7 +20,7 @@ _NAMES = "own_names"  # of users' kernels, in the settings
 
 
 class Course(QObject):
-    """Opens lessons in player (side A) and comparison (side B), and keeps their values.
+    """Opens lessons, and keeps the values of both sides.
 
     Signals
     -------
@@ -34,38 +33,37 @@ class Course(QObject):
     renamed = Signal(object)
     removed = Signal(str)
 
-    def __init__(
-        self,
-        lessons: Sequence[LessonEntry],
-        player: Player,
-        comparison: Comparison,
-        settings: Settings,
-    ) -> None:
-        super().__init__(player)
+    def __init__(self, lessons: Sequence[LessonEntry], view: ViewStore, settings: Settings) -> None:
+        super().__init__(view)
         self.lessons = tuple(lessons)
-        self._player, self._comparison = player, comparison
-        self._settings = settings
+        self._view, self._settings = view, settings
         self._titles: dict[str, str] = {}  # of users' kernels, as they are called by themselves
 
     def open(self, listed: LessonEntry) -> None:
         """Show a lesson, unless it is shown already; a user's kernel as it was launched last."""
-        lesson = next((one for one in self.lessons if one.id == listed.id), listed).open()
-        if lesson is not self._player.lesson:
+        lesson = (self._known(listed.id) or listed).open()
+        if lesson is not self._view.now.lesson:
             self.keep_values()
             self.show(lesson)
 
     def open_any(self, lesson: Lesson) -> None:
-        """Show a lesson that may be new here: a user's kernel becomes one like the others, or is
+        """Show a lesson that may be new here (`enlist`)."""
+        self.open(self.enlist(lesson))
+
+    def enlist(self, lesson: Lesson) -> LessonEntry:
+        """A lesson that may be new here: a user's kernel becomes one like the others, or is
         launched in another way.
         """
         self._titles.setdefault(lesson.id, lesson.title)
-        lesson, known = self._named(lesson), self._known(lesson.id)
+        listed, known = LessonEntry.of(self._named(lesson)), self._known(lesson.id)
         if known is None:
-            self.lessons += (LessonEntry.of(lesson),)
-            self.added.emit(self.lessons[-1])
+            self.lessons += (listed,)
+            self.added.emit(listed)
         elif dict(known.open().launch) != dict(lesson.launch):
-            self._replace(known, LessonEntry.of(lesson))
-        self.open(known or self.lessons[-1])
+            self._replace(known, listed)
+        else:
+            return known
+        return listed
 
     def rename(self, id: str, name: str) -> None:
         """Call a user's kernel by another name, or without one as it is called by itself."""
@@ -77,7 +75,7 @@ class Course(QObject):
         listed = LessonEntry.of(self._named(plain))
         self._replace(known, listed)
         self.renamed.emit(listed)
-        if self._player.lesson.id == id:
+        if self._view.now.lesson.id == id:
             self.show(listed.open())
 
     def remove(self, id: str) -> None:
@@ -85,7 +83,7 @@ class Course(QObject):
         known = self._known(id)
         if known is None or not known.open().launch:
             return
-        if self._player.lesson.id == id:
+        if self._view.now.lesson.id == id:
             at = self.lessons.index(known)
             self.open(self.lessons[at - 1 if at else 1])
         self.lessons = tuple(one for one in self.lessons if one is not known)
@@ -104,7 +102,7 @@ class Course(QObject):
 
     def open_neighbour(self, way: int) -> None:
         """The lesson so many behind the one shown, if there is one."""
-        shown = self._player.lesson.id
+        shown = self._view.now.lesson.id
         index = [one.id for one in self.lessons].index(shown) + way
         if 0 <= index < len(self.lessons):
             self.open(self.lessons[index])
@@ -112,20 +110,17 @@ class Course(QObject):
     def open_first(self) -> None:
         """The first lesson alone as it is at first, whatever was remembered of it."""
         self.open(self.lessons[0])
-        lesson = self._player.lesson
-        self._player.set_values(lesson.defaults())
-        self._comparison.switch(False, lesson.defaults())
+        lesson = self._view.now.lesson
+        self._view.set(values=lesson.defaults(), compared=False)
 
     def show(self, lesson: Lesson) -> None:
         """Show a lesson, both sides as they were left."""
-        values = self._settings.values(lesson)
-        beside = self._settings.values(lesson, "compared")
-        self._comparison.open(lesson, beside, lesson.defaults() | values)
-        self._player.open(lesson, values)
+        values, beside = (self._settings.values(lesson, side) for side in ("values", "compared"))
+        self._view.become(self._view.now.opened(lesson, values, beside))
 
     def keep_values(self) -> None:
         """Keep the values of the lesson shown."""
-        lesson = self._player.lesson
-        self._settings.keep_values(lesson, self._player.values)
-        if self._comparison.other is None:
-            self._settings.keep_values(lesson, self._comparison.values, "compared")
+        view = self._view.now
+        self._settings.keep_values(view.lesson, view.values)
+        if view.compare_lesson is None:
+            self._settings.keep_values(view.lesson, view.compare_values, "compared")

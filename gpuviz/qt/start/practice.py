@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from gpuviz.qt.running.core import Core
     from gpuviz.run.run import Run
     from gpuviz.story.exhibit import Exhibit
-    from gpuviz.story.lesson import Lesson
+    from gpuviz.views.state import ViewState
 
 
 class Practice(QObject):
@@ -37,7 +37,7 @@ class Practice(QObject):
         self.exercise: Exercise | None = None
         self.verdict: Verdict | None = None
         self._run: Run | None = None
-        core.player.lesson_changed.connect(self._turn)
+        core.view.follow("lesson", self._turn)
         core.director.performed.connect(self._judge)
         self._offer(actions)
 
@@ -82,10 +82,10 @@ class Practice(QObject):
             text = find if one.find else change
             actions.add(Command(f"exercise.{one.id}", text, "Help"), partial(self.open, one))
 
-    def _turn(self, lesson: Lesson) -> None:
+    def _turn(self, view: ViewState) -> None:
         from gpuviz.lectures.exercises import exercise_of
 
-        self.exercise = exercise_of(str(lesson.launch.get("file", "")))
+        self.exercise = exercise_of(str(view.lesson.launch.get("file", "")))
         self.verdict = self._run = None
         self.changed.emit()
 

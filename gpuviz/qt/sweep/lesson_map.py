@@ -42,14 +42,14 @@ class LessonMap(QObject):
         actions.bind("gpu.map", lambda: self.start("gpu"))
         actions.bind("gpu.stop", self.stop)
         core.meter.changed.connect(self._follow)
-        core.player.lesson_changed.connect(self._offer)
+        core.view.changed.connect(self._offer)
         core.director.performed.connect(self._offer)
-        core.director.with_measurements.connect(self._offer)
+        core.director.updated.connect(self._offer)
         self._offer()
 
     def why_not(self, on: On) -> str:
         """Why it cannot be begun now, "" when it can."""
-        if not self._core.player.lesson.swept:
+        if not self._core.view.now.lesson.swept:
             return tr("This lesson shows no sweep.")
         if on == "gpu" and self._gpu is None:
             return tr("No GPU: {why}.", why=self._core.meter.state.why)
@@ -65,15 +65,14 @@ class LessonMap(QObject):
         from gpuviz.story.swept import of_lesson
         from gpuviz.sweeps.sweep import Sweep
 
-        player, director = self._core.player, self._core.director
-        lesson, gpu = player.lesson, self._gpu if on == "gpu" else None
-        arch = gpu.sm if gpu else director.arch
-        subject = of_lesson(lesson, player.values, arch, lesson.swept)
+        now, gpu = self._core.view.now, self._gpu if on == "gpu" else None
+        lesson, arch = now.lesson, gpu.sm if gpu else now.arch
+        subject = of_lesson(lesson, now.values, arch, lesson.swept)
         if self._work is None:
             self._work = self._make()
             self._work.came.connect(self._come)
             self._work.rested.connect(self._rest)
-        self._work.start(Sweep(subject, lesson.swept, on, director.level), tr(lesson.title), gpu)
+        self._work.start(Sweep(subject, lesson.swept, on, now.level), tr(lesson.title), gpu)
         self._offer()
 
     def stop(self) -> None:
@@ -98,7 +97,7 @@ class LessonMap(QObject):
 
     def _retell(self) -> None:
         """Show what is known by now, when nothing else is under way."""
-        if not self._core.player.lesson.swept:
+        if not self._core.view.now.lesson.swept:
             return
         if self._core.director.performer.busy:
             self._later.start(RETELL_MS // 10)
@@ -111,7 +110,7 @@ class LessonMap(QObject):
             self.stop()
         if state.device != self._gpu:
             self._gpu = state.device
-            if self._core.session.use_gpu(state.device) and self._core.player.lesson.swept:
+            if self._core.session.use_gpu(state.device) and self._core.view.now.lesson.swept:
                 self._core.director.run()
         self._offer()
 

@@ -73,21 +73,21 @@ def add_languages(choices: Choices, core: Core, panes: Panes) -> None:
 
 def on(core: Core, shown: set[str]) -> set[str]:
     """The commands that say how things are, with these panes shown."""
-    player, director, meter = core.player, core.director, core.meter
+    view, meter = core.view.now, core.meter
     flags = {
-        "play.loop": player.state.loop,
-        "compare.toggle": core.comparison.on,
+        "play.loop": core.player.state.loop,
+        "compare.toggle": view.compared,
         "gpu.continuous": meter.state.activity == "continuous",
     }
     return {
-        f"open.{player.lesson.id}",
-        f"arch.{director.arch}",
-        f"level.{director.level}",
+        f"open.{view.lesson.id}",
+        f"arch.{view.arch}",
+        f"level.{view.level}",
         f"theme.{core.theme.mode}",
         use_id(meter.state.use),
         f"language.{chosen()}",
         *(id for id, state in flags.items() if state),
-        *(f"check.{name}" for name in director.checks),
+        *(f"check.{name}" for name in view.checks),
         *(f"show.{name}" for name in shown),
     }
 

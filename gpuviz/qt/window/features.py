@@ -43,11 +43,10 @@ from gpuviz.qt.kernels.own_kernel import NO_SOURCE, OwnKernel
 from gpuviz.qt.kernels.source_editing import SourceEditing
 from gpuviz.qt.lecture.open_lecture import OpenLecture
 from gpuviz.qt.lecture.save_commands import HandoutCommands
-from gpuviz.qt.preferences.preferences import PreferenceStore
-from gpuviz.qt.running import core as cores
+from gpuviz.qt.preferences import preferences
 from gpuviz.qt.running.core import Core
 from gpuviz.qt.running.retelling import Retelling
-from gpuviz.qt.running.viewing import Viewing
+from gpuviz.qt.running.view_recorder import ViewRecorder
 from gpuviz.qt.running.worker import Perform
 from gpuviz.qt.start.guess import Guess
 from gpuviz.qt.start.practice import Practice
@@ -97,11 +96,8 @@ class Features(QObject):
         self._core, self._panes, self._layout = core, panes, layout
         self._actions, self._mark = actions, mark
         self._crash_file, self._state, self._window = crash_file, state, window
-        self.viewing = Viewing(
-            core.player, core.comparison, core.director, core.theme, core.course.open_any
-        )
-        self.viewing.fit_to(panes.stage)
-        self.thumbnails = Thumbnails(core.course.lessons, perform, core.director, core.theme, self)
+        self.recorder = ViewRecorder(core, panes.stage)
+        self.thumbnails = Thumbnails(core.course.lessons, perform, core, self)
         panes.lessons.show_pictures(self.thumbnails)
         self._add_numbers(pane_commands)
         self._add_history()
@@ -111,7 +107,7 @@ class Features(QObject):
         self._add_files()
         self._add_dialogs()
         ActivityLog(core.director, core.meter, window)
-        help_commands.bind(actions, core, self.viewing, state, panes.message, panes.status)
+        help_commands.bind(actions, core, self.recorder, state, panes.message, panes.status)
 
     def begin(self, first: Provenance | None) -> None:
         """Show what was asked for, or what a crash left behind."""
@@ -132,7 +128,7 @@ class Features(QObject):
 
     def remember(self) -> None:
         """Keep for the next start how everything is."""
-        cores.keep(self._core)
+        preferences.keep(self._core)
         self._layout.keep()
 
     def close(self) -> None:
@@ -175,7 +171,7 @@ class Features(QObject):
         actions.bind("counts.copy", self.counts.copy)
         self.counts.asked.connect(panes.source.point_at)
         core.director.performed.connect(self._show_runs)
-        core.director.with_measurements.connect(self._update_runs)
+        core.director.updated.connect(self._update_runs)
         core.director.performed.connect(lambda showing: core.meter.look(), _ONCE)
         for hide in (self.counts.hide, panes.source.clear, core.meter.forget, self.timing.hide):
             core.director.forgotten.connect(hide)
@@ -201,8 +197,7 @@ class Features(QObject):
 
     def _show_request(self, block: int, warp: int, moment: str) -> None:
         """The request of an instruction that was clicked, where the story shows any warp's."""
-        player = self._core.player
-        if {"block", "warp"} <= player.values.keys():
+        if {"block", "warp"} <= self._core.view.now.values.keys():
             self._core.director.pick({"block": block, "warp": warp, GO: moment}, False)
 
     def _ask_about(self, codes: tuple[Code, ...]) -> None:
@@ -229,26 +224,26 @@ class Features(QObject):
     def suit(self, device: DeviceFacts) -> None:
         """Predict for the GPU that is there, unless the user has chosen an architecture."""
         known = any(arch.sm == device.sm for arch in ARCHITECTURES)
-        chosen = self.viewing.told or self._core.settings.flag("arch_chosen", False)
+        chosen = self.recorder.asked or self._core.settings.flag("arch_chosen", False)
         if known and not chosen:
             with self.history.undo.unrecorded():
-                self._core.director.set_arch(device.sm)
+                self._core.view.set(arch=device.sm)
             self._mark()
 
     def _add_history(self) -> None:
         core, panes = self._core, self._panes
         file = panes.toolbar.group_menu("File")
-        self.history = ViewHistory(core, self.viewing, self._actions, file, self._window)
+        self.history = ViewHistory(core, self.recorder, self._actions, file, self._window)
         self.history.said.connect(panes.status.say)
         self.recovery = Recovery(
-            core, self.viewing, self.history, self._crash_file, self._state, self._window
+            core, self.recorder, self.history, self._crash_file, self._state, self._window
         )
         for part in (self.history, self.recovery):
             part.refused.connect(self._refuse)
 
     def _add_lecture(self, perform: Perform, pane_commands: PaneCommands) -> None:
         core, panes, window = self._core, self._panes, self._window
-        lecture = self.lecture = OpenLecture(core, self.viewing, perform, self._actions, window)
+        lecture = self.lecture = OpenLecture(core, self.recorder, perform, self._actions, window)
         lecture.unrecorded = self.history.undo.unrecorded
         lecture.slides.timeline = panes.timeline
         panes.add_lecture(lecture.pane)
@@ -308,7 +303,7 @@ class Features(QObject):
     def _ask_for_others(self) -> None:
         launch = self.own_kernel.launch
         if launch is not None:
-            self.kernel_opener.open(launch.path, self._core.director.arch)
+            self.kernel_opener.open(launch.path, self._core.view.now.arch)
 
     def _add_guess(self) -> None:
         """The picture can ask before it tells; what else would tell is kept back meanwhile."""
@@ -341,7 +336,7 @@ class Features(QObject):
     def _add_files(self) -> None:
         """Views go into files, and come back out of them."""
         core, panes = self._core, self._panes
-        parts = Parts(self.viewing, core.meter, self.counts, self.timing, core.theme)
+        parts = Parts(self.recorder, core.meter, self.counts, self.timing, core.theme)
         self.files = FileCommands(self._window, parts, core.settings, self._actions)
         self.files.report_to(panes.status, panes.message)
         exporting, reopening = self.files.exporting, self.files.reopening
@@ -351,14 +346,13 @@ class Features(QObject):
         reopening.recording_opened.connect(self._use_recording)
         reopening.lecture_asked.connect(self.lecture.open)
         reopening.kernel_asked.connect(
-            lambda path: self.kernel_opener.open(path, core.director.arch)
+            lambda path: self.kernel_opener.open(path, core.view.now.arch)
         )
 
     def _add_dialogs(self) -> None:
         self.tour: Tour | None = None
-        core, actions, window = self._core, self._actions, self._window
-        self.preference_store = PreferenceStore(core)
-        actions.bind("file.quit", window.close)
+        actions = self._actions
+        actions.bind("file.quit", self._window.close)
         actions.bind("edit.preferences", self._prefer)
         actions.bind("help.commands", self._find_command)
         actions.bind("help.keys", self._show_keys)
@@ -368,9 +362,7 @@ class Features(QObject):
     def _prefer(self) -> None:
         from gpuviz.qt.preferences.dialog import PreferencesDialog
 
-        self.preferences = PreferencesDialog(
-            self.preference_store, self._start_over, self._core.theme, self._window
-        )
+        self.preferences = PreferencesDialog(self._core, self._start_over, self._window)
         ask(self.preferences)
 
     def _sweep(self) -> None:
@@ -378,8 +370,8 @@ class Features(QObject):
         from gpuviz.qt.sweep.sweep_dialog import SweepDialog
         from gpuviz.story.swept import swept
 
-        core, director, gpu = self._core, self._core.director, self._core.meter.state.device
-        shown = swept(core.player.lesson, core.player.values, director.arch, director.level)
+        core, now, gpu = self._core, self._core.view.now, self._core.meter.state.device
+        shown = swept(now.lesson, now.values, now.arch, now.level)
         work = self._swept_by()
         dialog = self.sweep = SweepDialog(shown, work, gpu, core.theme, self._window)
         dialog.picked.connect(self._show_cell)
@@ -397,12 +389,11 @@ class Features(QObject):
 
     def _show_cell(self, cell: CellView) -> None:
         """The view of a cell of a sweep that was clicked."""
-        core = self._core
-        with core.director.together():
-            if cell.lesson.id != core.player.lesson.id:
-                core.course.open_any(cell.lesson)
-            core.player.set_values(cell.values)
-            core.director.set_arch(cell.arch)
+        view = self._core.view
+        with view.together():
+            if cell.lesson.id != view.now.lesson.id:
+                self._core.course.open_any(cell.lesson)
+            view.become(replace(view.now.given(cell.values), arch=cell.arch))
         self._mark()
 
     def _find_command(self) -> None:
@@ -443,18 +434,15 @@ class Features(QObject):
     def _show_words(self) -> None:
         from gpuviz.qt.playing.words_dialog import show_words
 
-        show_words(self._core.player, self._panes.stage, self._core.theme, self._window)
+        show_words(self._core, self._panes.stage, self._window)
 
     def _start_over(self) -> None:
         """Everything as at the very first start; undo brings back the view."""
-        store = self.preference_store
-        store.motion.reduce(False)
-        store.set(replace(store.now(), recording=""))
+        preferences.start_over(self._core)
         self._core.meter.sources.agreed.forget()
         self._core.settings.forget(but=(RECENTS,))
-        cores.start_over(self._core)
         self._layout.start_over()
-        self.viewing.told = False
+        self.recorder.asked = False
         if (device := self._core.meter.state.device) is not None:
             self.suit(device)
         self._mark()
@@ -462,7 +450,7 @@ class Features(QObject):
     def _use_recording(self, file: Path, recording: Recording) -> None:
         session = self._core.session
         session.open_recording(file, recording)
-        self._core.meter.look_up(session.library(self._core.director.lecture))
+        self._core.meter.look_up(session.library(self._core.view.now.lecture))
 
     def _refuse(self, error: Exception) -> None:
         self._panes.message.show_failure(failure_of(error))
@@ -471,14 +459,15 @@ class Features(QObject):
         """What does not compile is mended in the editor."""
         self._refuse(error)
         if isinstance(error, CompileError) and path.suffix not in NO_SOURCE:
-            self.source_editing.mend(path, self._core.director.arch, error)
+            self.source_editing.mend(path, self._core.view.now.arch, error)
         elif marked := marked_lines(error):
             self._panes.source.show_error(path.name, text, marked)
 
     def _show_mended(self, built: Build) -> None:
         """A file compiles now: its kernel is shown, with the text as it stands in the editor."""
-        building = built.building
+        building, before = built.building, self._core.view.now
         self._panes.message.hide()
-        with self._core.director.together():
-            self._core.session.use_text(building.path, building.text)
-            self.kernel_opener.show(building.path, built.program)
+        self._core.session.use_text(building.path, building.text)
+        self.kernel_opener.show(building.path, built.program)
+        if self._core.view.now == before:  # it is shown already, with another text
+            self._core.director.run()

@@ -53,7 +53,7 @@ class FileCommands(QObject):
 
     def _show(self, wanted: Provenance) -> None:
         try:
-            self._parts.viewing.show(wanted)
+            self._parts.recorder.show(wanted)
         except Error as error:
             self._refuse(failure_of(error))
 

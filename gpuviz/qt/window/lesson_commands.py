@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
 
 from gpuviz.arch import ARCHITECTURES
 from gpuviz.qt.commands.actions import Command
 from gpuviz.qt.running.compare_commands import CompareCommands
-from gpuviz.qt.running.core import LEVELS
 from gpuviz.traces.checks import CHECKS
+from gpuviz.views.state import LEVELS
 from gpuviz.words.language import tr
 
 if TYPE_CHECKING:
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from gpuviz.qt.commands.actions import Actions
     from gpuviz.qt.commands.choices import Choices
     from gpuviz.qt.running.core import Core
-    from gpuviz.run.run import Level
     from gpuviz.story.lesson import Lesson
 
 
@@ -27,11 +26,9 @@ class LessonCommands(QObject):
     """Made before the parts that show commands."""
 
     def __init__(self, core: Core, actions: Actions, choices: Choices) -> None:
-        super().__init__(core.player)
+        super().__init__(core.view)
         self._core, self._actions, self._choices = core, actions, choices
-        self._compare = CompareCommands(
-            core.player, core.comparison, core.director, actions, core.course.open_any
-        )
+        self._compare = CompareCommands(core, actions)
         for lesson in core.course.lessons:
             self._add(lesson)
         for arch in reversed(ARCHITECTURES):
@@ -39,7 +36,7 @@ class LessonCommands(QObject):
             choose = partial(self._choose_arch, arch.sm)
             choices.add(f"arch.{arch.sm}", text, "Architecture", choose)
         for level in LEVELS:
-            change = partial(core.director.set_level, cast("Level", level))
+            change = partial(core.view.set, level=level)
             choices.add(f"level.{level}", tr(LEVELS[level]), "Level", change)
         for name, check in CHECKS.items():
             toggle = partial(self._toggle_check, name)
@@ -60,7 +57,7 @@ class LessonCommands(QObject):
             values = {**lesson.defaults(), **preset.values}
             text = tr("Preset: {name}", name=tr(preset.label))
             command = Command(f"preset.{number}", text, "Lesson")
-            self._actions.add(command, partial(self._core.player.set_values, values))
+            self._actions.add(command, partial(self._core.view.set_values, values))
         self._compare.offer(lesson)
         self._choices.mark()
 
@@ -71,10 +68,10 @@ class LessonCommands(QObject):
 
     def _toggle_check(self, name: str) -> None:
         """Look for a class of faults, or no longer."""
-        director = self._core.director
-        wanted = set(director.checks) ^ {name}
-        director.set_checks(tuple(one for one in CHECKS if one in wanted))
+        view = self._core.view
+        wanted = {*view.now.checks} ^ {name}
+        view.set(checks=tuple(one for one in CHECKS if one in wanted))
 
     def _choose_arch(self, arch: str) -> None:
         self._core.settings.keep("arch_chosen", "true")
-        self._core.director.set_arch(arch)
+        self._core.view.set(arch=arch)

@@ -40,7 +40,7 @@ class Panes(QWidget):
     def __init__(self, core: Core, actions: Actions, window: QWidget) -> None:
         super().__init__(window)
         self._divide()
-        player, theme = core.player, core.theme
+        player, view, theme = core.player, core.view, core.theme
         self.toolbar = Toolbar(core.course.lessons, theme, actions)
         self._rows.insertWidget(0, self.toolbar)
         self.lessons = LessonList(core.course.lessons, theme)
@@ -48,11 +48,11 @@ class Panes(QWidget):
         _put(self.list, self.left)
         self.guide = LessonBar(theme)
         _rows_of(self._picture).addWidget(self.guide)
-        player.lesson_changed.connect(self.guide.show_lesson)
-        self.stage = StageView(player, theme)
+        view.follow("lesson", lambda view: self.guide.show_lesson(view.lesson))
+        self.stage = StageView(player, view, theme)
         self.message = Message(self.stage)
         self.transport = Transport(player, theme, actions)
-        self.bar = StoryBar(player, core.comparison, theme, actions)
+        self.bar = StoryBar(player, view, theme, actions)
         self.timeline = Timeline(player, theme)
         self.bar.finder.found.connect(self.timeline.show_hits)
         row = _time_row(self.transport, self.timeline)
@@ -61,7 +61,7 @@ class Panes(QWidget):
         _put(self.code, self.source)
         self._column = _Column()
         _put(self.side, self._column)
-        self.parameters = Parameters(player, core.comparison, theme, self._column.inside)
+        self.parameters = Parameters(view, theme, self._column.inside)
         self._column.add(self.parameters)
         self.status = Status(core.director)
         self._rows.addWidget(self.status)

@@ -21,8 +21,8 @@ from gpuviz.arch import ARCHITECTURES
 from gpuviz.qt.controls.controls import Combo, button, keep_arrows, keep_space, label
 from gpuviz.qt.controls.flow import FlowLayout
 from gpuviz.qt.controls.knobs import Knob, knob
-from gpuviz.qt.running.comparison import AS_A, Comparison
 from gpuviz.story.compare import SIDES
+from gpuviz.views.state import AS_A, ViewState
 from gpuviz.words.language import tr
 
 if TYPE_CHECKING:
@@ -31,29 +31,26 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QAction
 
     from gpuviz.qt.look.theme import Theme
-    from gpuviz.qt.playing.player import Player
+    from gpuviz.qt.running.view_store import ViewStore
     from gpuviz.story.lesson import Lesson, Parameter, Preset, Value
 
 
 class Parameters(QWidget):
-    """Knobs of the player's lesson, its presets, and what is wrong with a combination.
+    """Knobs of the lesson shown, its presets, and what is wrong with a combination.
 
     When two sides are compared a tab chooses whose knobs are shown; B has an architecture of its
     own, too.
     """
 
-    def __init__(
-        self, player: Player, comparison: Comparison, theme: Theme, parent: QWidget
-    ) -> None:
+    def __init__(self, view: ViewStore, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
-        self._player, self._comparison = player, comparison
-        self._theme = theme
+        self._view, self._theme = view, theme
         self._built: Lesson | None = None
         self.setAccessibleName(tr("Parameters"))
         self.knobs: dict[str, Knob] = {}
         self.presets: list[tuple[Preset, QPushButton]] = []
         self.sides = _Sides()
-        self.arch = OtherArch(comparison, theme)  # its place is below the knobs
+        self.arch = OtherArch(view, theme)  # its place is below the knobs
         self.problem = label("", "problem")
         self.problem.setWordWrap(True)
         self.problem.hide()
@@ -74,27 +71,19 @@ class Parameters(QWidget):
         self._column.addWidget(self._body)
         self._column.addWidget(self.sweep, alignment=Qt.AlignmentFlag.AlignLeft)
         self._column.addWidget(self.problem)
-        self._follow(player, comparison)
-
-    def _follow(self, player: Player, comparison: Comparison) -> None:
-        player.lesson_changed.connect(self._show_side)
-        comparison.lesson_changed.connect(self._show_side)
-        player.values_changed.connect(self._show)
-        comparison.values_changed.connect(self._show)
-        comparison.switched.connect(self._switch)
+        view.follow("compared", self._switch)
+        view.follow("lesson compare_lesson values compare_values", self._show_side)
         self.sides.currentChanged.connect(self._show_side)
-        self._build(player.lesson)
-        self._switch(comparison.on)
 
     @property
     def other(self) -> bool:
         """Whether the knobs are those of side B."""
-        return self._comparison.on and self.sides.currentIndex() == 1
+        return self._view.now.compared and self.sides.currentIndex() == 1
 
     @property
     def lesson(self) -> Lesson:
         """The lesson whose knobs are shown: that of A, or that of B where it is another."""
-        return (self.other and self._comparison.other) or self._player.lesson
+        return (self.other and self._view.now.compare_lesson) or self._view.now.lesson
 
     def restore(self) -> None:
         """Back to the defaults."""
@@ -192,21 +181,20 @@ class Parameters(QWidget):
         grid.addWidget(self.arch, len(lesson.parameters), 1)
         return grid
 
-    def _switch(self, on: bool) -> None:
+    def _switch(self, view: ViewState) -> None:
         """Tabs while two sides are compared; B is what there is to choose."""
-        self.sides.setVisible(on)
-        self.sides.setCurrentIndex(int(on))
+        self.sides.setVisible(view.compared)
+        self.sides.setCurrentIndex(int(view.compared))
         self._show_side()
 
     def _show_side(self, *_: object) -> None:
         self._build(self.lesson)
 
     def _values(self) -> Mapping[str, Value]:
-        return self._comparison.values if self.other else self._player.values
+        return self._view.now.compare_values if self.other else self._view.now.values
 
     def _apply(self, values: Mapping[str, Value]) -> None:
-        target = self._comparison if self.other else self._player
-        target.set_values(values)
+        self._view.set_values(values, right=self.other)
 
     def _choose(self, preset: Preset) -> None:
         self._apply({**self.lesson.defaults(), **preset.values})
@@ -215,7 +203,7 @@ class Parameters(QWidget):
     def _set(self, id: str, value: Value) -> None:
         self._apply({id: value})
 
-    def _show(self, *_: object) -> None:
+    def _show(self) -> None:
         values = self._values()
         for id, made in self.knobs.items():
             if id in values:
@@ -251,9 +239,8 @@ class _Sides(QTabBar):
 class OtherArch(QWidget):
     """The architecture of side B: that of A, or another."""
 
-    def __init__(self, comparison: Comparison, theme: Theme) -> None:
+    def __init__(self, view: ViewStore, theme: Theme) -> None:
         super().__init__()
-        self._comparison = comparison
         self._archs = [AS_A, *(a.sm for a in reversed(ARCHITECTURES))]
         self.combo = Combo(tr("Architecture of B"), theme)
         self.combo.setToolTip(tr("The same launch may be compared under two architectures."))
@@ -268,12 +255,11 @@ class OtherArch(QWidget):
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.addWidget(self.combo, 1)
-        self.combo.currentIndexChanged.connect(lambda i: comparison.set_arch(self._archs[i]))
-        comparison.arch_changed.connect(self._show)
-        self._show(comparison.arch)
+        view.follow("compare_arch", self._show)
+        self.combo.currentIndexChanged.connect(lambda i: view.set(compare_arch=self._archs[i]))
 
-    def _show(self, arch: str) -> None:
-        self.combo.setCurrentIndex(self._archs.index(arch))
+    def _show(self, view: ViewState) -> None:
+        self.combo.setCurrentIndex(self._archs.index(view.compare_arch))
 
 
 def _focusable(widget: QWidget) -> list[QWidget]:

@@ -12,7 +12,7 @@ from gpuviz.course import LessonEntry
 from gpuviz.draw.stage import Stage
 from gpuviz.qt.look.theme import Theme
 from gpuviz.qt.painting.raster import to_image
-from gpuviz.qt.running.director import Director
+from gpuviz.qt.running.core import Core
 from gpuviz.qt.running.worker import Job, Perform, Performer
 from gpuviz.story.exhibit import Variant
 from gpuviz.story.lesson import Story
@@ -50,13 +50,12 @@ class Thumbnails(QObject):
         self,
         lessons: Sequence[LessonEntry],
         perform: Perform,
-        director: Director,
-        theme: Theme,
+        core: Core,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
-        self._theme = theme
-        self._director = director
+        director, theme = core.director, core.theme
+        self._view, self._theme, self._director = core.view, theme, director
         self._waiting = list(lessons)
         self._stories: dict[str, Story] = {}
         self._pictures: dict[str, QPixmap] = {}
@@ -100,8 +99,8 @@ class Thumbnails(QObject):
     def _next(self) -> None:
         if self._waiting and not self._performer.busy and not self._director.performer.busy:
             lesson = self._waiting[0].open()
-            arch, level = self._director.arch, self._director.level
-            self._performer.ask(Job((Variant(lesson, lesson.defaults(), arch, level),)))
+            view = self._view.now
+            self._performer.ask(Job((Variant(lesson, lesson.defaults(), view.arch, view.level),)))
 
     def _take(self, job: Job, performances: tuple[Performance, ...]) -> None:
         self._stories[job.lesson.id] = performances[0].story

@@ -8,8 +8,8 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu
 
 from gpuviz.arch import ARCHITECTURES
 from gpuviz.qt.controls.controls import IconButton, MenuButton, button, keep_space, label
-from gpuviz.qt.running.core import LEVELS
 from gpuviz.qt.running.device_button import DeviceButton
+from gpuviz.views.state import LEVELS
 from gpuviz.words.language import later, tr
 
 if TYPE_CHECKING:

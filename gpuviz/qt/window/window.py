@@ -33,9 +33,9 @@ if TYPE_CHECKING:
     from gpuviz.course import LessonEntry
     from gpuviz.qt.running.worker import Job, Perform
     from gpuviz.qt.window.features import Features
-    from gpuviz.story.lesson import Lesson
     from gpuviz.traces.trace import Finding
     from gpuviz.views.provenance import Provenance
+    from gpuviz.views.state import ViewState
 
 ROOMY = 1400  # from this width on two pictures and the lessons fit beside each other
 
@@ -72,7 +72,7 @@ class Window(QMainWindow):
             Settings(settings), session or Session(), lessons, perform, sources or Sources(), self
         )
         self.settings, self.session, self.theme = core.settings, core.session, core.theme
-        self.player, self.comparison, self.director = core.player, core.comparison, core.director
+        self.view, self.player, self.director = core.view, core.player, core.director
         self.course, self.meter = core.course, core.meter
         self.actions_ = Actions(self)
         self.choices = Choices(self.actions_, lambda: commands.on(core, self.layout_.shown))
@@ -88,8 +88,12 @@ class Window(QMainWindow):
         commands.add_languages(self.choices, core, panes)
         self._wire()
         self.layout_.restore()
-        self._show_compared(core.comparison.on)
-        self.course.show(self.player.lesson)
+        view = core.view
+        view.follow("lesson", self._show_lesson)
+        view.follow("arch", lambda view: self.toolbar.show_arch(view.arch))
+        view.follow("level", lambda view: self.toolbar.show_level(view.level))
+        view.follow("compared", self._show_compared)
+        view.follow("lesson arch level compared checks", self.choices.mark)
         self.stage.painted.connect(self.complete)
         if first is not None:  # another view would be seen for a moment
             self.complete()
@@ -112,26 +116,20 @@ class Window(QMainWindow):
             self._state,
             self,
         )
-        self.features, self.viewing, self.thumbnails = made, made.viewing, made.thumbnails
+        self.features, self.recorder, self.thumbnails = made, made.recorder, made.thumbnails
         self.counts, self.timing = made.counts, made.timing
         self.history, self.recovery, self.lecture = made.history, made.recovery, made.lecture
         self.kernel_opener, self.files = made.kernel_opener, made.files
-        with self.director.together():
-            made.begin(None if isinstance(self._first, Path) else self._first)
-            self.director.let_go()
+        made.begin(None if isinstance(self._first, Path) else self._first)
+        self.director.let_go()
         if isinstance(self._first, Path):
             self.files.reopening.open(self._first)
 
     def _wire(self) -> None:
-        player, director, meter = self.player, self.director, self.meter
-        player.lesson_changed.connect(self._show_lesson)
-        player.loop_changed.connect(self.choices.mark)
-        director.arch_changed.connect(self.toolbar.show_arch)
-        director.level_changed.connect(self.toolbar.show_level)
+        view, director, meter = self.view, self.director, self.meter
+        self.player.loop_changed.connect(self.choices.mark)
         director.problem_changed.connect(self.parameters.show_problem)
-        for changed in (player.values_changed, self.comparison.changed, director.arch_changed):
-            changed.connect(self._name_sides)
-        self.comparison.switched.connect(self._show_compared)
+        view.changed.connect(self._name_sides)
         director.failed.connect(self._show_failure)
         director.performer.started.connect(lambda job: self.message.pass_by())
         self.lessons.chosen.connect(self.course.open)
@@ -141,7 +139,6 @@ class Window(QMainWindow):
         self.stage.picked.connect(director.pick)
         self.stage.broke.connect(lambda error: self.message.show_failure(failure_of(error)))
         self.status.findings_asked.connect(self._show_findings)
-        director.checks_changed.connect(self.choices.mark)
         self.panes.left.tabs.currentChanged.connect(lambda tab: self._make_room())
         self.theme.changed.connect(self.choices.mark)
         self.toolbar.device.follow(meter)
@@ -150,8 +147,6 @@ class Window(QMainWindow):
             lambda said: self.message.say("error", tr("The GPU did not run this"), said)
         )
         meter.changed.connect(self.choices.mark)
-        self.toolbar.show_arch(director.arch)
-        self.toolbar.show_level(director.level)
 
     def _show_findings(self, findings: list[tuple[str, Finding]]) -> None:
         """As a picture where the lesson has one; all of them in words, the source and the story
@@ -166,7 +161,8 @@ class Window(QMainWindow):
         role, first = findings[0]
         self.panes.source.point_at(role, first.line)
 
-    def _show_lesson(self, lesson: Lesson) -> None:
+    def _show_lesson(self, view: ViewState) -> None:
+        lesson = view.lesson
         self.setWindowTitle(f"{tr(lesson.title)} – gpuviz")
         self.toolbar.show_lesson(lesson)
         self.lessons.show_lesson(lesson)
@@ -180,18 +176,17 @@ class Window(QMainWindow):
         if len(variants) > 1:
             self.parameters.show_names(names_of(variants))
 
-    def _show_compared(self, on: bool) -> None:
+    def _show_compared(self, view: ViewState) -> None:
         """Make room for two pictures, or for one."""
-        self.toolbar.compare.setChecked(on)
+        self.toolbar.compare.setChecked(view.compared)
         self._make_room()
-        self.choices.mark()
 
     def _make_room(self) -> None:
         """Two pictures need room: in a narrow window the list of lessons makes it.
 
         The slides of a lecture stay: they are gone through, and some compare.
         """
-        tight = self.comparison.on and self.width() < ROOMY
+        tight = self.view.now.compared and self.width() < ROOMY
         self.layout_.make_room(tight and not self.panes.left.at_lecture)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -209,7 +204,7 @@ class Window(QMainWindow):
         if self._features is not None:
             self.lecture.document.keep()
             if lost:
-                self._crash_file.keep(link(self.viewing.record()))
+                self._crash_file.keep(link(self.recorder.record()))
         self.close()
 
     def closeEvent(self, event: QCloseEvent) -> None:
