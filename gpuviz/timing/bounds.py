@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from gpuviz.base.arrays import F64, I32
-from gpuviz.timing import simulation as sim
-from gpuviz.timing.facts import busy, facts, latency
-from gpuviz.timing.multiprocessor import run
+from gpuviz.timing import multiprocessor as sm
+from gpuviz.timing.facts import busy, facts
 from gpuviz.timing.native import native
 from gpuviz.timing.prediction import Prediction
 from gpuviz.timing.schedule import Kind, Pipe
+from gpuviz.timing.simulation import simulate
 from gpuviz.timing.traffic import Traffic
 
 BUSY = 0.6  # of the time: a resource that works less is not what is waited for
@@ -65,22 +66,22 @@ def limits(prediction: Prediction, free: str = "") -> Limits:
 def _bounds(prediction: Prediction) -> list[Bound]:
     outcome, code = prediction.outcome, prediction.work.code
     sums, issued = outcome.sums, outcome.issued
-    kept = issued * busy(prediction.device, code) / sim.PARTS
+    kept = issued * busy(prediction.device, code) / sm.PARTS
     shared = code.kind == Kind.SHARED
     multiply = np.where(code.pipe == Pipe.HEAVY, kept / 2, np.where(code.pipe == Pipe.FMA, kept, 0))
     heavy = np.where(code.pipe == Pipe.HEAVY, kept, 0.0)
     far = np.where(shared, 0.0, outcome.served)
     found = {
-        "issue": issued / sim.PARTS,
+        "issue": issued / sm.PARTS,
         "fma": multiply if multiply.sum() > heavy.sum() else heavy,
         **{name: np.where(code.pipe == pipe, kept, 0.0) for name, pipe in _UNITS.items()},
         "wavefronts" if outcome.served[shared].sum() > far.sum() else "lines": outcome.served,
     }
     bounds = [Bound(n, float(of.sum()), _line(prediction, of)) for n, of in found.items()]
     for name, place in (
-        ("l2", sim.L2_CYCLES),
-        ("dram", sim.DRAM_CYCLES),
-        ("atomics", sim.ATOMIC_CYCLES),
+        ("l2", sm.L2_CYCLES),
+        ("dram", sm.DRAM_CYCLES),
+        ("atomics", sm.ATOMIC_CYCLES),
     ):
         bounds.append(Bound(name, float(sums[place]), _line(prediction, far)))
     blocks = len(prediction.work.blocks)
@@ -103,25 +104,24 @@ def mended(prediction: Prediction, resource: str) -> Prediction:
     each cycle; the others have no limit. Issue is never free: what would be left of a kernel?
     """
     work, device = prediction.work, prediction.device
-    given, kept = facts(device, prediction.circumstances), busy(device, work.code)
-    until = latency(device, work.code)
+    known = facts(device, prediction.circumstances, work.code)
     if resource == "wavefronts":
         shared = np.diff(work.traffic.first) == 0
         turns = np.where(shared, np.minimum(work.traffic.turns, 1), work.traffic.turns)
         traffic = replace(work.traffic, turns=turns.astype(np.int32))
         work = replace(work, traffic=traffic)
     elif resource == "lines":
-        work = replace(work, traffic=_single_lines(work.traffic, work.handed.request))
+        work = replace(work, traffic=_single_lines(work.traffic, work.mbarriers.request))
     elif resource in UNITS:
-        kept = np.where(np.isin(work.code.pipe, UNITS[resource]), np.minimum(kept, 1.0), kept)
+        mine = np.isin(work.code.pipe, UNITS[resource])
+        known = replace(known, busy=np.where(mine, np.minimum(known.busy, 1.0), known.busy))
     elif resource == "barrier":
         kind = np.where(work.code.kind == Kind.BARRIER, Kind.COMPUTE, work.code.kind)
         work = replace(work, code=replace(work.code, kind=kind.astype(np.int32)))
     elif resource == "latency":
-        until = np.minimum(until, 1.0)
-    for place, value in _FREE.get(resource, {}).items():
-        given[place] = value
-    outcome = run(work, given, kept, until, prediction.near, native(sim.simulate))
+        known = replace(known, latency=np.minimum(known.latency, 1.0))
+    free: dict[str, Any] = dict.fromkeys(_FREE.get(resource, ()), 0.0)
+    outcome = sm.run(work, replace(known, **free), prediction.near, native(simulate))
     cycles = outcome.cycles * prediction.scale
     return replace(
         prediction,
@@ -148,25 +148,14 @@ def _single_lines(traffic: Traffic, copies: I32) -> Traffic:
     )
 
 
-_FREE: dict[str, dict[int, float]] = {
-    "l2": dict.fromkeys(
-        (sim.L2_READ, sim.L2_REQUEST, sim.L2_FILL, sim.L2_WRITE, sim.L2_PARTIAL), 0.0
-    ),
-    "dram": dict.fromkeys((sim.DRAM_SHARE, sim.DRAM_WRITE), 0.0),
-    "atomics": dict.fromkeys((sim.ATOMIC_SECTOR, sim.ATOMIC_PACKET), 0.0),
-    "launch": dict.fromkeys((sim.INTERVAL, sim.AGAIN, sim.WARP_START), 0.0),
-    "latency": dict.fromkeys(
-        (
-            sim.L1_LATENCY,
-            sim.L2_LATENCY,
-            sim.L2_SPREAD,
-            sim.DRAM_LATENCY,
-            sim.DRAM_SPREAD,
-            sim.SHARED_LATENCY,
-            sim.CONSTANT_LATENCY,
-            sim.LINE_LATENCY,
-            sim.DRAM_LINE_LATENCY,
-        ),
-        0.0,
+# What costs nothing where a resource has no limit.
+_FREE = {
+    "l2": ("l2_read", "l2_request", "l2_fill", "l2_write", "l2_partial"),
+    "dram": ("dram_share", "dram_write"),
+    "atomics": ("atomic_sector", "atomic_packet"),
+    "launch": ("block_interval", "block_again", "warp_start"),
+    "latency": (
+        *("l1_latency", "l2_latency", "l2_spread", "dram_latency", "dram_spread"),
+        *("shared_latency", "constant_latency", "line_latency", "dram_line_latency"),
     ),
 }

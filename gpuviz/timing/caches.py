@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpuviz.base.arrays import F64, I32, I64, U64, Bool
+from gpuviz.timing.lru import come, leave, renew
 from gpuviz.timing.native import native
-from gpuviz.timing.recency import come, leave, renew
 from gpuviz.traces.trace import Trace, lane_mask
 
 LINE, SECTOR = 128, 32

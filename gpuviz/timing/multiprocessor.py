@@ -1,37 +1,68 @@
-"""What one multiprocessor is to run, as arrays, and what became of it."""
+"""What one multiprocessor is to run, as records of arrays, and what became of it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from gpuviz.base.arrays import F64, I32
+from gpuviz.base.arrays import F64, I32, I64
 from gpuviz.base.errors import UnavailableError
-from gpuviz.timing import simulation as sim
-from gpuviz.timing.handovers import NOTHING, Handed
-from gpuviz.timing.schedule import Code
+from gpuviz.timing.facts import Facts
+from gpuviz.timing.mbarriers import NO_STEPS, MbarrierSteps
+from gpuviz.timing.schedule import Code, Pipe
 from gpuviz.timing.streams import Streams
 from gpuviz.timing.traffic import Traffic
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+PARTS = 4
+BOARDS = 6
+PIPES = len(Pipe)
+NEAR_LINES = 40  # of 8 instructions, in the instruction cache of a scheduler
+CODE_LINES = 256  # in that of the multiprocessor
+SERIES = 2  # of groups: of asynchronous copies, and of products
+GROUPS = 64  # that a scoreboard can count, and more
+NEVER = 1e18
+
+_TYPES = {"F64": np.float64, "I64": np.int64, "I32": np.int32}
+_Record = TypeVar("_Record", bound="DataclassInstance")
+
+# What `Outcome.sums` counts.
+(
+    CYCLES,
+    ISSUED,
+    HITS,  # sectors
+    MISSES,
+    DRAM_READS,
+    LINES,
+    TURNS,
+    WRITTEN,
+    TOUCHED,  # sectors that memory would be read for, were nobody else there
+    LSU_CYCLES,
+    L2_CYCLES,
+    DRAM_CYCLES,
+    ATOMIC_CYCLES,
+    SUMS,
+) = range(14)
 
 
 @dataclass(frozen=True, eq=False)
 class Work:
     """The blocks that one multiprocessor runs, rounds of `each` that were looked at: their warps'
-    streams and requests.
+    streams and requests, and what they do at mbarriers.
     """
 
     code: Code
-    is_memory: I32
     streams: Streams
     traffic: Traffic
     blocks: tuple[int, ...]
     warps: int
     each: int
-    hands: I32
-    groups: I32
-    handed: Handed = NOTHING
+    mbarriers: MbarrierSteps = NO_STEPS
 
     @property
     def rounds(self) -> int:
@@ -45,13 +76,55 @@ class Work:
 
 
 @dataclass(frozen=True, eq=False)
-class Noted:
-    """Of each instruction issued, in order, (N, ...) the `cycles` and `numbers` that `simulation`
-    names.
+class IssueLog:
+    """What is recorded of each instruction issued (N,), in order.
+
+    Attributes
+    ----------
+    at, paced, fetched : the cycle it was issued; its warp may go on, as the assembler wrote; the
+        warp's next instruction is at hand
+    met, clear : all have come to the barrier; the next instruction's operands are there
+    free, ready : until when units or a queue had kept it back; its operands were there
+    begin, end, result : L1 and shared memory begin with it, and have done; its result is there
+    l2_end, l2_busy, dram_end, dram_busy : L2 and memory have done, how long they worked
+    left : `free` of the next instruction, where that is not recorded
+    dram, hit, missed : sectors that memory is read for, that were found in L1, and were not
+    place, number, instruction : slot * warps + warp, the warp's number, the row of the code
+    request : that it makes, -1 for none
+    cause : 2 * the event that the next instruction waits for (+ 1: for its operands to be read)
+    next : the instruction that comes after it, where that is not recorded
     """
 
-    cycles: F64
-    numbers: I32
+    at: F64
+    paced: F64
+    fetched: F64
+    met: F64
+    clear: F64
+    free: F64
+    ready: F64
+    begin: F64
+    end: F64
+    result: F64
+    l2_end: F64
+    l2_busy: F64
+    dram_end: F64
+    dram_busy: F64
+    left: F64
+    dram: F64
+    hit: I32
+    missed: I32
+    place: I32
+    number: I32
+    instruction: I32
+    request: I32
+    cause: I32
+    next: I32
+
+    def __len__(self) -> int:
+        return len(self.at)
+
+    def __getitem__(self, rows: slice | I64 | I32) -> IssueLog:
+        return IssueLog(*(getattr(self, f.name)[rows] for f in fields(self)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,12 +134,12 @@ class Outcome:
     Attributes
     ----------
     cycles : until the last block has ended and all is written
-    sums : by the names in `simulation`
+    sums : by their names above
     waited, issued : (I,) cycles that warps waited before each instruction, how often it was issued
     served : (I,) cycles that L1 and shared memory worked for each instruction
     begun, ended : (B,) when each block did
     touched : (L,) when each line was first asked of L2, -1 for never
-    noted : what was recorded, where it was asked for
+    log : what was recorded, where it was asked for
     """
 
     cycles: float
@@ -77,14 +150,185 @@ class Outcome:
     begun: F64
     ended: F64
     touched: F64
-    noted: Noted | None = None
+    log: IssueLog | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Blocks:
+    """The blocks to run, and of their warps (W,) where their streams begin and end, their first
+    requests and steps at mbarriers; `apart` (B,) is what is added to a block's lines.
+    """
+
+    count: int
+    first: I64
+    end: I64
+    request: I64
+    step: I64
+    apart: I32
+
+
+@dataclass(eq=False)
+class Clock:
+    """The cycle it is, and what is `soon` the next in which something can happen; `turn` says which
+    scheduler comes first. Blocks that came and are done; when the next may come, and the last warp
+    has ended.
+    """
+
+    time: float = 0.0
+    soon: float = 0.0
+    turn: int = 0
+    launched: int = 0
+    done: int = 0
+    next_launch: float = 0.0
+    last_end: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Slots:
+    """Places of blocks (S,): which block runs (-1: none), how many of its warps have not ended, and
+    wait at its barrier; from when it is free.
+    """
+
+    block: I32
+    alive: I32
+    waiting: I32
+    free: F64
+
+
+@dataclass(frozen=True, eq=False)
+class Warps:
+    """Places of warps (P,), warp w of slot s at s * warps + w: the number of the one there among
+    all, where in the streams it is `at`, its next request, and step at mbarriers; when it issued
+    last, from when it can again (or -, since when it waits at a barrier), at which phase it is
+    `asleep` (-1: none); until when its scoreboards (P * BOARDS) are set.
+    """
+
+    number: I32
+    at: I64
+    request: I64
+    step: I64
+    issued: F64
+    ready: F64
+    asleep: I32
+    board: F64
+
+
+@dataclass(eq=False)
+class InstructionCaches:
+    """Lines of 8 instructions: which are in the schedulers' own caches, and since when; from when
+    each is in the multiprocessor's, and which are; until when one is `fetched` from beyond it.
+    """
+
+    near_line: I32
+    near_time: F64
+    far_time: F64
+    line: I32
+    fetched: float = 0.0
+
+
+@dataclass(eq=False)
+class Lines:
+    """Lines of global memory (L,): sectors that are `valid` in L1, or were `seen`; when the latest
+    of them arrive; whether L1 has `held` a place for it, `count` in all, in the order `lru` keeps
+    (L + 1); the probability that it is `near`, in L2.
+    """
+
+    valid: I32
+    seen: I32
+    arrive: F64
+    held: I32
+    older: I32
+    newer: I32
+    near: F64
+    count: int = 0
+
+
+@dataclass(eq=False)
+class MemoryPath:
+    """Until when each stage of the way to memory has work: L1 and shared memory (`lsu`) and the
+    `gate` before them, what L1 returns, L2, memory, writes, atomics, bulk copies (`copying`).
+    `drawn` says which sectors come from memory; its work for bulk copies is `crowd`, at `crowd_at`.
+    """
+
+    lsu: float = 0.0
+    gate: float = 0.0
+    returned: float = 0.0
+    l2: float = 0.0
+    dram: float = 0.0
+    writes: float = 0.0
+    atomics: float = 0.0
+    copying: float = 0.0
+    drawn: float = 0.0
+    crowd: float = 0.0
+    crowd_at: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Phases:
+    """Phases of mbarriers, so many for `each` block: how much is `left` to come, until when what
+    came takes, and the event that took longest.
+    """
+
+    each: int
+    left: I32
+    over: F64
+    completed: I32
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """Groups of copies or products, two series for each warp: how many it has closed; when what is
+    in each will have been brought, and by which event.
+    """
+
+    closed: I64
+    brought: F64
+    bringer: I32
+
+
+@dataclass(eq=False)
+class Recorder:
+    """What is recorded from the cycle `since` on, as long as there is `room`; `before` that so many
+    were issued. Of warps (P,) the last event, until when the next is kept back; the events that set
+    scoreboards. The sums were so before the instruction that is issued now.
+    """
+
+    log: IssueLog
+    room: int
+    since: float
+    last: I32
+    kept_back: F64
+    setter: I32
+    before: float = 0.0
+    hits: float = 0.0
+    misses: float = 0.0
+    reads: float = 0.0
+    lsu: float = 0.0
+    l2: float = 0.0
+    dram: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Multiprocessor:
+    """One multiprocessor as it is in a cycle: `unit` (PARTS * PIPES) is until when each is busy."""
+
+    blocks: Blocks
+    clock: Clock
+    slots: Slots
+    warps: Warps
+    unit: F64
+    caches: InstructionCaches
+    lines: Lines
+    path: MemoryPath
+    phases: Phases
+    groups: Groups
+    recorder: Recorder
+    out: Outcome
 
 
 def run(
     work: Work,
-    facts: F64,
-    busy: F64,
-    latency: F64,
+    facts: Facts,
     near: F64,
     simulate: Callable[..., float],
     room: int = 0,
@@ -92,81 +336,93 @@ def run(
 ) -> Outcome:
     """Simulate the multiprocessor.
 
-    `busy` and `latency` (I,) are those of each instruction, `near` (L,) the probability that a line
-    is in L2 when it is first asked for. `room` is for how many instructions are recorded from the
-    cycle `since` on, which only `simulation.RECORDED` does.
+    `near` (L,) is the probability that a line is in L2 when it is first asked for. `room` is for
+    how many instructions are recorded from the cycle `since` on, which only `simulation.RECORDED`
+    does.
     """
-    streams, traffic, code = work.streams, work.traffic, work.code
-    count, warps, slots = len(work.blocks), work.warps, int(facts[sim.SLOTS])
-    first, end, made, hand = (np.zeros(count * warps, np.int64) for _ in range(4))
-    phases = work.handed.phases
-    needs = np.zeros((count, phases), np.int32)
-    for n, block in enumerate(work.blocks):
-        needed = work.handed.needs.get(block, needs[n])
-        needs[n, : len(needed)] = needed
-        for w in range(warps):
-            stream = streams.of.get((block, w), -1)
-            if stream >= 0:
-                first[n * warps + w], end[n * warps + w] = streams.start[stream : stream + 2]
-                made[n * warps + w] = traffic.start[block, w]
-                hand[n * warps + w] = work.handed.start.get((block, w), 0)
-    lines, places, size = work.lines, slots * warps, len(code.stall)
-    apart = np.arange(count) // work.each * (lines // work.rounds)
-    sums = np.zeros(sim.SUMS)
-    waited, issued, served = np.zeros(size), np.zeros(size), np.zeros(size)
-    begun, ended, touched = np.zeros(count), np.zeros(count), np.full(lines, -1.0)
-    near_lines = sim.PARTS * sim.NEAR_LINES
-    grouped = places * sim.SERIES * sim.GROUPS
-    room = min(room, int((end - first).sum()))
-    noted = np.zeros(room * sim.CYCLES_NOTED), np.zeros(room * sim.NUMBERS_NOTED, np.int32)
-    facts = facts.copy()
-    facts[sim.FROM] = since
-    cycles = simulate(
-        # what is known
-        *(facts, busy, latency, near),
-        *(code.stall, code.sets, code.reads, code.waits, code.kind, code.pipe, code.jumps),
-        *(streams.code, first, end, made, traffic.made, work.is_memory),
-        *(traffic.first, traffic.line, traffic.mask, traffic.partial, traffic.turns),
-        *(apart.astype(np.int32), count, warps),
-        # warps, blocks, units, instruction caches, lines: as they are at the moment
-        *(np.zeros(places, np.int64), _whole(places), np.zeros(places), np.zeros(places)),
-        *(np.zeros(places, np.int64), np.zeros(places * sim.BOARDS)),
-        np.zeros(sim.PARTS * sim.PIPES),
-        *(_whole(slots), _whole(slots), _whole(slots), np.zeros(slots)),
-        *(_whole(near_lines) - 1, np.zeros(near_lines), np.full(size // 8 + 3, -1.0)),
-        _whole(sim.CODE_LINES) - 1,
-        *(
-            _whole(lines),
-            _whole(lines),
-            np.zeros(lines),
-            _whole(lines + 1),
-            _whole(lines + 1),
-            _whole(lines),
-        ),
-        # what becomes of it
-        *(sums, waited, issued, begun, ended, touched, served),
-        # what is recorded of it
-        *(room, *noted, _whole(places), _whole(places * sim.BOARDS), np.zeros(places)),
-        # mbarriers and bulk copies
-        *(work.hands, hand, work.handed.phase, work.handed.request, phases),
-        *(needs.ravel(), np.zeros(needs.size), _whole(needs.size) - 1),
-        *(np.zeros(places, np.int64), _whole(places)),
-        # groups of asynchronous copies and products
-        *(work.groups, np.zeros(places * sim.SERIES, np.int64)),
-        *(np.zeros(grouped), _whole(grouped) - 1),
-    )
-    if cycles < 0 and phases:
+    sm = _at_first(work, facts, near, room, since)
+    cycles = simulate(work, facts, sm)
+    if cycles < 0 and sm.phases.each:
         raise UnavailableError(
             "no time is predicted: as modelled, warps wait for each other for ever. Barriers of a "
             "part of a block are modelled as those of all of it"
         )
-    record = None
-    if room:
-        at = noted[0].reshape(-1, sim.CYCLES_NOTED)
-        count = int(np.count_nonzero(at[:, sim.PACED]))
-        record = Noted(at[:count], noted[1].reshape(-1, sim.NUMBERS_NOTED)[:count])
-    return Outcome(cycles, sums, waited, issued, served, begun, ended, touched, record)
+    log = sm.recorder.log
+    count = int(np.count_nonzero(log.paced))
+    return replace(sm.out, cycles=cycles, log=log[:count] if len(log) else None)
 
 
-def _whole(count: int) -> I32:
-    return np.zeros(count, np.int32)
+def _at_first(work: Work, facts: Facts, near: F64, room: int, since: float) -> Multiprocessor:
+    """The multiprocessor before the first block comes."""
+    blocks, lines, slots = _blocks(work), work.lines, facts.slots
+    places, size = slots * work.warps, len(work.code.stall)
+    series, cells = places * SERIES, PARTS * NEAR_LINES
+    room = min(room, int((blocks.end - blocks.first).sum()))
+    ring, boards, by_block = (np.zeros(n) for n in (lines + 1, places * BOARDS, blocks.count))
+    return Multiprocessor(
+        blocks,
+        Clock(),
+        _zeros(Slots, slots, block=_nothing(slots)),
+        _zeros(Warps, places, ready=np.full(places, NEVER), asleep=_nothing(places), board=boards),
+        np.zeros(PARTS * PIPES),
+        InstructionCaches(
+            _nothing(cells), np.zeros(cells), np.full(size // 8 + 3, -1.0), _nothing(CODE_LINES)
+        ),
+        _zeros(Lines, lines, older=ring.astype(np.int32), newer=ring.astype(np.int32), near=near),
+        MemoryPath(),
+        _phases(work),
+        Groups(np.zeros(series, np.int64), np.zeros(series * GROUPS), _nothing(series * GROUPS)),
+        Recorder(
+            _zeros(IssueLog, room),
+            room,
+            since,
+            _nothing(places),
+            np.zeros(places),
+            np.zeros(places * BOARDS, np.int32),
+        ),
+        _zeros(
+            Outcome,
+            size,
+            cycles=0.0,
+            sums=np.zeros(SUMS),
+            begun=by_block,
+            ended=by_block.copy(),
+            touched=np.full(lines, -1.0),
+        ),
+    )
+
+
+def _zeros(record: type[_Record], count: int, **given: Any) -> _Record:
+    """A record of columns that are zero, except for what is given."""
+    columns = {f.name: _TYPES.get(str(f.type)) for f in fields(record) if f.name not in given}
+    return record(**given, **{name: np.zeros(count, of) for name, of in columns.items() if of})
+
+
+def _blocks(work: Work) -> Blocks:
+    """The blocks in order; a warp that issues nothing has an empty stream."""
+    count = len(work.blocks)
+    warps: list[tuple[int, int, int, int]] = []
+    for key in ((block, warp) for block in work.blocks for warp in range(work.warps)):
+        stream, step = work.streams.of.get(key, -1), work.mbarriers.start.get(key, 0)
+        if stream < 0:
+            warps.append((0, 0, 0, 0))
+            continue
+        first, end = work.streams.start[stream : stream + 2].tolist()
+        warps.append((first, end, work.traffic.start[key], step))
+    begin, end, request, at_step = np.array(warps, np.int64).reshape(-1, 4).T.copy()
+    apart = np.arange(count) // work.each * (work.lines // work.rounds)
+    return Blocks(count, begin, end, request, at_step, apart.astype(np.int32))
+
+
+def _phases(work: Work) -> Phases:
+    """The phases of all blocks, before anything has come."""
+    each = work.mbarriers.phases
+    needs = np.zeros((len(work.blocks), each), np.int32)
+    for n, block in enumerate(work.blocks):
+        needed = work.mbarriers.needs.get(block, needs[n])
+        needs[n, : len(needed)] = needed
+    return Phases(each, needs.ravel(), np.zeros(needs.size), _nothing(needs.size))
+
+
+def _nothing(count: int) -> I32:
+    return np.full(count, -1, np.int32)

@@ -1,32 +1,48 @@
 """A Python function of numbers and arrays, as machine code.
 
 What is compiled is a small part of Python: parameters annotated `int`, `float`, `I32`, `I64` or
-`F64` (flat arrays); assignments, `if`, `while`, `for ... in range(...)`; arithmetic, comparisons,
-`min` and `max` of two, `int`, `float`, `math.ceil`; constants of the module. A variable is an
-integer or a float for good, as its first assignment says. `and` and `or` look at both sides.
-A call that stands alone, of another such function that returns nothing, is replaced by its body.
-`//` and `%` are for numbers that are not negative. Where LLVM is missing, the function itself runs.
+`F64` (flat arrays), or as a dataclass of these and of other such dataclasses, whose other fields do
+not exist here; assignments, `if`, `while`, `for ... in range(...)`; arithmetic, comparisons, `min`
+and `max` of two, `int`, `float`, `math.ceil`; constants of the module, and those of enumerations. A
+variable is an integer or a float for good, as its first assignment says. `name = Record(...)` makes
+a record of numbers. `and`, `or` and `a if b else c` look at both sides.
+
+The call of another such function is replaced by its body: it has its own variables, but the arrays
+and records it was given, so that it may change what is in them. Numbers in records that come from
+outside change only inside. `//` and `%` are for numbers that are not negative. Where LLVM is
+missing, the function itself runs.
 """
 
 from __future__ import annotations
 
 import ast
 import ctypes
+import dis
 import inspect
+import sys
 import textwrap
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import MISSING, dataclass, fields, is_dataclass
 from functools import cache
+from operator import attrgetter
 from types import FunctionType
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 _ARRAYS = {"I32": np.int32, "I64": np.int64, "F64": np.float64}
+_NUMBERS: dict[str, Any] = {"int": ctypes.c_int64, "float": ctypes.c_double}
 
 
 def with_constants(function: Callable[..., float], **constants: int) -> Callable[..., float]:
-    """The same function where constants of its module have other values."""
-    return FunctionType(function.__code__, {**function.__globals__, **constants}, function.__name__)
+    """The same function where constants have other values, for it and for all that it calls."""
+    known = function.__globals__
+    called = {
+        name: with_constants(known[name], **constants)
+        for name in {i.argval for i in dis.get_instructions(function) if i.opname == "LOAD_GLOBAL"}
+        if isinstance(known.get(name), FunctionType)
+    }
+    return FunctionType(function.__code__, {**known, **called, **constants}, function.__name__)
 
 
 @cache
@@ -35,17 +51,18 @@ def native(function: Callable[..., float]) -> Callable[..., float]:
     try:
         import llvmlite.binding  # noqa: F401
 
+        assert isinstance(function, FunctionType)
         return _compiled(function)
     except (ImportError, OSError):  # there is no LLVM, or no source of the function beside it
         return function
 
 
-def _compiled(function: Callable[..., float]) -> Callable[..., float]:
+def _compiled(function: FunctionType) -> Callable[..., float]:
     from llvmlite import binding as llvm
 
     definition = _parsed(function)
-    kinds = [ast.unparse(a.annotation) for a in definition.args.args if a.annotation]
-    text = _Writer(definition, function.__globals__).text(kinds)
+    parameters = list(_parameters(definition, function.__globals__))
+    text = _Writer(definition, function.__globals__).text(parameters)
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     target = llvm.Target.from_default_triple().create_target_machine(
@@ -56,36 +73,70 @@ def _compiled(function: Callable[..., float]) -> Callable[..., float]:
     builder.getModulePassManager().run(module, builder)
     engine = llvm.create_mcjit_compiler(module, target)
     engine.finalize_object()
-    types = [
-        ctypes.c_int64 if k == "int" else ctypes.c_double if k == "float" else ctypes.c_void_p
-        for k in kinds
-    ]
+    types = [_NUMBERS.get(p.kind, ctypes.c_void_p) for p in parameters]
     address = engine.get_function_address(definition.name)
-    return _Call(ctypes.CFUNCTYPE(ctypes.c_double, *types)(address), kinds, engine)
+    return _Call(ctypes.CFUNCTYPE(ctypes.c_double, *types)(address), parameters, engine)
 
 
-def _parsed(function: Callable[..., Any]) -> ast.FunctionDef:
+@cache
+def _parsed(function: FunctionType) -> ast.FunctionDef:
     definition = ast.parse(textwrap.dedent(inspect.getsource(function))).body[0]
     assert isinstance(definition, ast.FunctionDef)
     return definition
 
 
+@dataclass(frozen=True)
+class _Parameter:
+    """A number or an array that machine code is called with: which argument, or which field of
+    fields of it.
+    """
+
+    argument: int
+    name: str
+    path: tuple[str, ...]
+    kind: str
+
+
+def _parameters(definition: ast.FunctionDef, known: Mapping[str, Any]) -> Iterator[_Parameter]:
+    for number, argument in enumerate(definition.args.args):
+        annotation = ast.unparse(argument.annotation) if argument.annotation else ""
+        for path, kind in _flat(annotation, known):
+            yield _Parameter(number, argument.arg, path, kind)
+
+
+def _flat(annotation: str, known: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], str]]:
+    """What can be compiled of a type: its fields, and theirs, with the kind of each."""
+    if annotation in _ARRAYS or annotation in _NUMBERS:
+        yield (), annotation
+    elif is_dataclass(record := known.get(annotation)):
+        around = vars(sys.modules[record.__module__])
+        for field in fields(record):
+            for path, kind in _flat(str(field.type), around):
+                yield (field.name, *path), kind
+
+
 class _Call:
     """Machine code that is called like the function it was made of."""
 
-    def __init__(self, entry: Callable[..., float], kinds: Sequence[str], engine: Any) -> None:
-        self._entry, self._kinds, self._engine = entry, kinds, engine
+    def __init__(
+        self, entry: Callable[..., float], parameters: Sequence[_Parameter], engine: Any
+    ) -> None:
+        self._entry, self._engine = entry, engine
+        self._wanted = [
+            (p.argument, attrgetter(".".join(p.path)) if p.path else None, p.kind)
+            for p in parameters
+        ]
 
     def __call__(self, *arguments: Any) -> float:
-        """Call it with numbers and arrays of the annotated types."""
+        """Call it with numbers, arrays and records of the annotated types."""
         passed = []
-        for kind, given in zip(self._kinds, arguments, strict=True):
-            if kind not in _ARRAYS:
-                passed.append(given)
-                continue
-            if given.dtype != _ARRAYS[kind] or not given.flags.c_contiguous:
-                raise TypeError(f"an array of {given.dtype} was passed for {kind}")
-            passed.append(given.ctypes.data)
+        for argument, field, kind in self._wanted:
+            given = field(arguments[argument]) if field else arguments[argument]
+            if kind in _ARRAYS:
+                if given.dtype != _ARRAYS[kind] or not given.flags.c_contiguous:
+                    raise TypeError(f"an array of {given.dtype} was passed for {kind}")
+                given = given.ctypes.data
+            passed.append(given)
         return float(self._entry(*passed))
 
 
@@ -97,7 +148,21 @@ _SIGNS: dict[type[ast.cmpop], str] = {
     ast.Eq: "==",
     ast.NotEq: "!=",
 }
-_Value = tuple[Any, str]  # an LLVM value, and "int", "float", "bool" or the kind of an array
+_OPERATIONS: dict[type[ast.operator], dict[str, str]] = {
+    ast.Add: {"int": "add", "float": "fadd"},
+    ast.Sub: {"int": "sub", "float": "fsub"},
+    ast.Mult: {"int": "mul", "float": "fmul"},
+    ast.Div: {"float": "fdiv"},
+    ast.FloorDiv: {"int": "sdiv"},
+    ast.Mod: {"int": "srem"},
+    ast.BitAnd: {"int": "and_"},
+    ast.BitOr: {"int": "or_"},
+    ast.RShift: {"int": "ashr"},
+    ast.LShift: {"int": "shl"},
+}
+# An LLVM value and "int", "float", "bool" or the kind of an array; or the fields of a record.
+_Value = tuple[Any, str]
+_RECORD = "record"
 
 
 class _Writer(ast.NodeVisitor):
@@ -110,12 +175,15 @@ class _Writer(ast.NodeVisitor):
         self._int, self._float, self._bool = ir.IntType(64), ir.DoubleType(), ir.IntType(1)
         self._places: dict[str, _Value] = {}
         self._loops: list[tuple[Any, Any]] = []  # where `continue` and `break` go
+        self._left: tuple[_Value | None, Any] | None = None  # where a result goes, and who returns
 
-    def text(self, kinds: Sequence[str]) -> str:
+    def text(self, parameters: Sequence[_Parameter]) -> str:
         """The module as text."""
         ir = self.ir
         cell = {"I32": ir.IntType(32), "I64": self._int, "F64": self._float}
-        types = [cell[k].as_pointer() if k in cell else self._type(k) for k in kinds]
+        types = [
+            cell[p.kind].as_pointer() if p.kind in cell else self._type(p.kind) for p in parameters
+        ]
         module = ir.Module()
         made = ir.Function(module, ir.FunctionType(self._float, types), self._definition.name)
         entry = made.append_basic_block("entry")
@@ -123,18 +191,33 @@ class _Writer(ast.NodeVisitor):
         self._made = made
         self._b = ir.IRBuilder(made.append_basic_block("body"))
         first = self._b.block
-        for argument, value, kind in zip(self._definition.args.args, made.args, kinds, strict=True):
-            if kind in cell:
+        for parameter, value in zip(parameters, made.args, strict=True):
+            place = value
+            if parameter.kind in cell:
                 value.add_attribute("noalias")
-                self._places[argument.arg] = value, kind
             else:
-                self._store(argument.arg, (value, kind))
+                place = self._variable((value, parameter.kind))
+            self._bind((parameter.name, *parameter.path), (place, parameter.kind))
         self._ceil = module.declare_intrinsic("llvm.ceil", [self._float])
         self._body(self._definition.body)
         if not self._b.block.is_terminated:
             self._b.ret(ir.Constant(self._float, 0.0))
         self._entry.branch(first)
         return str(module)
+
+    def _variable(self, value: _Value) -> Any:
+        """The place of a new variable that has a value."""
+        place = self._entry.alloca(self._type(value[1]))
+        self._b.store(value[0], place)
+        return place
+
+    def _bind(self, path: Sequence[str], place: _Value) -> None:
+        """Say where a variable is, or a field of fields of a record."""
+        *records, name = path
+        known = self._places
+        for record in records:
+            known = known.setdefault(record, ({}, _RECORD))[0]
+        known[name] = place
 
     def _type(self, kind: str) -> Any:
         return {"int": self._int, "float": self._float, "bool": self._bool}[kind]
@@ -155,31 +238,82 @@ class _Writer(ast.NodeVisitor):
         """A docstring; a call of another function."""
         if isinstance(node.value, ast.Constant):
             return
-        known = self._constants.get(ast.unparse(getattr(node.value, "func", node.value)))
-        if not isinstance(known, FunctionType) or not isinstance(node.value, ast.Call):
+        called = isinstance(node.value, ast.Call) and self._known(node.value.func)
+        if not isinstance(called, FunctionType):
             self.generic_visit(node)
             return
-        self._inline(known, node.value.args)
+        assert isinstance(node.value, ast.Call)
+        self._inline(called, node.value.args)
 
-    def _inline(self, function: FunctionType, given: Sequence[ast.expr]) -> None:
-        """The body of a function; its variables are its own, its arrays those it is given."""
+    def _known(self, node: ast.expr) -> Any:
+        """A constant, function or class that a name, or one of an enumeration, stands for."""
+        if isinstance(node, ast.Attribute):
+            return getattr(self._known(node.value), node.attr, None)
+        return self._constants.get(node.id) if isinstance(node, ast.Name) else None
+
+    def _inline(self, function: FunctionType, given: Sequence[ast.expr]) -> _Value | None:
+        """The body of a function, and its result; its variables are its own, its arrays and records
+        those it is given.
+        """
         definition, places = _parsed(function), dict[str, _Value]()
         for parameter, argument in zip(definition.args.args, given, strict=True):
-            if isinstance(argument, ast.Name) and self._places[argument.id][1] in _ARRAYS:
-                places[parameter.arg] = self._places[argument.id]
-                continue
-            value, kind = self._value(argument)
-            places[parameter.arg] = self._entry.alloca(self._type(kind)), kind
-            self._b.store(value, places[parameter.arg][0])
-        outside = self._places, self._constants, self._definition
+            place = self._whole(argument)
+            if place is None:
+                value = self._value(argument)
+                place = self._variable(value), value[1]
+            places[parameter.arg] = place
+        outside = self._places, self._constants, self._definition, self._left
         self._places, self._constants = places, function.__globals__
         self._definition = definition
+        kind = ast.unparse(definition.returns) if definition.returns else "None"
+        result = None if kind == "None" else (self._entry.alloca(self._type(kind)), kind)
+        end = self._made.append_basic_block()
+        self._left = result, end
         self._body(definition.body)
-        self._places, self._constants, self._definition = outside
+        if not self._b.block.is_terminated:
+            self._b.branch(end)
+        self._b.position_at_end(end)
+        self._places, self._constants, self._definition, self._left = outside
+        return result and (self._b.load(result[0]), result[1])
+
+    def _whole(self, node: ast.expr) -> _Value | None:
+        """An array or a record that a variable or a field is; None for anything else."""
+        place = self._place(node)
+        return place if place and place[1] in (*_ARRAYS, _RECORD) else None
+
+    def _place(self, node: ast.expr) -> _Value | None:
+        """Where a variable is, or a field of a record; None for anything else."""
+        if isinstance(node, ast.Name):
+            return self._places.get(node.id)
+        around = self._place(node.value) if isinstance(node, ast.Attribute) else None
+        if around is None or around[1] != _RECORD:
+            return None
+        assert isinstance(node, ast.Attribute)
+        found: _Value | None = around[0].get(node.attr)
+        return found
 
     def visit_Assign(self, node: ast.Assign) -> None:
-        """name = value, array[index] = value."""
-        self._assign(node.targets[0], self._value(node.value))
+        """name = value, record.name = value, array[index] = value, name = Record(...)."""
+        target, value = node.targets[0], node.value
+        made = self._known(value.func) if isinstance(value, ast.Call) else None
+        if is_dataclass(made) and isinstance(target, ast.Name) and isinstance(value, ast.Call):
+            self._record(target.id, made, value)
+        elif (found := self._whole(value)) and isinstance(target, ast.Name):
+            self._places[target.id] = found
+        else:
+            self._assign(target, self._value(value))
+
+    def _record(self, name: str, made: Any, node: ast.Call) -> None:
+        """A record of numbers, each as given, or as its class says."""
+        given = dict(zip((f.name for f in fields(made)), node.args, strict=False))
+        given |= {k.arg: k.value for k in node.keywords if k.arg}
+        for field in fields(made):
+            if field.name not in given and field.default is MISSING:
+                self.generic_visit(node)
+            value = self._value(given.get(field.name) or ast.Constant(cast(float, field.default)))
+            kind = str(field.type)
+            place = self._variable((self._as(value, kind), kind))
+            self._bind((name, field.name), (place, kind))
 
     def visit_AugAssign(self, node: ast.AugAssign) -> None:
         """name += value, array[index] += value."""
@@ -209,7 +343,7 @@ class _Writer(ast.NodeVisitor):
 
     def visit_For(self, node: ast.For) -> None:
         """for name in range(...)."""
-        assert isinstance(node.iter, ast.Call) and isinstance(node.target, ast.Name)
+        assert isinstance(node.iter, ast.Call)
         bounds = [self._value(a) for a in node.iter.args]
         start = bounds[0] if len(bounds) > 1 else (self.ir.Constant(self._int, 0), "int")
         stop = self._as(bounds[-1] if len(bounds) < 3 else bounds[1], "int")
@@ -221,7 +355,7 @@ class _Writer(ast.NodeVisitor):
         now = self._b.load(counter)
         self._b.cbranch(self._b.icmp_signed("<", now, stop), body, end)
         self._b.position_at_end(body)
-        self._store(node.target.id, (now, "int"))
+        self._store(node.target, (now, "int"))
         self._loop(body, node.body, step, end)
         self._b.branch(step)
         self._b.position_at_end(step)
@@ -246,17 +380,22 @@ class _Writer(ast.NodeVisitor):
         self._b.branch(self._loops[-1][1])
 
     def visit_Return(self, node: ast.Return) -> None:
-        """return value."""
-        if node.value is None:
+        """return, return value."""
+        result, end = self._left or (None, None)
+        if (node.value is None) != (end is not None and result is None):
             self.generic_visit(node)
-        assert node.value is not None
-        self._b.ret(self._as(self._value(node.value), "float"))
+        value = self._value(node.value) if node.value else None
+        if value and end is None:
+            self._b.ret(self._as(value, "float"))
+            return
+        if value and result:
+            self._b.store(self._as(value, result[1]), result[0])
+        self._b.branch(end)
 
     def _assign(self, target: ast.expr, value: _Value) -> None:
-        if isinstance(target, ast.Name):
-            self._store(target.id, value)
+        if not isinstance(target, ast.Subscript):
+            self._store(target, value)
             return
-        assert isinstance(target, ast.Subscript)
         place, kind = self._element(target)
         if kind == "F64":
             self._b.store(self._as(value, "float"), place)
@@ -265,18 +404,23 @@ class _Writer(ast.NodeVisitor):
         short = self._b.trunc(whole, self.ir.IntType(32)) if kind == "I32" else whole
         self._b.store(short, place)
 
-    def _store(self, name: str, value: _Value) -> None:
-        if name not in self._places:
-            self._places[name] = self._entry.alloca(self._type(value[1])), value[1]
-        place, kind = self._places[name]
-        self._b.store(self._as(value, kind), place)
+    def _store(self, target: ast.expr, value: _Value) -> None:
+        place = self._place(target)
+        if place is not None and place[1] not in (*_ARRAYS, _RECORD):
+            self._b.store(self._as(value, place[1]), place[0])
+        elif place is None and isinstance(target, ast.Name):
+            self._places[target.id] = self._variable(value), value[1]
+        else:
+            self.generic_visit(target)
 
     # Expressions
 
     def _element(self, node: ast.Subscript) -> _Value:
-        assert isinstance(node.value, ast.Name)
-        base, kind = self._places[node.value.id]
-        return self._b.gep(base, [self._as(self._value(node.slice), "int")]), kind
+        place = self._place(node.value)
+        if place is None or place[1] not in _ARRAYS:
+            self.generic_visit(node)
+        assert place is not None
+        return self._b.gep(place[0], [self._as(self._value(node.slice), "int")]), place[1]
 
     def _as(self, value: _Value, kind: str) -> Any:
         """A value of a kind; a float becomes no integer by itself."""
@@ -305,14 +449,21 @@ class _Writer(ast.NodeVisitor):
         raise AssertionError
 
     def _constant(self, node: ast.Constant) -> _Value:
-        kind = "float" if isinstance(node.value, float) else "int"
-        return self.ir.Constant(self._type(kind), node.value), kind
+        if isinstance(node.value, float):
+            return self.ir.Constant(self._float, node.value), "float"
+        if not isinstance(node.value, int):
+            self.generic_visit(node)
+        return self.ir.Constant(self._int, int(cast(int, node.value))), "int"
 
-    def _name(self, node: ast.Name) -> _Value:
-        if node.id in self._places:
-            place, kind = self._places[node.id]
-            return self._b.load(place), kind
-        return self._constant(ast.Constant(self._constants[node.id]))
+    def _name(self, node: ast.Name | ast.Attribute) -> _Value:
+        place, known = self._place(node), self._known(node)
+        if place is None and isinstance(known, (int, float)):
+            return self._constant(ast.Constant(known))
+        if place is None or place[1] in (*_ARRAYS, _RECORD):
+            return self._unknown(node)
+        return self._b.load(place[0]), place[1]
+
+    _attribute = _name
 
     def _subscript(self, node: ast.Subscript) -> _Value:
         place, kind = self._element(node)
@@ -351,22 +502,17 @@ class _Writer(ast.NodeVisitor):
         return self._as(a, kind), self._as(b, kind), kind
 
     def _binop(self, node: ast.BinOp) -> _Value:
-        b = self._b
-        whole = {
-            ast.Add: b.add, ast.Sub: b.sub, ast.Mult: b.mul, ast.FloorDiv: b.sdiv, ast.Mod: b.srem,
-            ast.BitAnd: b.and_, ast.BitOr: b.or_, ast.RShift: b.ashr, ast.LShift: b.shl,
-        }  # fmt: skip
-        broken = {ast.Add: b.fadd, ast.Sub: b.fsub, ast.Mult: b.fmul, ast.Div: b.fdiv}
         left, right, kind = self._alike(self._value(node.left), self._value(node.right))
         if isinstance(node.op, ast.Div) and kind == "int":
             left, right, kind = *(self._as((v, "int"), "float") for v in (left, right)), "float"
-        table = broken if kind == "float" else whole
-        if type(node.op) not in table:
+        if not (name := _OPERATIONS.get(type(node.op), {}).get(kind)):
             self.generic_visit(node)
-        return table[type(node.op)](left, right), kind
+        return getattr(self._b, str(name))(left, right), kind
 
     def _call(self, node: ast.Call) -> _Value:
-        name = ast.unparse(node.func)
+        name, called = ast.unparse(node.func), self._known(node.func)
+        if isinstance(called, FunctionType):
+            return self._inline(called, node.args) or self._unknown(node)
         values = [self._value(a) for a in node.args]
         if name == "float":
             return self._as(values[0], "float"), "float"

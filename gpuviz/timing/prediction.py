@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -13,17 +14,16 @@ from gpuviz.ptx.text.ir import Module
 from gpuviz.sass.flow import sass_blocks
 from gpuviz.sass.listing import Listing, SassInstruction
 from gpuviz.sass.plan import Plan
-from gpuviz.timing import simulation as sim
 from gpuviz.timing.bulk_traffic import with_copies
 from gpuviz.timing.device import Device
-from gpuviz.timing.facts import Circumstances, busy, facts, latency
-from gpuviz.timing.groups import groups_of
-from gpuviz.timing.handovers import handed, hands_of
-from gpuviz.timing.multiprocessor import Outcome, Work, run
+from gpuviz.timing.facts import Circumstances, facts
+from gpuviz.timing.mbarriers import mbarrier_steps
+from gpuviz.timing.multiprocessor import ISSUED, MISSES, TOUCHED, Outcome, Work, run
 from gpuviz.timing.native import native
 from gpuviz.timing.nearness import nearness
 from gpuviz.timing.sample import Sample
-from gpuviz.timing.schedule import asks_memory, code_of
+from gpuviz.timing.schedule import Kind, code_of
+from gpuviz.timing.simulation import simulate
 from gpuviz.timing.streams import streams_of
 from gpuviz.timing.traffic import traffic_of
 from gpuviz.traces.trace import Trace
@@ -95,34 +95,24 @@ def predict(launched: Launched, device: Device, cold: bool = True) -> Prediction
 def predict_each(launched: Launched, device: Device, cold: bool = True) -> list[Prediction]:
     """What each multiprocessor of the sample takes; sums are of all."""
     works, code = works_of(launched)
-    first, simulate = works[0], native(sim.simulate)
-    costs = busy(device, first.code), latency(device, first.code)
-    nowhere = np.zeros(first.lines)
     blocks, most = launched.sample.blocks, launched.sample.most
     around = Circumstances(
         blocks,
         launched.resident,
         launched.shared,
         launched.written * _SECTOR,
-        _atomic_pairs(first),
+        _atomic_pairs(works[0]),
         1.0,
     )
-    looked_at = sum(len(work.blocks) for work in works)
-    alone = [run(work, facts(device, around), *costs, nowhere, simulate) for work in works]
-    touched = sum(o.sums[sim.TOUCHED] for o in alone)
-    share = min(1.0, launched.loaded * looked_at / max(touched * blocks, 1.0))
-    near = [nowhere for _ in works]
+    share, near = 0.0, [np.zeros(work.lines) for work in works]
     if cold:
-        active = min(device.multiprocessors, blocks)
-        near = nearness([o.touched for o in alone], device.far_latency, active)
-    works[0] = _going_on(first, most, launched.resident)
+        share, near = _in_l2(launched, works, device, around)
+    lines = works[0].lines
+    works[0] = _going_on(works[0], most, launched.resident)
     # What a later round touches first, others have asked for in the rounds before, or nobody.
-    near[0] = np.concatenate([near[0], np.full(works[0].lines - first.lines, 1.0 - share)])
-    around = replace(around, dram_share=share if cold else 0.0)
-    ends = [
-        run(work, facts(device, around), *costs, n, simulate)
-        for work, n in zip(works, near, strict=True)
-    ]
+    near[0] = np.concatenate([near[0], np.full(works[0].lines - lines, 1.0 - share)])
+    around = replace(around, dram_share=share)
+    ends = _outcomes(works, device, around, near)
     scales = [_longer(ends[0], launched.resident, most)] + [1.0] * (len(works) - 1)
     simulated = sum(len(work.blocks) for work in works)
     sums = np.sum([o.sums for o in ends], axis=0) * blocks / simulated
@@ -132,9 +122,9 @@ def predict_each(launched: Launched, device: Device, cold: bool = True) -> list[
             device,
             outcome.cycles * scale,
             outcome.cycles * scale / device.clock_ghz / 1e3 + device.launch_us,
-            float(sums[sim.MISSES]),
+            float(sums[MISSES]),
             launched.loaded + rest if cold else 0.0,
-            float(sums[sim.ISSUED]),
+            float(sums[ISSUED]),
             outcome,
             code,
             work,
@@ -144,6 +134,27 @@ def predict_each(launched: Launched, device: Device, cold: bool = True) -> list[
         )
         for outcome, scale, work, known in zip(ends, scales, works, near, strict=True)
     ]
+
+
+def _outcomes(
+    works: Sequence[Work], device: Device, around: Circumstances, near: Sequence[F64]
+) -> list[Outcome]:
+    known, step = facts(device, around, works[0].code), native(simulate)
+    return [run(work, known, one, step) for work, one in zip(works, near, strict=True)]
+
+
+def _in_l2(
+    launched: Launched, works: Sequence[Work], device: Device, around: Circumstances
+) -> tuple[float, list[F64]]:
+    """Of what multiprocessors touch first, the part that memory is read for; how probable it is
+    that others have brought each line. Each is simulated as if it were alone.
+    """
+    alone = _outcomes(works, device, around, [np.zeros(work.lines) for work in works])
+    looked_at = sum(len(work.blocks) for work in works)
+    touched = sum(o.sums[TOUCHED] for o in alone)
+    share = min(1.0, launched.loaded * looked_at / max(touched * around.blocks, 1.0))
+    active = min(device.multiprocessors, around.blocks)
+    return share, nearness([o.touched for o in alone], device.far_latency, active)
 
 
 def _going_on(work: Work, most: int, resident: int) -> Work:
@@ -178,14 +189,10 @@ def works_of(launched: Launched) -> tuple[list[Work], tuple[SassInstruction, ...
     streams = streams_of(launched.module, trace.stretches, trace.path, blocks)
     traffic = traffic_of(trace, streams, code, launched.plan, launched.arch)
     traffic, copies = with_copies(traffic, trace)
-    hands = hands_of(code)
-    known = handed(trace.handovers, streams, code, copies)
-    columns = code_of(code)
-    groups = groups_of(code, columns.sets)
-    asks = np.array([asks_memory(i) for i in code], np.int32)
-    warps = trace.launch.warps_per_block
+    steps = mbarrier_steps(trace.handovers, streams, code, copies)
+    columns, warps = code_of(code), trace.launch.warps_per_block
     return [
-        Work(columns, asks, streams, traffic, blocks, warps, len(blocks), hands, groups, known)
+        Work(columns, streams, traffic, blocks, warps, len(blocks), steps)
         for blocks in (_round(share, launched) for share in launched.sample.shares)
     ], code
 
@@ -204,9 +211,9 @@ def _atomic_pairs(work: Work) -> int:
     rows = []
     for key, stream in streams.of.items():
         code = streams.code[streams.start[stream] : streams.start[stream + 1]]
-        code = code[work.is_memory[code] == 1]
+        code = code[work.code.asks[code] == 1]
         made = traffic.made[traffic.start[key] : traffic.start[key] + len(code)]
-        rows.append(made[(work.code.kind[code] == sim.ATOMIC) & (made >= 0)])
+        rows.append(made[(work.code.kind[code] == Kind.ATOMIC) & (made >= 0)])
     requests = np.unique(np.concatenate(rows)) if rows else np.zeros(0, np.int64)
     parts = [traffic.line[traffic.first[q] : traffic.first[q + 1]] for q in requests.tolist()]
     lines = np.concatenate(parts) if parts else np.zeros(0, np.int32)

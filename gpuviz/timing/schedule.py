@@ -10,6 +10,7 @@ sm_75 to sm_90, as seen in nvdisasm's encodings.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
@@ -23,6 +24,19 @@ from gpuviz.timing.tensor_cores import shape_of
 
 NONE = 7
 _FROM = 105 - 64
+
+# What an instruction does at an mbarrier.
+ARRIVE, WAIT, BULK = 1, 2, 3
+_HANDS = (("SYNCS.PHASECHK", WAIT), ("SYNCS.ARRIVE", ARRIVE), ("UBLKCP.S.G", BULK))
+# What it does with the groups of asynchronous copies (cp.async), or from PRODUCTS on of matrix
+# products (wgmma): it joins the one that is open, closes it, or both; or LEAVES + n, waits for all
+# but the n latest. A warp's LDGSTS belong to the group that it has open; LDGDEPBAR closes it, and a
+# scoreboard counts those under way; DEPBAR.LE waits until no more than so many, the latest, are.
+# Its HGMMA and the like belong to another, which one that names a gsb closes; WARPGROUP.DEPBAR.LE
+# waits for those. Groups are over in the order they were closed.
+JOINS, CLOSES, LEAVES = 1, 2, 4
+PRODUCTS = 128
+_LEFT = re.compile(r"(?:SB(\d)|gsb\d), (0x[0-9a-f]+)")
 
 
 class Kind(IntEnum):
@@ -94,7 +108,8 @@ class Code:
     until the result is there, or the operands have been read; `waits` has bit i set for scoreboard
     i; `kind` and `pipe` by number; `special` are those of the slow part of that unit, `shape` that
     of a matrix instruction, "" of others; `line` of the CUDA source, `ptx_line` of the PTX; `jumps`
-    is 1 where the warp may go elsewhere.
+    is 1 where the warp may go elsewhere, `asks` where it asks memory; `hands` is what it does at an
+    mbarrier, and `groups` with groups, 0 for nothing.
     """
 
     stall: I32
@@ -106,6 +121,9 @@ class Code:
     line: I32
     ptx_line: I32
     jumps: I32
+    asks: I32
+    hands: I32
+    groups: I32
     special: Bool
     shape: tuple[str, ...]
 
@@ -113,23 +131,50 @@ class Code:
 def code_of(instructions: Sequence[SassInstruction]) -> Code:
     """The columns of some instructions."""
     bits = [i.control >> _FROM for i in instructions]
-    columns: tuple[list[int], ...] = (
-        [b & 15 for b in bits],
-        [b >> 5 & 7 for b in bits],
-        [b >> 8 & 7 for b in bits],
-        [b >> 11 & 63 for b in bits],
-        [kind_of(i) for i in instructions],
-        [pipe_of(i) for i in instructions],
-        [i.line for i in instructions],
-        [i.ptx_line for i in instructions],
-        [i.target >= 0 for i in instructions],
+    columns: dict[str, list[int]] = {
+        "stall": [b & 15 for b in bits],
+        "sets": [b >> 5 & 7 for b in bits],
+        "reads": [b >> 8 & 7 for b in bits],
+        "waits": [b >> 11 & 63 for b in bits],
+        "kind": [kind_of(i) for i in instructions],
+        "pipe": [pipe_of(i) for i in instructions],
+        "line": [i.line for i in instructions],
+        "ptx_line": [i.ptx_line for i in instructions],
+        "jumps": [i.target >= 0 for i in instructions],
+        "asks": [asks_memory(i) for i in instructions],
+        "hands": hands_of(instructions),
+    }
+    columns["groups"] = groups_of(instructions, columns["sets"])
+    return Code(
+        **{name: np.array(column, np.int32) for name, column in columns.items()},
+        special=np.array([name_of(i) in _FUNCTIONS for i in instructions], bool),
+        shape=tuple(shape_of(i) for i in instructions),
     )
-    stall, sets, reads, waits, kind, pipe, line, ptx_line, jumps = (
-        np.array(column, np.int32) for column in columns
-    )
-    special = np.array([name_of(i) in _FUNCTIONS for i in instructions], bool)
-    shapes = tuple(shape_of(i) for i in instructions)
-    return Code(stall, sets, reads, waits, kind, pipe, line, ptx_line, jumps, special, shapes)
+
+
+def hands_of(code: Sequence[SassInstruction]) -> list[int]:
+    """What instructions do at mbarriers, 0 for nothing."""
+    return [next((hand for name, hand in _HANDS if i.opcode.startswith(name)), 0) for i in code]
+
+
+def groups_of(code: Sequence[SassInstruction], sets: Sequence[int]) -> list[int]:
+    """What instructions do with groups, 0 for nothing; `sets` is the scoreboard each sets."""
+    boards = {b for i, b in zip(code, sets, strict=True) if name_of(i) == "LDGDEPBAR"}
+    return [_group(i, boards) for i in code]
+
+
+def _group(instruction: SassInstruction, boards: set[int]) -> int:
+    name, operands = name_of(instruction), instruction.operands
+    if name == "LDGSTS":
+        return JOINS
+    if name == "LDGDEPBAR":
+        return CLOSES
+    if shape_of(instruction).startswith("GMMA"):
+        return PRODUCTS + JOINS + (CLOSES if ", gsb" in operands else 0)
+    found = _LEFT.match(operands) if "DEPBAR.LE" in instruction.opcode else None
+    if found is None or (found[1] and int(found[1]) not in boards):
+        return 0
+    return (0 if found[1] else PRODUCTS) + LEAVES + int(found[2], 16)
 
 
 def asks_memory(instruction: SassInstruction) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
@@ -10,8 +10,8 @@ from gpuviz.base.arrays import F32, F64, I32, I64
 from gpuviz.base.errors import InputError
 from gpuviz.timing import simulation as sim
 from gpuviz.timing.device import Device
-from gpuviz.timing.facts import busy, facts, latency
-from gpuviz.timing.multiprocessor import Noted, run
+from gpuviz.timing.facts import facts
+from gpuviz.timing.multiprocessor import IssueLog, run
 from gpuviz.timing.native import native
 from gpuviz.timing.prediction import Prediction
 from gpuviz.timing.warp_states import Spans, spans_of
@@ -141,20 +141,16 @@ def timeline_of(prediction: Prediction, since: float = 0.0, most: int = MOST) ->
     InputError : all is over before the cycle
     """
     work, device = prediction.work, prediction.device
-    given = facts(device, prediction.circumstances)
-    kept, until = busy(device, work.code), latency(device, work.code)
-    simulate = native(sim.RECORDED)
+    known = facts(device, prediction.circumstances, work.code)
     if not 0 <= since < prediction.outcome.cycles:
         end = prediction.outcome.cycles
         raise InputError(f"cycle {since:,.0f}: the multiprocessor works from 0 to {end:,.0f}")
     lead = max(since - _LEAD, 0.0)
-    outcome = run(work, given, kept, until, prediction.near, simulate, room=most, since=lead)
-    noted = outcome.noted
-    assert noted is not None
-    count = len(work.blocks)
-    slots = min(int(given[sim.SLOTS]), count)
-    full = len(noted.numbers) == most
-    last = float(noted.cycles[-1, sim.AT]) + 1.0 if full else outcome.cycles
+    outcome = run(work, known, prediction.near, native(sim.RECORDED), room=most, since=lead)
+    log = outcome.log
+    assert log is not None
+    slots = min(known.slots, len(work.blocks))
+    last = float(log.at[-1]) + 1.0 if len(log) == most else outcome.cycles
     return Timeline(
         device,
         outcome.cycles,
@@ -167,34 +163,13 @@ def timeline_of(prediction: Prediction, since: float = 0.0, most: int = MOST) ->
         outcome.begun,
         outcome.ended,
         tuple(Instruction(i.text, i.line) for i in prediction.code),
-        _events(noted),
-        spans_of(noted, work, slots, (outcome.begun, outcome.ended), (lead, last)),
+        _events(log),
+        spans_of(log, work, slots, (outcome.begun, outcome.ended), (lead, last)),
         np.diff(work.traffic.first).astype(np.int32),
         work.traffic.turns,
     )
 
 
-def _events(noted: Noted) -> Events:
-    def cycle(column: int) -> F32:
-        return noted.cycles[:, column].astype(np.float32)
-
-    def number(column: int) -> I32:
-        return noted.numbers[:, column].copy()
-
-    return Events(
-        at=noted.cycles[:, sim.AT].astype(np.int32),
-        place=number(sim.PLACE),
-        number=number(sim.WARP),
-        instruction=number(sim.INSTRUCTION),
-        request=number(sim.ASKED),
-        begin=cycle(sim.BEGIN),
-        end=cycle(sim.END),
-        result=cycle(sim.RESULT),
-        l2_end=cycle(sim.L2_END),
-        l2_busy=cycle(sim.L2_BUSY),
-        dram_end=cycle(sim.DRAM_END),
-        dram_busy=cycle(sim.DRAM_BUSY),
-        hit=number(sim.HIT),
-        missed=number(sim.MISSED),
-        dram=cycle(sim.DRAM),
-    )
+def _events(log: IssueLog) -> Events:
+    types = {"F32": np.float32, "I32": np.int32}
+    return Events(*(getattr(log, f.name).astype(types[str(f.type)]) for f in fields(Events)))

@@ -8,7 +8,7 @@ from functools import lru_cache
 import numpy as np
 
 from gpuviz.base.arrays import F32, F64
-from gpuviz.timing.simulation import PARTS
+from gpuviz.timing.multiprocessor import PARTS
 from gpuviz.timing.timeline import Timeline
 
 SECTORS = 4.0  # that L1 can give in a cycle: a line

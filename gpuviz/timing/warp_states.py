@@ -9,9 +9,8 @@ from itertools import pairwise
 import numpy as np
 
 from gpuviz.base.arrays import F64, I32, I64, Bool
-from gpuviz.timing import simulation as sim
-from gpuviz.timing.multiprocessor import Noted, Work
-from gpuviz.timing.schedule import Code, Kind, Pipe
+from gpuviz.timing.multiprocessor import IssueLog, Work
+from gpuviz.timing.schedule import BULK, Code, Kind, Pipe
 
 _LATE = 100.0  # cycles after L1 has done: a hit whose line was still on its way
 
@@ -122,43 +121,33 @@ class Spans:
 
 
 def spans_of(
-    noted: Noted, work: Work, slots: int, resident: tuple[F64, F64], recorded: tuple[float, float]
+    log: IssueLog, work: Work, slots: int, resident: tuple[F64, F64], recorded: tuple[float, float]
 ) -> Spans:
     """The spans of all places of the slots; blocks are `resident` from, until (B,). All between two
     cycles is `recorded`: what a warp did before its first instruction there is not known, and after
     its last one as far as that instruction says.
     """
-    cycles, numbers, code, warps = noted.cycles, noted.numbers, work.code, work.warps
-    (begun, ended), (since, last) = resident, recorded
-    order = np.lexsort((cycles[:, sim.AT], numbers[:, sim.WARP]))
-    warp, at = numbers[order, sim.WARP], cycles[order, sim.AT]
-    final = np.ones(len(order), bool)
-    final[:-1] = warp[1:] != warp[:-1]
+    code, (begun, ended), (since, last) = work.code, resident, recorded
+    order = np.lexsort((log.at, log.number))
     following = np.append(order[1:], 0)
-    exits = code.kind[numbers[order, sim.INSTRUCTION]] == Kind.EXIT
-    over = final & (exits | (ended[warp // warps] <= last))
-    leaves = np.where(over, np.minimum(ended[warp // warps], last), last)
-    until = np.where(final, leaves, cycles[following, sim.AT])
-    named = [sim.PACED, sim.FETCHED, sim.MET, sim.CLEAR]
-    steps = [np.ceil(cycles[order, column]) for column in named]
-    free = np.ceil(np.where(final, cycles[order, sim.LEFT], cycles[following, sim.FREE]))
-    edges = np.stack([at, at + 1, *steps, np.where(over, at, free), until], axis=1)
-    edges[over, 2:7] = (at + 1)[over, None]
-    edges = np.minimum(np.maximum.accumulate(edges, axis=1), np.maximum(until, at + 1)[:, None])
-    cause = numbers[order, sim.CAUSE]
+    number, at, place = log.number[order], log.at[order], log.place[order]
+    final = np.append(number[1:] != number[:-1], True)
+    head = np.append(True, final[:-1])
+    block = number // work.warps
+    over = final & ((code.kind[log.instruction[order]] == Kind.EXIT) | (ended[block] <= last))
+    leaves = np.where(over, np.minimum(ended[block], last), last)
+    until = np.where(final, leaves, log.at[following])
+    free = np.ceil(np.where(final, log.left[order], log.free[following]))
+    edges = _edges(log, order, np.where(over, at, free), until, over)
+    held = np.where(final, log.next[order], log.instruction[following])
+    cause = log.cause[order]
     states = np.empty((len(order), 7), np.int32)
-    states[:, 0], states[:, 1] = State.ISSUE, State.DEPENDENCE
-    states[:, 2], states[:, 3] = State.FETCH, State.BARRIER
-    states[:, 4] = _waited_for(cause, noted, code, work.hands)
-    held = np.where(final, numbers[order, sim.NEXT], numbers[following, sim.INSTRUCTION])
-    memory = code.pipe[held] == Pipe.MIO
-    states[:, 5] = np.where(memory, State.QUEUE, State.PIPE)
+    states[:, :4] = State.ISSUE, State.DEPENDENCE, State.FETCH, State.BARRIER
+    states[:, 4] = _waited_for(cause, log, code)
+    states[:, 5] = np.where(code.pipe[held] == Pipe.MIO, State.QUEUE, State.PIPE)
     states[:, 6] = np.where(over, State.DONE, State.NOT_CHOSEN)
-    head = np.ones(len(order), bool)
-    head[1:] = final[:-1]
-    came, waits = _beginnings(order[head], begun[warp[head] // warps], since, noted, code)
+    came, waits = _beginnings(log[order[head]], begun[block[head]], since, code)
     shape = states.shape
-    place = numbers[order, sim.PLACE]
     columns = (
         np.append(edges[:, :-1].ravel(), came),
         np.append(edges[:, 1:].ravel(), at[head]),
@@ -170,19 +159,26 @@ def spans_of(
     start, end, place, state, event, by = (np.asarray(c, np.int32) for c in columns)
     keep = np.flatnonzero(end > start)
     keep = keep[np.lexsort((start[keep], place[keep]))]
-    first = np.searchsorted(place[keep], np.arange(slots * warps + 1))
+    first = np.searchsorted(place[keep], np.arange(slots * work.warps + 1))
     return Spans(start[keep], end[keep], place[keep], state[keep], event[keep], by[keep], first)
 
 
-def _beginnings(heads: I64, begun: F64, since: float, noted: Noted, code: Code) -> tuple[F64, I32]:
+def _edges(log: IssueLog, order: I64, free: F64, until: F64, over: Bool) -> F64:
+    """(N, 8) where the steps of each instruction begin and end."""
+    at = log.at[order]
+    steps = (np.ceil(column[order]) for column in (log.paced, log.fetched, log.met, log.clear))
+    edges = np.stack([at, at + 1, *steps, free, until], axis=1)
+    edges[over, 2:7] = (at + 1)[over, None]
+    return np.minimum(np.maximum.accumulate(edges, axis=1), np.maximum(until, at + 1)[:, None])
+
+
+def _beginnings(heads: IssueLog, begun: F64, since: float, code: Code) -> tuple[F64, I32]:
     """From when, and what, places wait for before the first instructions recorded of their warps:
     of a warp that ran before it is known from when its operands were there.
     """
-    cycles, numbers = noted.cycles[heads], noted.numbers[heads]
-    ready, ran = np.ceil(cycles[:, sim.READY]), begun < since
-    memory = code.pipe[numbers[:, sim.INSTRUCTION]] == Pipe.MIO
-    held = np.where(memory, State.QUEUE, State.PIPE)
-    waits = np.where(np.ceil(cycles[:, sim.FREE]) > ready, held, State.NOT_CHOSEN)
+    ready, ran = np.ceil(heads.ready), begun < since
+    held = np.where(code.pipe[heads.instruction] == Pipe.MIO, State.QUEUE, State.PIPE)
+    waits = np.where(np.ceil(heads.free) > ready, held, State.NOT_CHOSEN)
     came = np.where(ran, np.maximum(ready, since), begun)
     return came, np.where(ran, waits, State.STARTS).astype(np.int32)
 
@@ -202,24 +198,23 @@ def _causes(cause: I32, shape: tuple[int, ...]) -> I32:
     return found.ravel()
 
 
-def _waited_for(cause: I32, noted: Noted, code: Code, hands: I32) -> I32:
+def _waited_for(cause: I32, log: IssueLog, code: Code) -> I32:
     """(N,) what a warp waits for that waits for these events' results or operands."""
     event = np.maximum(cause >> 1, 0)
-    cycles, numbers = noted.cycles[event], noted.numbers[event]
-    kind = code.kind[numbers[:, sim.INSTRUCTION]]
+    instruction, far = log.instruction[event], log.dram[event] > 0
+    kind, hand = code.kind[instruction], code.hands[instruction]
     load = np.isin(kind, (Kind.LOAD, Kind.LOCAL_LOAD, Kind.BYPASS))
-    late = (numbers[:, sim.MISSED] > 0) | (cycles[:, sim.RESULT] > cycles[:, sim.END] + _LATE)
+    late = (log.missed[event] > 0) | (log.result[event] > log.end[event] + _LATE)
     found = np.full(len(cause), State.UNIT, np.int32)
     found[kind == Kind.SHARED] = State.SHARED
     found[kind == Kind.PRODUCT] = State.TENSOR
     found[kind == Kind.ATOMIC] = State.ATOMIC
     found[load] = State.L1
     found[load & late] = State.L2
-    found[load & (cycles[:, sim.DRAM] > 0)] = State.MEMORY
-    hand = hands[numbers[:, sim.INSTRUCTION]]
+    found[load & far] = State.MEMORY
     found[hand > 0] = State.BARRIER
-    found[hand == sim.BULK] = State.L2
-    found[(hand == sim.BULK) & (cycles[:, sim.DRAM] > 0)] = State.MEMORY
+    found[hand == BULK] = State.L2
+    found[(hand == BULK) & far] = State.MEMORY
     found[(cause & 1) == 1] = State.QUEUE
     found[cause < 0] = State.DEPENDENCE
     return found

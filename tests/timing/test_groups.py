@@ -15,10 +15,9 @@ from gpuviz.run.predicted import launched
 from gpuviz.sass.listing import read_listings
 from gpuviz.story.lesson import Plan
 from gpuviz.story.perform import job_of
-from gpuviz.timing import simulation as sim
 from gpuviz.timing.device import H200
-from gpuviz.timing.groups import groups_of
 from gpuviz.timing.prediction import Prediction, predict
+from gpuviz.timing.schedule import CLOSES, JOINS, LEAVES, PRODUCTS, groups_of
 from gpuviz.timing.timeline import timeline_of
 from gpuviz.timing.warp_states import FAR, State
 
@@ -38,14 +37,14 @@ _CODE = """\
 
 def test_machine_code_closes_groups_and_waits_for_all_but_the_latest() -> None:
     code = read_listings(_CODE)["k"].instructions
-    sets = np.array([7, 7, 0, 7, 7, 7, 7, 7, 7], np.int32)
-    found = groups_of(code, sets).tolist()
+    sets = [7, 7, 0, 7, 7, 7, 7, 7, 7]
+    found = groups_of(code, sets)
     assert found == [
-        *(0, sim.JOINS, sim.CLOSES, sim.LEAVES + 2, 0),
-        *(sim.PRODUCTS + one for one in (sim.JOINS, sim.JOINS + sim.CLOSES, sim.LEAVES + 1)),
+        *(0, JOINS, CLOSES, LEAVES + 2, 0),
+        *(PRODUCTS + one for one in (JOINS, JOINS + CLOSES, LEAVES + 1)),
         0,
     ]
-    assert not groups_of(code[3:5], sets[3:5]).any()
+    assert not any(groups_of(code[3:5], sets[3:5]))
 
 
 def _plans(stages: int) -> dict[bool, Plan]:

@@ -1,14 +1,19 @@
+from __future__ import annotations
+
 import math
 import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import IntEnum
 
 import numpy as np
 import pytest
 
 from gpuviz.base.arrays import F64, I32
-from gpuviz.timing import prediction, simulation
+from gpuviz.timing import multiprocessor, prediction
 from gpuviz.timing.device import H200
-from gpuviz.timing.native import native
-from gpuviz.timing.recency import come, leave, renew
+from gpuviz.timing.lru import come, leave, renew
+from gpuviz.timing.native import native, with_constants
 from tests.timing.launches import known
 
 LEAST = 3
@@ -89,6 +94,96 @@ def test_a_call_is_replaced_by_what_the_function_does() -> None:
     assert results[0] == results[1] == (8.0, [5, 6, 7, 8, 4, 3, 2, 1, 0])
 
 
+STEP = 1
+
+
+class Way(IntEnum):
+    UP = 0
+    DOWN = 1
+
+
+@dataclass
+class Stack:
+    """A pile of numbers; its name is nothing that can be compiled."""
+
+    values: I32
+    height: int
+    name: str = "pile"
+
+
+@dataclass
+class Table:
+    piles: Stack
+    sums: F64
+    factor: float
+
+
+@dataclass
+class Turn:
+    way: int
+    moved: int = 0
+    weight: float = 0.5
+
+
+def top(stack: Stack) -> int:
+    """The topmost number, -1 of none."""
+    if stack.height == 0:
+        return -1
+    return int(stack.values[stack.height - 1])
+
+
+def moved(table: Table, turn: Turn) -> float:
+    """Take some down, or put one more there."""
+    stack = table.piles
+    if turn.way == Way.DOWN:
+        while stack.height > 0:
+            if top(stack) < 3:
+                return turn.weight
+            stack.height -= STEP
+            turn.moved += 1
+    else:
+        stack.values[stack.height] = 5
+        stack.height += 1
+    return 2.0 * turn.weight
+
+
+def played(table: Table, turns: int) -> float:
+    """Turns up and down; what they weigh."""
+    found = 0.0
+    for n in range(turns):
+        turn = Turn(n % 2, weight=table.factor)
+        found += moved(table, turn)
+        table.sums[n] = float(turn.moved) + turn.weight
+    return found + float(table.piles.height)
+
+
+def _played(function: Callable[..., float]) -> tuple[float, list[int], list[float]]:
+    table = Table(Stack(np.array([1, 4, 9, 0, 0], np.int32), 3), np.zeros(4), 0.75)
+    return function(table, 4), table.piles.values.tolist(), table.sums.tolist()
+
+
+def test_records_go_into_functions_and_results_come_out() -> None:
+    pytest.importorskip("llvmlite")
+    assert _played(played) == _played(native(played))
+    assert _played(played) == (5.5, [1, 5, 9, 5, 0], [0.75, 3.75, 0.75, 1.75])
+
+
+def test_constants_are_others_in_what_is_called_too() -> None:
+    pytest.importorskip("llvmlite")
+    other = with_constants(played, STEP=3)
+    assert _played(other) == _played(native(other)) != _played(played)
+
+
+def test_a_field_that_is_no_number_is_refused() -> None:
+    pytest.importorskip("llvmlite")
+
+    def named(stack: Stack) -> float:
+        return float(stack.name)
+
+    with pytest.raises(TypeError, match="stack.name' cannot be compiled"):
+        native(named)
+
+
 def test_lines_go_in_the_order_in_which_they_were_asked_for() -> None:
     rng = np.random.default_rng(3)
     older, newer = np.zeros(9, np.int32), np.zeros(9, np.int32)
@@ -120,4 +215,4 @@ def test_the_simulation_is_the_same_compiled(monkeypatch: pytest.MonkeyPatch) ->
     plain = prediction.predict(known("copy1_2e18"), H200)
     assert plain.cycles == compiled.cycles
     assert np.array_equal(plain.outcome.sums, compiled.outcome.sums)
-    assert plain.outcome.sums[simulation.MISSES] > 0
+    assert plain.outcome.sums[multiprocessor.MISSES] > 0

@@ -16,11 +16,10 @@ from gpuviz.ptx.options import Options
 from gpuviz.run.predicted import launched
 from gpuviz.story.lesson import Plan
 from gpuviz.story.perform import job_of
-from gpuviz.timing import simulation as sim
 from gpuviz.timing.device import H200, KIB
 from gpuviz.timing.explained import explained
 from gpuviz.timing.facts import Circumstances, l1_bytes
-from gpuviz.timing.multiprocessor import Outcome
+from gpuviz.timing.multiprocessor import SUMS, Outcome
 from gpuviz.timing.prediction import Launched, _longer, predict
 from gpuviz.timing.traffic import _turns
 from gpuviz.timing.warp_states import State
@@ -65,7 +64,7 @@ def test_each_block_takes_some_of_l1() -> None:
 
 def test_a_launch_goes_on_at_the_pace_before_places_are_empty() -> None:
     nothing = np.zeros(0)
-    sums = np.zeros(sim.SUMS)
+    sums = np.zeros(SUMS)
     ended = np.array([10.0, 20, 30, 40, 50, 100])  # the last is alone for long
     outcome = Outcome(100.0, sums, *(nothing,) * 4, ended, nothing)
     assert _longer(outcome, 2, 6) == 1.0

@@ -15,22 +15,15 @@ import numpy as np
 from gpuviz.base.arrays import I32, I64, Array, Bool
 from gpuviz.base.errors import UnavailableError
 from gpuviz.sass.listing import SassInstruction
-from gpuviz.timing import simulation as sim
+from gpuviz.timing.schedule import ARRIVE, BULK, WAIT, hands_of
 from gpuviz.timing.streams import Streams
 from gpuviz.traces.trace import HANDOVERS, Handovers
 
-_HANDS = (("SYNCS.PHASECHK", sim.WAIT), ("SYNCS.ARRIVE", sim.ARRIVE), ("UBLKCP.S.G", sim.BULK))
-_OF_EVENTS: Mapping[str, int] = {"arrive": sim.ARRIVE, "wait": sim.WAIT, "load": sim.BULK}
-
-
-def hands_of(code: Sequence[SassInstruction]) -> I32:
-    """(I,) what instructions do at mbarriers, 0 for nothing."""
-    found = [next((hand for name, hand in _HANDS if i.opcode.startswith(name)), 0) for i in code]
-    return np.array(found, np.int32)
+_OF_EVENTS: Mapping[str, int] = {"arrive": ARRIVE, "wait": WAIT, "load": BULK}
 
 
 @dataclass(frozen=True, eq=False)
-class Handed:
+class MbarrierSteps:
     """What warps do at mbarriers, one row an instruction of `hands_of` that a warp issues.
 
     Warp w of block b does what is in the rows from `start[b, w]` on: at `phase` of all phases of
@@ -49,24 +42,24 @@ class Handed:
         return max((len(one) for one in self.needs.values()), default=0)
 
 
-NOTHING = Handed({}, np.zeros(0, np.int32), np.zeros(0, np.int32), {})
+NO_STEPS = MbarrierSteps({}, np.zeros(0, np.int32), np.zeros(0, np.int32), {})
 
 
-def handed(
+def mbarrier_steps(
     events: Handovers | None,
     streams: Streams,
     code: Sequence[SassInstruction],
     copies: Mapping[int, int],
-) -> Handed:
+) -> MbarrierSteps:
     """What the instructions of all warps do; `copies` is the request of each bulk copy's event.
 
     Raises
     ------
     UnavailableError : the instructions are not those of the events
     """
-    hands = hands_of(code)
+    hands = np.array(hands_of(code), np.int32)
     if events is None or not hands.any():
-        return NOTHING
+        return NO_STEPS
     phase, needs = _phases(events)
     starts: dict[tuple[int, int], int] = {}
     phases: list[I64] = []
@@ -94,7 +87,7 @@ def handed(
     at_phase, asked = (
         np.concatenate([empty, *parts]).astype(np.int32) for parts in (phases, requests)
     )
-    return Handed(starts, at_phase, asked, needs)
+    return MbarrierSteps(starts, at_phase, asked, needs)
 
 
 def _matched(
