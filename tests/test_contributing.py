@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from gpuviz import course
+from gpuviz.course import LessonEntry
 from gpuviz.draw.palette import DARK
 from gpuviz.draw.stage import Stage
 from gpuviz.memory.counts import Count
@@ -24,18 +26,21 @@ def block(language: str) -> str:
 
 def test_files_it_names_are_there() -> None:
     named = re.findall(r"[\[(`]((?:gpuviz|docs|tests)/[\w/.]+)[\])`]", GUIDE.read_text("utf-8"))
-    later = {"gpuviz/course/reversed.py", "tests/course/test_reversed.py"}
+    later = {"gpuviz/course/global_memory/reversed/lesson.py", "tests/course/test_reversed.py"}
     assert len(named) > 15
     assert {name for name in named if not (GUIDE.parent / name).exists()} <= later
 
 
 @pytest.mark.slow
-def test_the_lesson_of_the_guide_is_told(tmp_path: Path) -> None:
+def test_the_lesson_of_the_guide_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    entry = LessonEntry("reversed", "Reversed", "Global memory", lambda: lesson)
+    monkeypatch.setattr(course, "COURSE", (entry,))
     kernel = tmp_path / "reversed.cu"
     kernel.write_text(block("cuda"))
-    made: dict[str, Any] = {"__name__": "guide"}
+    made: dict[str, Any] = {"__name__": "gpuviz.course.global_memory.reversed.lesson"}
     exec(block("python").replace('"reversed.cu"', repr(str(kernel))), made)
     lesson: Lesson = made["LESSON"]
+    assert lesson.title == "Reversed" and lesson.chapter == "Global memory"
     shown = perform(lesson, lesson.defaults())
     totals = shown.runs["copy"].counts.totals
     assert totals[Count.GLOBAL_LOAD_SECTORS] == totals[Count.GLOBAL_STORE_SECTORS] > 0

@@ -105,6 +105,12 @@ COURSE: tuple[LessonEntry, ...] = tuple(
 )
 
 
+def named(module: str) -> tuple[str, str, str]:
+    """The id, the title and the chapter of the lesson that a module is, as the table has them."""
+    id = module.split(".")[-2].replace("_", "-")
+    return next((one.id, one.title, one.chapter) for one in COURSE if one.id == id)
+
+
 def __getattr__(name: str) -> tuple[Lesson, ...]:
     """`SCENES`, all lessons of the course, imported when they are asked for."""
     if name != "SCENES":

@@ -11,7 +11,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache, reduce
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -38,9 +38,8 @@ if TYPE_CHECKING:
 
 _MOST = 64  # pictures that scales are taken from
 LONGEST = 200  # letters of a parameter that is typed
-
-
 SIZES = "GPUVIZ_SIZES"
+Runs: TypeAlias = "Mapping[str, Run]"  # by role
 
 
 @dataclass(frozen=True)
@@ -51,20 +50,15 @@ class Choice:
     label: str
 
 
-def offered(*values: int) -> tuple[Choice, ...]:
-    """Numbers to choose from, each named by itself."""
-    return tuple(Choice(value, str(value)) for value in values)
-
-
 @dataclass(frozen=True)
 class Parameter:
     """A knob of a lesson; the window draws it from this declaration alone.
 
-    An integer parameter has `minimum` and `maximum`; one with `choices` offers just these; a bool
-    default without choices is a switch, a text one is typed. `compiled` marks a parameter that is a
-    compile-time constant of the kernel (changing it needs NVRTC). The choices of one of `pictures`
-    are offered beside the picture, a key for each; a `hidden` one is only set by clicks in
-    pictures. `small` is what it begins with where sizes that people run take too long
+    An integer parameter has `minimum` and `maximum`; one that `offers` values, with labels or named
+    by themselves, takes just these; any other bool is a switch, any other text is typed. `compiled`
+    marks a compile-time constant of the kernel (changing it needs NVRTC). The choices of one of
+    `pictures` are offered beside the picture, a key for each; a `hidden` one is only set by clicks
+    in pictures. `small` is what it begins with where sizes that people run take too long
     (`small_sizes`), None where that is its default, too.
     """
 
@@ -73,12 +67,20 @@ class Parameter:
     default: Value
     minimum: int = 0
     maximum: int = 0
-    choices: tuple[Choice, ...] = ()
+    offers: tuple[int, ...] | Mapping[int, str] | Mapping[str, str] = ()
     hint: str = ""
     compiled: bool = False
     pictures: bool = False
     hidden: bool = False
     small: Value | None = None
+
+    @cached_property
+    def choices(self) -> tuple[Choice, ...]:
+        """What it offers, with labels."""
+        labels: Mapping[Any, str] = (
+            self.offers if isinstance(self.offers, Mapping) else {n: str(n) for n in self.offers}
+        )
+        return tuple(Choice(*item) for item in labels.items())
 
     @property
     def typed(self) -> bool:
@@ -279,11 +281,11 @@ class Lesson:
     parameters: tuple[Parameter, ...]
     presets: tuple[Preset, ...]
     plan: Callable[[Values], tuple[Plan, ...]]
-    narrate: Callable[[Values, Mapping[str, Run]], Story]
+    narrate: Callable[[Values, Runs], Story]
     problem: Callable[[Values], str] = field(default=lambda values: "")
     words: tuple[str, ...] = ()
     launch: Values = field(default_factory=dict)
-    given: Callable[[str], Mapping[str, Run]] = field(default=lambda arch: {})
+    given: Callable[[str], Runs] = field(default=lambda arch: {})
     swept: tuple[Axis, ...] = ()
     former: tuple[str, ...] = ()
 

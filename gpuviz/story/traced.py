@@ -16,7 +16,7 @@ from gpuviz.launch.signature import short_name
 from gpuviz.memory.counting import Counter, Counts
 from gpuviz.run.run import Run
 from gpuviz.story.kernel_launch import homely
-from gpuviz.story.lesson import Choice, Lesson, Parameter, Story, Value, Values
+from gpuviz.story.lesson import Lesson, Parameter, Story, Value, Values
 from gpuviz.story.own_kernel import story as kernel
 from gpuviz.traces import file as trace_file
 from gpuviz.traces.observe import Access
@@ -38,8 +38,7 @@ def lesson_of(path: Path) -> Lesson:
     trace = trace_file.load(path)
     if not trace.recorded:
         raise InputError(f"the trace {path} has no requests to show: no block was recorded")
-    choices = tuple(Choice(block, str(block)) for block in trace.recorded)
-    block = Parameter("block", tr("block shown"), trace.recorded[0], choices=choices)
+    block = Parameter("block", tr("block shown"), trace.recorded[0], offers=trace.recorded)
     name = f"{short_name(trace.launch.kernel)} ({path.name})"
     return Lesson(
         _id(path),

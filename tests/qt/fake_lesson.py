@@ -20,7 +20,7 @@ from gpuviz.launch.job import Job, Whose
 from gpuviz.memory.counting import Counter
 from gpuviz.run.run import Cancel, Level, Progress, Run
 from gpuviz.run.session import Library
-from gpuviz.story.lesson import Choice, Lesson, Parameter, Plan, Preset, Story, Value, Values
+from gpuviz.story.lesson import Lesson, Parameter, Plan, Preset, Story, Value, Values
 from gpuviz.story.measured import time_of
 from gpuviz.story.perform import Performance
 from gpuviz.story.script import Step
@@ -98,7 +98,7 @@ def _narrate(values: Values, runs: Mapping[str, Run]) -> Story:
     )
 
 
-ELEMENTS = (Choice("float", "float, 4 bytes"), Choice("double", "double, 8 bytes"))
+ELEMENTS = {"float": "float, 4 bytes", "double": "double, 8 bytes"}
 
 
 def _problem(values: Values) -> str:
@@ -115,7 +115,7 @@ def lesson(id: str, title: str, chapter: str) -> Lesson:
         "How the stride multiplies the sectors.",
         (
             Parameter("stride", "stride", 2, 1, 32, hint="Words from one lane's to the next's."),
-            Parameter("element", "element", "float", choices=ELEMENTS, compiled=True),
+            Parameter("element", "element", "float", offers=ELEMENTS, compiled=True),
             Parameter("guard", "guard", False, hint="Leave out the lanes beyond the end."),
         ),
         (Preset("every word", {"stride": 1}), Preset("a line a lane", {"stride": 32})),

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from gpuviz.panels.table import Column, Table
 from gpuviz.run.run import Run
-from gpuviz.story.lesson import Parameter, Plan, Values, number, offered
+from gpuviz.story.lesson import Parameter, Plan, Values, number
 from gpuviz.story.measured import time_column, time_of
 from gpuviz.traces.trace import LANES
 from gpuviz.words.language import english, grouped, tr, trn
@@ -20,7 +20,7 @@ STAGES = Parameter(
     "stages",
     "stages",
     3,
-    choices=offered(*COUNTS),
+    offers=COUNTS,
     compiled=True,
     hint="parts of shared memory that tiles go through in turn",
 )

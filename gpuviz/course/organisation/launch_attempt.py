@@ -14,8 +14,7 @@ from gpuviz.course.organisation.gates import Gate
 from gpuviz.launch.job import check_limits
 from gpuviz.recordings import launch_calls
 from gpuviz.recordings.launch_calls import LaunchCalls
-from gpuviz.run.run import Run
-from gpuviz.story.lesson import Plan, Values, number
+from gpuviz.story.lesson import Plan, Runs, Values, number
 from gpuviz.story.perform import job_of
 from gpuviz.words.language import grouped, tr, trn
 
@@ -208,7 +207,7 @@ class Attempt:
         return found.kinds[0] if found and found.kinds else ""
 
 
-def attempt_of(values: Values, runs: Mapping[str, Run]) -> Attempt:
+def attempt_of(values: Values, runs: Runs) -> Attempt:
     """All that is known of the launch asked for."""
     run = runs[FMA] if FMA in runs else runs[CORRECTED[FMA]]
     arch, asked, way = architecture(run.arch), attempted(values), str(values["copy"])

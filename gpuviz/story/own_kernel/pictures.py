@@ -22,7 +22,7 @@ from gpuviz.panels.slots import slots_of, title_of
 from gpuviz.recordings import lookup
 from gpuviz.recordings.measurement import Measurement
 from gpuviz.run.throughput import work_of
-from gpuviz.story.lesson import Choice, Parameter
+from gpuviz.story.lesson import Parameter
 from gpuviz.story.measured import time_of
 from gpuviz.story.own_kernel import buffers, findings, lanes, phases, requests
 from gpuviz.story.own_kernel.moment import Moment, Narration
@@ -176,14 +176,14 @@ def picture(moment: Moment) -> Narration:
 
 def parameters(runs: bool) -> tuple[Parameter, ...]:
     """Which picture is shown, and how; what happens after faults where the kernel `runs`."""
-    choices = tuple(Choice(id, tr(one.name)) for id, one in PICTURES.items())
+    offers = {id: tr(one.name) for id, one in PICTURES.items()}
     after = tr(
         "After an access outside of its memory: reads give 0, writes are lost, and the counts say "
         "so. Off: the run ends there."
     )
     hint = tr("Elements in a row of the buffer's picture; 0: as the arguments suggest.")
     return (
-        Parameter(NAME, tr("picture"), REQUEST, choices=choices, pictures=True),
+        Parameter(NAME, tr("picture"), REQUEST, offers=offers, pictures=True),
         *((Parameter("goes_on", tr("go on after faults"), True, hint=after),) if runs else ()),
         Parameter(findings.CHOSEN, tr("fault shown"), -1, -1, _FINDINGS, hidden=True),
         Parameter("columns", tr("row length"), 0, 0, 4096, hint=hint),

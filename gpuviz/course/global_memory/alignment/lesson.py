@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -11,6 +10,7 @@ import numpy as np
 from gpuviz.arch import Architecture, architecture
 from gpuviz.base.arrays import I64
 from gpuviz.base.errors import InputError
+from gpuviz.course import named
 from gpuviz.memory.request import Request, requests_of
 from gpuviz.memory.transaction_names import counted, in_bytes, nouns
 from gpuviz.panels.figures import Figure, FigureRow, Provenance
@@ -18,17 +18,7 @@ from gpuviz.panels.layout import first, rows
 from gpuviz.panels.picture import Picture
 from gpuviz.panels.table import Column, Table
 from gpuviz.run.run import Run
-from gpuviz.story.lesson import (
-    Choice,
-    Lesson,
-    Parameter,
-    Plan,
-    Preset,
-    Story,
-    Values,
-    number,
-    offered,
-)
+from gpuviz.story.lesson import Lesson, Parameter, Plan, Preset, Runs, Story, Values, number
 from gpuviz.story.lesson import no_such_warp as problem
 from gpuviz.story.load_traffic import LoadTraffic, columns, measured_of, pieces, timed
 from gpuviz.story.measured import LaunchTime
@@ -44,19 +34,22 @@ _GAP, _LOW = 0.2, 7.5  # letters between the parts of a picture; that a map besi
 _RECORD = {"packed": 20, "aligned": 32, "arrays": 0}  # bytes from one struct to the next
 _PUBLISHED = (5, 2)  # loads of the packed and of the aligned struct
 
+LOOK_FOR = "How many loads five floats take, and how many sectors those loads ask for."
+WORDS = ("alignment", "sector", "request", "stride", "waste")
+
 PARAMETERS = (
     Parameter(
         "layout",
         "layout",
         "packed",
-        choices=(
-            Choice("packed", "struct, packed"),
-            Choice("aligned", "struct, aligned to 16"),
-            Choice("arrays", "five arrays"),
-        ),
+        offers={
+            "packed": "struct, packed",
+            "aligned": "struct, aligned to 16",
+            "arrays": "five arrays",
+        },
         hint="how the five floats of each particle lie in memory",
     ),
-    Parameter("threads", "threads per block", 128, choices=offered(32, 64, 128, 256, 512)),
+    Parameter("threads", "threads per block", 128, offers=(32, 64, 128, 256, 512)),
     Parameter("blocks", "blocks", 32768, 1, 32768, small=16),
     Parameter("warp", "warp shown", 0, 0, 15, hint="of block 0"),
 )
@@ -132,7 +125,7 @@ class _Cost:
         return int(self.fresh[:, 1].sum())
 
 
-def narrate(values: Values, runs: Mapping[str, Run]) -> Story:
+def narrate(values: Values, runs: Runs) -> Story:
     """The story of one warp's loads in one layout, and the table of all three."""
     role, warp = str(values["layout"]), number(values, "warp")
     arch = architecture(runs[role].arch)
@@ -316,15 +309,4 @@ def _published() -> Provenance:
     )
 
 
-LESSON = Lesson(
-    "alignment",
-    "Structs: alignment and arrays",
-    "Global memory",
-    "How many loads five floats take, and how many sectors those loads ask for.",
-    PARAMETERS,
-    PRESETS,
-    plan,
-    narrate,
-    problem,
-    words=("alignment", "sector", "request", "stride", "waste"),
-)
+LESSON = Lesson(*named(__name__), LOOK_FOR, PARAMETERS, PRESETS, plan, narrate, problem, WORDS)

@@ -2,26 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 
 from gpuviz.arch import Architecture, architecture
 from gpuviz.base.errors import InputError
+from gpuviz.course import named
 from gpuviz.memory.request import requests_of
 from gpuviz.memory.transaction_names import in_bytes
 from gpuviz.panels.picture import Picture
-from gpuviz.run.run import Run
-from gpuviz.story.lesson import (
-    Choice,
-    Lesson,
-    Parameter,
-    Plan,
-    Preset,
-    Story,
-    Values,
-    number,
-    offered,
-)
+from gpuviz.story.lesson import Lesson, Parameter, Plan, Preset, Runs, Story, Values, number
 from gpuviz.story.lesson import no_such_warp as problem
 from gpuviz.story.measured import rate_figures
 from gpuviz.story.requests.acts import Pace, RequestAct, acts_of, request_board, total
@@ -45,20 +34,23 @@ _FIXED = {
     "some lanes": ("some_lanes", 0),
 }
 
+LOOK_FOR = "How many 32-byte sectors one warp's request needs, and how many of their bytes it uses."
+WORDS = ("request", "sector", "line", "transaction", "coalescing", "stride", "offset", "waste")
+
 PARAMETERS = (
     Parameter(
         "pattern",
         "pattern",
         "strided",
-        choices=(
-            Choice("strided", "strided"),
-            Choice("random", "random permutation"),
-            Choice("in order", "in order"),
-            Choice("gap", "with a gap"),
-            Choice("pair", "permuted pair"),
-            Choice("misaligned", "misaligned start"),
-            Choice("some lanes", "inactive lanes"),
-        ),
+        offers={
+            "strided": "strided",
+            "random": "random permutation",
+            "in order": "in order",
+            "gap": "with a gap",
+            "pair": "permuted pair",
+            "misaligned": "misaligned start",
+            "some lanes": "inactive lanes",
+        },
         hint="strided: in[i * stride + offset]; random: in[index[i]]; the others are those "
         "of the lecture slides and leave stride and offset aside",
     ),
@@ -84,12 +76,12 @@ PARAMETERS = (
         4,
         compiled=True,
         hint="what one thread copies",
-        choices=tuple(
-            Choice(n, english(f"{name}, {{n}} byte", f"{name}, {{n}} bytes", n))
+        offers={
+            n: english(f"{name}, {{n}} byte", f"{name}, {{n}} bytes", n)
             for n, name in _NAMES.items()
-        ),
+        },
     ),
-    Parameter("threads", "threads per block", 256, choices=offered(32, 64, 128, 256, 512, 1024)),
+    Parameter("threads", "threads per block", 256, offers=(32, 64, 128, 256, 512, 1024)),
     Parameter(
         "blocks",
         "blocks",
@@ -164,7 +156,7 @@ def _kernel(values: Values, count: int) -> tuple[str, int, tuple[str, ...]]:
     return "strided", (count - 1) * stride + offset + 1, (f"i32={stride}", f"i32={offset}")
 
 
-def narrate(values: Values, runs: Mapping[str, Run]) -> Story:
+def narrate(values: Values, runs: Runs) -> Story:
     """The story of one warp's requests."""
     run = runs[_ROLE]
     arch, warp = architecture(run.arch), number(values, "warp")
@@ -238,15 +230,4 @@ def _sentence(main: RequestAct, act: RequestAct, said: str) -> str:
     return tr("Then it reads {what}. {verdict}", **what)
 
 
-LESSON = Lesson(
-    "coalescing",
-    "Coalescing",
-    "Global memory",
-    "How many 32-byte sectors one warp's request needs, and how many of their bytes it uses.",
-    PARAMETERS,
-    PRESETS,
-    plan,
-    narrate,
-    problem,
-    words=("request", "sector", "line", "transaction", "coalescing", "stride", "offset", "waste"),
-)
+LESSON = Lesson(*named(__name__), LOOK_FOR, PARAMETERS, PRESETS, plan, narrate, problem, WORDS)

@@ -10,6 +10,7 @@ import numpy as np
 
 from gpuviz.base.arrays import I32, I64, Bool
 from gpuviz.base.errors import InputError
+from gpuviz.course import named
 from gpuviz.panels.figures import Figure, FigureRow, Provenance
 from gpuviz.panels.lanes_over_time import LanesOverTime, Span
 from gpuviz.panels.layout import Part as LayoutPart
@@ -18,7 +19,7 @@ from gpuviz.panels.panel import Ink
 from gpuviz.panels.picture import Picture
 from gpuviz.panels.shares import Share, Shares
 from gpuviz.run.run import Run
-from gpuviz.story.lesson import Lesson, Parameter, Plan, Preset, Story, Values, number, offered
+from gpuviz.story.lesson import Lesson, Parameter, Plan, Preset, Runs, Story, Values, number
 from gpuviz.story.lesson import no_such_warp as problem
 from gpuviz.story.measured import LaunchTime, time_of
 from gpuviz.story.script import Script
@@ -33,17 +34,22 @@ _MORE = 1.1  # times as many, or as long: less is about the same
 _COMMON, _PATH, _END = 2.0, 4.0, 3.0  # seconds
 _INKS: tuple[Ink, ...] = ("barrier", "load", "compute")  # of what is done together, path A, path B
 
+LOOK_FOR = (
+    "Which lanes are switched off while a warp takes two paths, and why groups of 32 are free."
+)
+WORDS = ("divergence", "active-lane", "branch", "branch-efficiency", "path", "warp")
+
 PARAMETERS = (
     Parameter(
         "group",
         "lanes in a group",
         16,
-        choices=offered(1, 2, 4, 8, 16, 32, 64),
+        offers=(1, 2, 4, 8, 16, 32, 64),
         hint="groups take path A and path B in turn",
     ),
     Parameter("first", "repetitions of path A", 12, 1, 24),
     Parameter("second", "repetitions of path B", 12, 1, 24),
-    Parameter("threads", "threads per block", 128, choices=offered(64, 128, 256)),
+    Parameter("threads", "threads per block", 128, offers=(64, 128, 256)),
     Parameter("warp", "warp shown", 0, 0, 7, hint="of block 0"),
 )
 
@@ -233,7 +239,7 @@ def cost_of(run: Run, group: int) -> Cost:
     )
 
 
-def narrate(values: Values, runs: Mapping[str, Run]) -> Story:
+def narrate(values: Values, runs: Runs) -> Story:
     """The story of one warp."""
     group = number(values, "group")
     parting = runs[_SHOWN if group < LANES else _OTHER].trace
@@ -430,15 +436,4 @@ def _expected(run: Run, group: int) -> str:
     )
 
 
-LESSON = Lesson(
-    "divergence",
-    "Divergence",
-    "Global memory",
-    "Which lanes are switched off while a warp takes two paths, and why groups of 32 are free.",
-    PARAMETERS,
-    PRESETS,
-    plan,
-    narrate,
-    problem,
-    words=("divergence", "active-lane", "branch", "branch-efficiency", "path", "warp"),
-)
+LESSON = Lesson(*named(__name__), LOOK_FOR, PARAMETERS, PRESETS, plan, narrate, problem, WORDS)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -10,6 +9,7 @@ import numpy as np
 from gpuviz.arch import Architecture, architecture
 from gpuviz.base.arrays import I64
 from gpuviz.base.errors import InputError
+from gpuviz.course import named
 from gpuviz.draw.ease import passed
 from gpuviz.memory.counts import Count
 from gpuviz.memory.request import Request, requests_of
@@ -22,17 +22,7 @@ from gpuviz.panels.picture import Picture
 from gpuviz.panels.table import Column, Table
 from gpuviz.run.run import Run
 from gpuviz.story import load_traffic
-from gpuviz.story.lesson import (
-    Choice,
-    Lesson,
-    Parameter,
-    Plan,
-    Preset,
-    Story,
-    Values,
-    number,
-    offered,
-)
+from gpuviz.story.lesson import Lesson, Parameter, Plan, Preset, Runs, Story, Values, number
 from gpuviz.story.load_traffic import LoadTraffic, measured_of, pieces
 from gpuviz.story.measured import time_of
 from gpuviz.story.requests.fate import L1, Fate, fate_of
@@ -53,15 +43,13 @@ _SIZES = (4, 8, 16, 32, 64)
 # Of the launches that are timed: as many threads as an H200 holds, walking through 128 MB.
 _THREADS, _FLOATS, _BLOCK = 1 << 18, 128, 256
 
+LOOK_FOR = "Where M[row][column] lies, and why threads should walk down columns."
+WORDS = ("row-major", "stride", "sector", "coalescing", "request")
+
 PARAMETERS = (
-    Parameter(
-        "each",
-        "each thread adds up",
-        "row",
-        choices=(Choice("row", "a row"), Choice("column", "a column")),
-    ),
-    Parameter("rows", "rows", 32, choices=offered(*_SIZES)),
-    Parameter("columns", "columns", 32, choices=offered(*_SIZES)),
+    Parameter("each", "each thread adds up", "row", offers={"row": "a row", "column": "a column"}),
+    Parameter("rows", "rows", 32, offers=_SIZES),
+    Parameter("columns", "columns", 32, offers=_SIZES),
 )
 
 PRESETS = (
@@ -131,7 +119,7 @@ def reading_of(values: Values, loads: tuple[Request, ...], rest: str = "") -> Ma
     return MatrixLoads(rows, columns, loads, turn, lane, rest)
 
 
-def narrate(values: Values, runs: Mapping[str, Run]) -> Story:
+def narrate(values: Values, runs: Runs) -> Story:
     """The story of warp 0: its requests one after another."""
     each = str(values["each"])
     run, arch = runs[each], architecture(runs[each].arch)
@@ -283,7 +271,7 @@ def _counted(reading: MatrixLoads, k: int, served: float) -> FigureRow:
     )
 
 
-def _table(runs: Mapping[str, Run], shown: str, noun: str) -> Table:
+def _table(runs: Runs, shown: str, noun: str) -> Table:
     """What all loads ask for either way, how much of that is different, and how long it takes."""
     names = {"row": tr("a thread a row"), "column": tr("a thread a column")}
     every = [_asked(runs[each]) for each in names]
@@ -349,14 +337,4 @@ def _closed_form(values: Values, arch: Architecture) -> str:
     )
 
 
-LESSON = Lesson(
-    "matrix-layout",
-    "Matrix layout",
-    "Global memory",
-    "Where M[row][column] lies, and why threads should walk down columns.",
-    PARAMETERS,
-    PRESETS,
-    plan,
-    narrate,
-    words=("row-major", "stride", "sector", "coalescing", "request"),
-)
+LESSON = Lesson(*named(__name__), LOOK_FOR, PARAMETERS, PRESETS, plan, narrate, words=WORDS)

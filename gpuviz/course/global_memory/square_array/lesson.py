@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -10,6 +9,7 @@ import numpy as np
 
 from gpuviz.arch import Architecture, architecture
 from gpuviz.base.arrays import I64
+from gpuviz.course import named
 from gpuviz.course.global_memory.square_array.trials import (
     PUBLISHED,
     Triple,
@@ -24,17 +24,7 @@ from gpuviz.panels.figures import Figure, FigureRow
 from gpuviz.panels.layout import columns, rows, share
 from gpuviz.panels.picture import Picture
 from gpuviz.run.run import Run
-from gpuviz.story.lesson import (
-    Choice,
-    Lesson,
-    Parameter,
-    Plan,
-    Preset,
-    Story,
-    Values,
-    number,
-    offered,
-)
+from gpuviz.story.lesson import Lesson, Parameter, Plan, Preset, Runs, Story, Values, number
 from gpuviz.story.measured import time_figures, time_of
 from gpuviz.story.requests.fate import fate_of
 from gpuviz.story.script import Script
@@ -49,23 +39,19 @@ _FIRST, _LAST = 4, 2  # iterations told one by one
 _LINE = 32  # floats in a line of 128 bytes
 _GAP = 0.3  # letters
 
+LOOK_FOR = "Which elements a half warp reads at once, and how the published times follow from it."
+WORDS = ("stride", "offset", "half-warp", "transaction", "segment", "divergence")
+
 PARAMETERS = (
     Parameter(
         "show",
         "show",
         "small",
-        choices=(
-            Choice("small", "512 elements, 8 threads"),
-            Choice("trials", "the published trials"),
-        ),
+        offers={"small": "512 elements, 8 threads", "trials": "the published trials"},
         hint="the document's small example, or its seven trials",
     ),
     Parameter(
-        "stride",
-        "STRIDE",
-        4,
-        hint="threads that walk side by side",
-        choices=offered(1, 2, 4, 8, 16, 32),
+        "stride", "STRIDE", 4, hint="threads that walk side by side", offers=(1, 2, 4, 8, 16, 32)
     ),
     Parameter("offset", "OFFSET", 0, 0, 31, hint="element of the row its first thread starts with"),
     Parameter(
@@ -73,16 +59,16 @@ PARAMETERS = (
         "GROUP_SIZE",
         512,
         hint="threads that take the same branch",
-        choices=offered(1, 2, 4, 8, 16, 32, 64, 128, 256, 512),
+        offers=(1, 2, 4, 8, 16, 32, 64, 128, 256, 512),
     ),
     Parameter(
         "elements",
         "elements timed",
         1 << 25,
-        choices=(
-            *(Choice(4096 << n, grouped(4096 << n)) for n in (0, 4, 8, 10)),
-            Choice(1 << 25, f"{grouped(1 << 25)}, as published"),
-        ),
+        offers={
+            **{4096 << n: grouped(4096 << n) for n in (0, 4, 8, 10)},
+            1 << 25: f"{grouped(1 << 25)}, as published",
+        },
         small=4096,
         hint="of a trial; and of the launch that is timed beside the small example",
     ),
@@ -199,7 +185,7 @@ def walk_of(trace: Trace, arch: Architecture) -> Walk:
     return Walk(element, path, buffer.count, request)
 
 
-def narrate(values: Values, runs: Mapping[str, Run]) -> Story:
+def narrate(values: Values, runs: Runs) -> Story:
     """The walk of eight threads, or the trials one after another."""
     if values["show"] == "small":
         return _tell_walk(values, runs[_SMALL])
@@ -353,15 +339,4 @@ def _counted(walk: Walk, now: float, launch: tuple[Figure, ...]) -> FigureRow:
     return FigureRow((*figures, *((apart,) * (loads > 1)), *launch))
 
 
-LESSON = Lesson(
-    "square-array",
-    "Strides, offsets, groups",
-    "Global memory",
-    "Which elements a half warp reads at once, and how the published times follow from it.",
-    PARAMETERS,
-    PRESETS,
-    plan,
-    narrate,
-    problem,
-    words=("stride", "offset", "half-warp", "transaction", "segment", "divergence"),
-)
+LESSON = Lesson(*named(__name__), LOOK_FOR, PARAMETERS, PRESETS, plan, narrate, problem, WORDS)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -10,6 +9,7 @@ import numpy as np
 from gpuviz.arch import Architecture, architecture
 from gpuviz.base.arrays import F64, I64
 from gpuviz.base.errors import InputError
+from gpuviz.course import named
 from gpuviz.course.matrix_products.fragments.fragment_map import (
     FIRST,
     FORMS,
@@ -32,18 +32,7 @@ from gpuviz.panels.layout import Node, columns, rows, share, spare
 from gpuviz.panels.lines import Line, Lines
 from gpuviz.panels.picture import Picture
 from gpuviz.ptx.tensor.fragments import Fragment
-from gpuviz.run.run import Run
-from gpuviz.story.lesson import (
-    Choice,
-    Lesson,
-    Parameter,
-    Plan,
-    Preset,
-    Story,
-    Values,
-    number,
-    offered,
-)
+from gpuviz.story.lesson import Lesson, Parameter, Plan, Preset, Runs, Story, Values, number
 from gpuviz.story.measured import time_figures, time_of
 from gpuviz.story.script import Act, Script
 from gpuviz.traces.trace import LANES, Trace
@@ -54,12 +43,17 @@ _PITCHES = 32  # of the table
 _BLOCKS, _THREADS, _TIMES = 528, 256, 64  # of the launch that is timed
 _INTRO, _ONE, _MOST, _HELD, _MULTIPLY, _TABLE, _END = 2.5, 0.8, 5.0, 2.5, 2.5, 3.5, 2.5  # seconds
 
+LOOK_FOR = (
+    "Which lane holds which element of A, B and D, and what it takes to load them with ldmatrix."
+)
+WORDS = ("lane", "register", "bank", "wavefront", "conflict", "padding")
+
 PARAMETERS = (
     Parameter(
         "form",
         "shape and type",
         "m16n8k16 f16",
-        choices=tuple(Choice(name, name) for name in FORMS),
+        offers={name: name for name in FORMS},
         compiled=True,
         hint="rows of A, columns of B, and how long both are: m, n, k; the type of A and B",
     ),
@@ -67,7 +61,7 @@ PARAMETERS = (
         "pitch",
         "row pitch, bytes",
         128,
-        choices=offered(16, 32, 48, 64, 80, 96, 112, 128, 144, 160, 192, 208, 256, 272),
+        offers=(16, 32, 48, 64, 80, 96, 112, 128, 144, 160, 192, 208, 256, 272),
         hint="bytes from one row of A, or column of B, to the next in shared memory",
     ),
     Parameter("lane", "lane followed", 5, 0, LANES - 1, hint="its elements are outlined"),
@@ -186,7 +180,7 @@ def loading(requests: tuple[BankRequest, ...], first: int, pitch: int, form: For
     return MatrixLoad(requests, np.array([found[n] for n in sorted(found)], np.int64))
 
 
-def narrate(values: Values, runs: Mapping[str, Run]) -> Story:
+def narrate(values: Values, runs: Runs) -> Story:
     """Who will hold what; A and B are loaded; they are held, and multiplied; then every pitch."""
     form, pitch, run = _form(values), number(values, "pitch"), runs[_ROLE]
     arch = architecture(run.arch)
@@ -528,15 +522,4 @@ def _expected(form: Form, pitch: int, arch: Architecture) -> str:
     )
 
 
-LESSON = Lesson(
-    "fragments",
-    "Fragments of tensor cores",
-    "Modern matrix products",
-    "Which lane holds which element of A, B and D, and what it takes to load them with ldmatrix.",
-    PARAMETERS,
-    PRESETS,
-    plan,
-    narrate,
-    problem=problem,
-    words=("lane", "register", "bank", "wavefront", "conflict", "padding"),
-)
+LESSON = Lesson(*named(__name__), LOOK_FOR, PARAMETERS, PRESETS, plan, narrate, problem, WORDS)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from gpuviz.arch import Architecture, architecture
 from gpuviz.base.errors import UnavailableError
+from gpuviz.course import named
 from gpuviz.course.matrix_products.ladder.panels import (
     SIZES,
     Difference,
@@ -35,7 +35,7 @@ from gpuviz.panels.picture import Picture, longest
 from gpuviz.panels.table import Column, Table
 from gpuviz.recordings.ladder_times import shipped
 from gpuviz.run.run import Run
-from gpuviz.story.lesson import Choice, Lesson, Parameter, Plan, Preset, Story, Values, number
+from gpuviz.story.lesson import Lesson, Parameter, Plan, Preset, Runs, Story, Values, number
 from gpuviz.story.measured import time_column
 from gpuviz.story.script import Act, Script
 from gpuviz.timing.device import device_of
@@ -50,19 +50,24 @@ _TENSOR, _WGMMA = (8, 0), (9, 0)  # the first capability with all of mma's rungs
 # (NVIDIA H100 Tensor Core GPU Architecture, 2022).
 _UNITS = {"fp32": 128, "tf32": 4 * 256, "fp16": 4 * 512}
 
+LOOK_FOR = (
+    "What each idea adds to a matrix product, from the naive kernel to the speed of a library's."
+)
+WORDS = ("tile", "coarsening", "register", "wavefront", "conflict", "barrier")
+
 PARAMETERS = (
     Parameter(
         "rung",
         "rung",
         2,
-        choices=tuple(Choice(n, f"{n}: {rung.name}") for n, rung in enumerate(RUNGS, 1)),
+        offers={n: f"{n}: {rung.name}" for n, rung in enumerate(RUNGS, 1)},
         hint="which kernel; each has one idea more than the one below it",
     ),
     Parameter(
         "size",
         "matrix size",
         2048,
-        choices=tuple(Choice(n, f"{n} × {n}") for n in SIZES),
+        offers={n: f"{n} × {n}" for n in SIZES},
         hint="of the launch that is timed",
     ),
 )
@@ -99,7 +104,7 @@ def _worst_load(trace: Trace, arch: Architecture) -> Request:
     return max(first_requests(trace, arch, 0, 0), key=lambda one: (not one.is_store, one.count))
 
 
-def narrate(values: Values, runs: Mapping[str, Run]) -> Story:
+def narrate(values: Values, runs: Runs) -> Story:
     """What is new in the source; who has which cells; what a warp reads; what it costs."""
     rung, *below = _shown(values)
     run = runs[rung.name]
@@ -243,7 +248,7 @@ def least_time(cost: Cost, arch: Architecture, side: int) -> float | None:
     return max(cost.multiply, cost.read) * steps / device.clock_ghz / 1e3
 
 
-def _table(values: Values, runs: Mapping[str, Run], arch: Architecture) -> Node:
+def _table(values: Values, runs: Runs, arch: Architecture) -> Node:
     """Both rungs: counts for as many products, the least time, the time that was measured."""
     shown, size = _shown(values), number(values, "size")
     found, times = [runs[rung.name] for rung in shown], shipped()
@@ -276,7 +281,7 @@ def _count_words(counts: list[float], unknown: list[bool]) -> tuple[str, ...]:
     return tuple("–" if hidden else brief(count, 2) for count, hidden in pairs)
 
 
-def _side_by_side(values: Values, runs: Mapping[str, Run]) -> Node:
+def _side_by_side(values: Values, runs: Runs) -> Node:
     """Whose the cells of a tile are, on the rung below and here."""
     shown = [(tr(r.name), cells_of(runs[r.name].trace, _DRAWN)) for r in _shown(values)]
     maps = (cells.map(name, cells.stores, False) for name, cells in shown[::-1])
@@ -298,14 +303,4 @@ def _expected(rung: Rung) -> str:
               all=_EACH)  # fmt: skip
 
 
-LESSON = Lesson(
-    "ladder",
-    "The ladder to cuBLAS",
-    "Modern matrix products",
-    "What each idea adds to a matrix product, from the naive kernel to the speed of a library's.",
-    PARAMETERS,
-    PRESETS,
-    plan,
-    narrate,
-    words=("tile", "coarsening", "register", "wavefront", "conflict", "barrier"),
-)
+LESSON = Lesson(*named(__name__), LOOK_FOR, PARAMETERS, PRESETS, plan, narrate, words=WORDS)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from gpuviz.arch import Architecture, architecture
 from gpuviz.base.errors import InputError
+from gpuviz.course import named
 from gpuviz.course.matrix_products.stage_launches import (
     BLOCKS,
     COUNTS,
@@ -27,7 +27,7 @@ from gpuviz.panels.panel import Answer, Ink
 from gpuviz.panels.picture import Picture, longest
 from gpuviz.panels.swimlanes import Bar, Swimlanes
 from gpuviz.run.run import Run
-from gpuviz.story.lesson import Choice, Lesson, Parameter, Plan, Preset, Story, Values, number
+from gpuviz.story.lesson import Lesson, Parameter, Plan, Preset, Runs, Story, Values, number
 from gpuviz.story.script import Script
 from gpuviz.traces.trace import LANES, Finding
 from gpuviz.words.language import grouped, tr, trn
@@ -35,17 +35,22 @@ from gpuviz.words.language import grouped, tr, trn
 _ASYNC = (8, 0)  # the first capability with cp.async
 _WAIT, _SECONDS, _END = 0.5, 14.0, 4.5  # slots of a barrier; seconds
 
+LOOK_FOR = (
+    "How a ring of stages keeps copies under way while warps work, and what goes wrong too early."
+)
+WORDS = ("copy", "barrier", "race", "tile", "phase", "shared-memory")
+
 PARAMETERS = (
     STAGES,
     Parameter(
         "fault",
         "order",
         "none",
-        choices=(
-            Choice("none", "wait, barrier, copy, read"),
-            Choice("overwritten", "copy before the barrier"),
-            Choice("unawaited", "wait for one copy too few"),
-        ),
+        offers={
+            "none": "wait, barrier, copy, read",
+            "overwritten": "copy before the barrier",
+            "unawaited": "wait for one copy too few",
+        },
         compiled=True,
         hint="what each turn of the loop does first",
     ),
@@ -127,7 +132,7 @@ def ring_of(run: Run, stages: int) -> Ring:
     return Ring(tuple(events), tuple(barriers), slot + 1)
 
 
-def narrate(values: Values, runs: Mapping[str, Run]) -> Story:
+def narrate(values: Values, runs: Runs) -> Story:
     """The ring turns, tile by tile; then what each number of stages gives, or the race."""
     stages, fault = number(values, "stages"), str(values["fault"])
     run = runs[role(stages)]
@@ -327,9 +332,7 @@ def _report(races: list[Finding]) -> Answer | None:
     return Answer(Lines((Line((tr("Race check"),), bold=True), Line((kind,), "bad"))))
 
 
-def _table(
-    runs: Mapping[str, Run], stages: int, arch: Architecture, rings: tuple[Swimlanes, ...]
-) -> Picture:
+def _table(runs: Runs, stages: int, arch: Architecture, rings: tuple[Swimlanes, ...]) -> Picture:
     """What each number of stages keeps under way, needs, and takes."""
     every = [runs[role(n)] for n in COUNTS]
     ahead = [max(n - 1, 1) for n in COUNTS]
@@ -354,15 +357,4 @@ def _expected(stages: int, tiles: int) -> str:
     )
 
 
-LESSON = Lesson(
-    "pipeline",
-    "Pipelines of copies",
-    "Modern matrix products",
-    "How a ring of stages keeps copies under way while warps work, and what goes wrong too early.",
-    PARAMETERS,
-    PRESETS,
-    plan,
-    narrate,
-    problem=problem,
-    words=("copy", "barrier", "race", "tile", "phase", "shared-memory"),
-)
+LESSON = Lesson(*named(__name__), LOOK_FOR, PARAMETERS, PRESETS, plan, narrate, problem, WORDS)

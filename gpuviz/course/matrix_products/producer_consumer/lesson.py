@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
 
 from gpuviz.arch import Architecture, architecture
+from gpuviz.course import named
 from gpuviz.course.matrix_products.producer_consumer.stages import (
     SIDES,
     Counter,
@@ -37,8 +37,7 @@ from gpuviz.panels.lines import Line, Lines
 from gpuviz.panels.panel import Answer, Ink
 from gpuviz.panels.picture import Picture, longest
 from gpuviz.panels.swimlanes import Bar, Swimlanes
-from gpuviz.run.run import Run
-from gpuviz.story.lesson import Choice, Lesson, Parameter, Plan, Preset, Story, Values, number
+from gpuviz.story.lesson import Lesson, Parameter, Plan, Preset, Runs, Story, Values, number
 from gpuviz.story.script import Script
 from gpuviz.traces.trace import LANES, Finding
 from gpuviz.words.language import grouped, tr, trn
@@ -48,17 +47,23 @@ _BULK = (9, 0)  # and the first that copies in bulk
 _SECONDS, _END = 16.0, 4.5
 _EACH = 2  # warps that are drawn of each number of stages
 
+LOOK_FOR = (
+    "How mbarriers hand stages between a warp that copies and warps that compute: phases, parity, "
+    "who waits for whom, and what happens when a stage is given back too early."
+)
+WORDS = ("mbarrier", "copy", "barrier", "race", "tile", "phase", "shared-memory")
+
 PARAMETERS = (
     STAGES,
     Parameter(
         "fault",
         "consumers",
         "none",
-        choices=(
-            Choice("none", "wait, read, give back"),
-            Choice("overwritten", "give back, then read"),
-            Choice("unawaited", "read, then wait"),
-        ),
+        offers={
+            "none": "wait, read, give back",
+            "overwritten": "give back, then read",
+            "unawaited": "read, then wait",
+        },
         compiled=True,
         hint="in which order consumers wait for a stage, read it, and give it back",
     ),
@@ -80,7 +85,7 @@ def plan(values: Values) -> tuple[Plan, ...]:
     return launches(values, "producer_consumer.cu", 1)
 
 
-def narrate(values: Values, runs: Mapping[str, Run]) -> Story:
+def narrate(values: Values, runs: Runs) -> Story:
     """Stages go to and fro, tile by tile; then what each number of stages gives, or the race."""
     stages, fault = number(values, "stages"), str(values["fault"])
     run = runs[role(stages)]
@@ -345,7 +350,7 @@ def _report(races: list[Finding]) -> tuple[Part | Answer, ...]:
     return tuple(made)
 
 
-def _result(runs: Mapping[str, Run], stages: int, beside: Swimlanes) -> Picture:
+def _result(runs: Runs, stages: int, beside: Swimlanes) -> Picture:
     """What each number of stages keeps under way, needs, and takes."""
     every = [runs[role(n)] for n in COUNTS]
     table = stage_table(every, COUNTS, COUNTS, WORKERS * LANES * 16, stages)
@@ -376,15 +381,4 @@ def _expected(stages: int, tiles: int) -> str:
     )
 
 
-LESSON = Lesson(
-    "producer-consumer",
-    "Producer and consumers",
-    "Modern matrix products",
-    "How mbarriers hand stages between a warp that copies and warps that compute: phases, parity, "
-    "who waits for whom, and what happens when a stage is given back too early.",
-    PARAMETERS,
-    PRESETS,
-    plan,
-    narrate,
-    words=("mbarrier", "copy", "barrier", "race", "tile", "phase", "shared-memory"),
-)
+LESSON = Lesson(*named(__name__), LOOK_FOR, PARAMETERS, PRESETS, plan, narrate, words=WORDS)

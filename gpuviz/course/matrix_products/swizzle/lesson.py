@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -10,6 +9,7 @@ import numpy as np
 from gpuviz.arch import Architecture, architecture
 from gpuviz.base.arrays import F64, I64
 from gpuviz.base.errors import InputError
+from gpuviz.course import named
 from gpuviz.course.matrix_products.swizzle.layout import TMA, Swizzle
 from gpuviz.course.matrix_products.swizzle.pieces import BitRow, Bits, Pieces
 from gpuviz.course.matrix_products.swizzle.tile import LINE, Tile, placed, problem, tile_of
@@ -24,7 +24,7 @@ from gpuviz.panels.panel import Values as Picked
 from gpuviz.panels.picture import Picture
 from gpuviz.panels.table import Column, Table
 from gpuviz.run.run import Run
-from gpuviz.story.lesson import Choice, Lesson, Parameter, Plan, Preset, Story, Values, number
+from gpuviz.story.lesson import Lesson, Parameter, Plan, Preset, Runs, Story, Values, number
 from gpuviz.story.measured import time_figures, time_of
 from gpuviz.story.script import Script
 from gpuviz.traces.trace import LANES
@@ -33,6 +33,9 @@ from gpuviz.words.language import english, grouped, tr, trn
 _ROLE, _KERNEL = "warp", "swizzle.cu"
 _BLOCKS, _THREADS, _READS = 528, 256, 64  # of the launch that is timed
 _LAY, _MOVE, _STORE, _SEND, _ONE, _MOST, _END = 3.5, 4.0, 2.5, 1.0, 0.7, 4.5, 4.5  # seconds
+
+LOOK_FOR = "Where a tile's elements lie in the banks, and how XOR of a few bits keeps lanes apart."
+WORDS = ("swizzle", "bank", "wavefront", "conflict", "tile", "word")
 
 PARAMETERS = (
     Parameter(
@@ -46,7 +49,7 @@ PARAMETERS = (
         "element",
         "element",
         2,
-        choices=tuple(Choice(n, english("{n} byte", "{n} bytes", n)) for n in (1, 2, 4)),
+        offers={n: english("{n} byte", "{n} bytes", n) for n in (1, 2, 4)},
         compiled=True,
         hint="how large an element is",
     ),
@@ -54,13 +57,13 @@ PARAMETERS = (
         "swizzle",
         "swizzle",
         "128",
-        choices=(
-            Choice("0", "none"),
-            Choice("32", "TMA, 32 bytes"),
-            Choice("64", "TMA, 64 bytes"),
-            Choice("128", "TMA, 128 bytes"),
-            Choice("own", "Swizzle<B,M,S>"),
-        ),
+        offers={
+            "0": "none",
+            "32": "TMA, 32 bytes",
+            "64": "TMA, 64 bytes",
+            "128": "TMA, 128 bytes",
+            "own": "Swizzle<B,M,S>",
+        },
         hint="which bits of an offset are exchanged by XOR",
     ),
     Parameter("bits", "B", 3, 0, 5, hint="Swizzle<B,M,S>: how many bits change"),
@@ -70,17 +73,17 @@ PARAMETERS = (
         "unit",
         "B, M, S count",
         "elements",
-        choices=(Choice("elements", "elements"), Choice("bytes", "bytes")),
+        offers={"elements": "elements", "bytes": "bytes"},
         hint="of what the offsets are: CuTe swizzles elements, TMA bytes",
     ),
     Parameter(
         "access",
         "read",
         "matrices",
-        choices=(
-            Choice("matrices", "8 rows of 16 bytes: ldmatrix"),
-            Choice("column", "a column, one element a lane"),
-        ),
+        offers={
+            "matrices": "8 rows of 16 bytes: ldmatrix",
+            "column": "a column, one element a lane",
+        },
         hint="how the warp reads the tile that it filled row by row",
     ),
     Parameter("first", "first column read", 0, 0, 63, hint="in pieces of 16 bytes for ldmatrix"),
@@ -163,7 +166,7 @@ def _mode(run: Run, arch: Architecture, block: int, swizzle: Swizzle) -> Mode:
     return Mode(swizzle, tuple(r for r in requests if r.is_store), load)
 
 
-def narrate(values: Values, runs: Mapping[str, Run]) -> Story:
+def narrate(values: Values, runs: Runs) -> Story:
     """The layout; the swizzle of it; rows are stored and columns loaded; then every swizzle."""
     tile, run = tile_of(values), runs[_ROLE]
     arch, time = architecture(run.arch), time_figures(time_of(run))
@@ -507,15 +510,4 @@ def _expected(tile: Tile, arch: Architecture) -> str:
     )
 
 
-LESSON = Lesson(
-    "swizzle",
-    "Layouts and swizzles",
-    "Modern matrix products",
-    "Where a tile's elements lie in the banks, and how XOR of a few bits keeps lanes apart.",
-    PARAMETERS,
-    PRESETS,
-    plan,
-    narrate,
-    problem=problem,
-    words=("swizzle", "bank", "wavefront", "conflict", "tile", "word"),
-)
+LESSON = Lesson(*named(__name__), LOOK_FOR, PARAMETERS, PRESETS, plan, narrate, problem, WORDS)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 
 from gpuviz.arch import Architecture, architecture
 from gpuviz.arch.occupancy import occupancy
 from gpuviz.base.arrays import I64
+from gpuviz.course import named
 from gpuviz.course.organisation.chip.floor import DEPTHS, BlockPlacement, Chip, placed_of
 from gpuviz.course.organisation.launch_attempt import A, B, C
 from gpuviz.panels.figures import Figure, FigureRow, TextLine
@@ -16,17 +15,7 @@ from gpuviz.panels.layout import rows
 from gpuviz.panels.panel import Ink
 from gpuviz.panels.picture import Picture
 from gpuviz.run.run import Run
-from gpuviz.story.lesson import (
-    Choice,
-    Lesson,
-    Parameter,
-    Plan,
-    Preset,
-    Story,
-    Values,
-    number,
-    offered,
-)
+from gpuviz.story.lesson import Lesson, Parameter, Plan, Preset, Runs, Story, Values, number
 from gpuviz.story.measured import time_figures, time_of
 from gpuviz.story.script import Act, Script
 from gpuviz.words.language import grouped, tr, trn
@@ -34,15 +23,18 @@ from gpuviz.words.language import grouped, tr, trn
 _ROLE, _KERNEL, _ENTRY = "fma4", "fma4.cu", "fma4"
 _BEGIN, _FIRST, _STEP, _STAY, _BACK, _REST, _END = 1.0, 3.5, 2.0, 1.2, 1.8, 4.0, 1.5  # seconds
 
+LOOK_FOR = "Which multiprocessors the blocks go to, and the way from the grid to one address."
+WORDS = ("grid", "block", "multiprocessor", "warp", "lane", "sector")
+
 PARAMETERS = (
     Parameter(
         "elements",
         "elements",
         1 << 22,
-        choices=(Choice(1 << 18, "2^18"), Choice(1 << 20, "2^20"), Choice(1 << 22, "2^22")),
+        offers={1 << 18: "2^18", 1 << 20: "2^20", 1 << 22: "2^22"},
         hint="a thread each",
     ),
-    Parameter("threads", "threads per block", 128, choices=offered(64, 128, 256, 512, 1024)),
+    Parameter("threads", "threads per block", 128, offers=(64, 128, 256, 512, 1024)),
     Parameter("shown", "block shown", 20000, 0, 65535, hint="its linear number"),
     Parameter("lane", "lane shown", 5, 0, 31, hint="of warp 0 of the block"),
     Parameter(
@@ -89,7 +81,7 @@ def plan(values: Values) -> tuple[Plan, ...]:
     )
 
 
-def narrate(values: Values, runs: Mapping[str, Run]) -> Story:
+def narrate(values: Values, runs: Runs) -> Story:
     """Blocks come and go; a pause at one of them, the way in to an address, and on to the end."""
     run, shown = runs[_ROLE], number(values, "shown")
     arch, launch, lane = architecture(run.arch), run.trace.launch, number(values, "lane")
@@ -271,15 +263,4 @@ def _expected(placed: BlockPlacement, run: Run, arch: Architecture) -> str:
     )
 
 
-LESSON = Lesson(
-    "chip",
-    "A launch on the chip",
-    "Organisation",
-    "Which multiprocessors the blocks go to, and the way from the grid to one address.",
-    PARAMETERS,
-    PRESETS,
-    plan,
-    narrate,
-    problem,
-    words=("grid", "block", "multiprocessor", "warp", "lane", "sector"),
-)
+LESSON = Lesson(*named(__name__), LOOK_FOR, PARAMETERS, PRESETS, plan, narrate, problem, WORDS)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 import numpy as np
 
 from gpuviz.base.errors import InputError
+from gpuviz.course import named
 from gpuviz.course.organisation.hierarchy.block_to_warps import (
     BlockToWarps,
     GridOfBlocks,
@@ -18,7 +19,7 @@ from gpuviz.panels.figures import Figure, FigureRow, Provenance, published
 from gpuviz.panels.layout import columns, rows, spare
 from gpuviz.panels.picture import Picture
 from gpuviz.run.run import Run
-from gpuviz.story.lesson import Lesson, Parameter, Plan, Preset, Story, Values, number
+from gpuviz.story.lesson import Lesson, Parameter, Plan, Preset, Runs, Story, Values, number
 from gpuviz.story.script import Act, Script
 from gpuviz.traces.geometry import size_of
 from gpuviz.traces.trace import LANES, Launch
@@ -28,6 +29,9 @@ _ROLE, _KERNEL, _ENTRY = "identify", "hierarchy.cu", "identify"
 _TIMED = 1 << 23  # threads
 _MOST_STEPS = 8  # of warps; more warps than that are formed several to a step
 _GRID, _THREADS, _WARP, _END = 2.5, 4.0, 1.4, 2.5  # seconds
+
+LOOK_FOR = "How the threads of a block are numbered, and which of them share a warp."
+WORDS = ("grid", "block", "thread", "linear-id", "warp", "lane", "multiprocessor")
 
 PARAMETERS = (
     Parameter("block_x", "block x", 8, 1, 256, hint="threads along x"),
@@ -182,7 +186,7 @@ def placement(run: Run) -> SmAssignment | None:
     return SmAssignment(sm, measurement.device.multiprocessors, measurement.badge, measurement.gpu)
 
 
-def narrate(values: Values, runs: Mapping[str, Run]) -> Story:
+def narrate(values: Values, runs: Runs) -> Story:
     """The story of one block: numbered, cut into warps."""
     run, shown = runs[_ROLE], number(values, "shown")
     launch, seen, placed = run.trace.launch, threads_of(run, shown), placement(run)
@@ -367,15 +371,4 @@ def _closed_form(launch: Launch) -> str:
     )
 
 
-LESSON = Lesson(
-    "hierarchy",
-    "Threads, warps, lanes",
-    "Organisation",
-    "How the threads of a block are numbered, and which of them share a warp.",
-    PARAMETERS,
-    PRESETS,
-    plan,
-    narrate,
-    problem,
-    words=("grid", "block", "thread", "linear-id", "warp", "lane", "multiprocessor"),
-)
+LESSON = Lesson(*named(__name__), LOOK_FOR, PARAMETERS, PRESETS, plan, narrate, problem, WORDS)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from gpuviz.base.arrays import Bool
+from gpuviz.course import named
 from gpuviz.course.organisation.launch_attempt import (
     CORRECTED,
     ELEMENTS,
@@ -21,17 +20,7 @@ from gpuviz.panels.figures import Figure, FigureRow, Provenance
 from gpuviz.panels.layout import at_least, columns, rows, share, spare
 from gpuviz.panels.picture import Picture, longest
 from gpuviz.run.run import Run
-from gpuviz.story.lesson import (
-    Choice,
-    Lesson,
-    Parameter,
-    Preset,
-    Story,
-    Value,
-    Values,
-    number,
-    offered,
-)
+from gpuviz.story.lesson import Lesson, Parameter, Preset, Runs, Story, Value, Values, number
 from gpuviz.story.measured import LaunchTime, time_of
 from gpuviz.story.script import Script
 from gpuviz.words.language import grouped, tr, trn
@@ -48,28 +37,23 @@ _TIMED = (
     "fma4 883.584 µs, Tesla C2070",
 )
 
+LOOK_FOR = "Which limit turns a launch away, and how a check passes though nothing ran."
+WORDS = ("launch", "grid", "block", "compute-capability", "host", "maximum-difference")
+
 PARAMETERS = (
     Parameter(
         "elements",
         "elements",
         1 << 25,
-        choices=(
-            Choice(1000, "1000"),
-            Choice(4096, "4096"),
-            Choice(1 << 20, "2^20"),
-            Choice(1 << 22, "2^22"),
-            Choice(1 << 25, "2^25"),
-        ),
+        offers={1000: "1000", 4096: "4096", 1 << 20: "2^20", 1 << 22: "2^22", 1 << 25: "2^25"},
         hint="N: every thread computes one",
     ),
-    Parameter(
-        "threads", "threads per block", 128, choices=offered(32, 64, 128, 256, 512, 1024, 2048)
-    ),
+    Parameter("threads", "threads per block", 128, offers=(32, 64, 128, 256, 512, 1024, 2048)),
     Parameter(
         "along",
         "blocks along",
         "y",
-        choices=(Choice("x", "x"), Choice("y", "y")),
+        offers={"x": "x", "y": "y"},
         hint="the axis of the grid that gets all blocks",
     ),
     Parameter("shared", "dynamic shared memory", 0, 0, 256, hint="KiB a block, not used"),
@@ -77,11 +61,11 @@ PARAMETERS = (
         "copy",
         "results copied by",
         "default",
-        choices=(
-            Choice("symbol", "cudaMemcpyFromSymbol"),
-            Choice("default", "cudaMemcpy, cudaMemcpyDefault"),
-            Choice("directed", "cudaMemcpy, cudaMemcpyDeviceToHost"),
-        ),
+        offers={
+            "symbol": "cudaMemcpyFromSymbol",
+            "default": "cudaMemcpy, cudaMemcpyDefault",
+            "directed": "cudaMemcpy, cudaMemcpyDeviceToHost",
+        },
         hint="from __device__ arrays to the host",
     ),
     Parameter("filled", "d filled with NaN first", False, hint="on the device"),
@@ -108,7 +92,7 @@ PRESETS = (
 )
 
 
-def narrate(values: Values, runs: Mapping[str, Run]) -> Story:
+def narrate(values: Values, runs: Runs) -> Story:
     """The story of one launch: asked for, held against the limits, copied, checked, asked."""
     attempt = attempt_of(values, runs)
     names = (SET, FMA) if attempt.ran else (CORRECTED[SET], CORRECTED[FMA])
@@ -173,7 +157,7 @@ def _guards(run: Run) -> Bool:
     return stores.lanes(len(stores) - 1)
 
 
-def _costs(attempt: Attempt, runs: Mapping[str, Run]) -> FigureRow:
+def _costs(attempt: Attempt, runs: Runs) -> FigureRow:
     """What ran, how big it was, and how long it took."""
     size = next(iter(runs.values())).size
     said = size if attempt.ran else tr("corrected: {size}", size=size)
@@ -302,14 +286,4 @@ def _expected(values: Values) -> str:
     )
 
 
-LESSON = Lesson(
-    "launch-limits",
-    "Limits and launches",
-    "Organisation",
-    "Which limit turns a launch away, and how a check passes though nothing ran.",
-    PARAMETERS,
-    PRESETS,
-    plan,
-    narrate,
-    words=("launch", "grid", "block", "compute-capability", "host", "maximum-difference"),
-)
+LESSON = Lesson(*named(__name__), LOOK_FOR, PARAMETERS, PRESETS, plan, narrate, words=WORDS)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,6 +9,7 @@ import numpy as np
 from gpuviz.arch import Architecture, architecture
 from gpuviz.base.arrays import F64, I64
 from gpuviz.base.errors import InputError
+from gpuviz.course import named
 from gpuviz.memory import strides
 from gpuviz.memory.bank_request import BankRequest, bank_requests
 from gpuviz.memory.banks import wavefronts
@@ -21,18 +21,7 @@ from gpuviz.panels.count_boxes import CountBoxes
 from gpuviz.panels.figures import Figure, FigureRow, Provenance
 from gpuviz.panels.layout import Line, rows
 from gpuviz.panels.picture import Picture
-from gpuviz.run.run import Run
-from gpuviz.story.lesson import (
-    Choice,
-    Lesson,
-    Parameter,
-    Plan,
-    Preset,
-    Story,
-    Values,
-    number,
-    offered,
-)
+from gpuviz.story.lesson import Lesson, Parameter, Plan, Preset, Runs, Story, Values, number
 from gpuviz.story.measured import time_figures, time_of
 from gpuviz.story.script import Act, Script
 from gpuviz.traces.trace import LANES, Trace
@@ -131,17 +120,22 @@ _FILL, _BARRIER, _SEND, _ONE, _ALL, _END = 2.2, 0.5, 1.6, 2.4, 6.4, 2.5  # secon
 _TABLE, _TABLE_END = 7.0, 2.0
 _BLOCKS, _THREADS, _READS = 2048, 256, 256  # of the launch that is timed
 
+LOOK_FOR = (
+    "Into how many wavefronts a warp's load falls when lanes want different words of one bank."
+)
+WORDS = ("bank", "word", "wavefront", "conflict", "broadcast", "group", "half-warp")
+
 PARAMETERS = (
     Parameter(
         "pattern",
         "pattern",
         "stride",
-        choices=(
-            Choice("stride", "stride"),
-            Choice("permutation", "random permutation of each half warp"),
-            Choice("broadcast", "broadcast"),
-            Choice("column", "column of a tile"),
-        ),
+        offers={
+            "stride": "stride",
+            "permutation": "random permutation of each half warp",
+            "broadcast": "broadcast",
+            "column": "column of a tile",
+        },
         hint="stride: words[lane * stride]; broadcast: words[lane / share * stride]; "
         "column: words[lane * (32 + padding) + column]",
     ),
@@ -150,7 +144,7 @@ PARAMETERS = (
         "share",
         "lanes per word",
         32,
-        choices=offered(2, 4, 8, 16, 32),
+        offers=(2, 4, 8, 16, 32),
         hint="broadcast: lanes that read the same element",
     ),
     Parameter("padding", "padding", 0, 0, 15, hint="column: unused elements at the end of a row"),
@@ -161,10 +155,10 @@ PARAMETERS = (
         4,
         compiled=True,
         hint="what one lane reads",
-        choices=tuple(
-            Choice(n, english(f"{name}, {{n}} byte", f"{name}, {{n}} bytes", n))
+        offers={
+            n: english(f"{name}, {{n}} byte", f"{name}, {{n}} bytes", n)
             for n, name in _NAMES.items()
-        ),
+        },
     ),
     Parameter("blocks", "blocks", 64, 1, 1024, hint="of one warp each; block 0 is shown"),
 )
@@ -242,7 +236,7 @@ def _launch(
     )
 
 
-def narrate(values: Values, runs: Mapping[str, Run]) -> Story:
+def narrate(values: Values, runs: Runs) -> Story:
     """Fill, barrier, load with its wavefronts, result; then the table of all strides."""
     run, (first, count) = runs[_ROLE], _swept(values)
     arch = architecture(run.arch)
@@ -379,14 +373,4 @@ def _closed_form(values: Values, arch: Architecture) -> str:
     )
 
 
-LESSON = Lesson(
-    "banks",
-    "Shared memory banks",
-    "Shared memory",
-    "Into how many wavefronts a warp's load falls when lanes want different words of one bank.",
-    PARAMETERS,
-    PRESETS,
-    plan,
-    narrate,
-    words=("bank", "word", "wavefront", "conflict", "broadcast", "group", "half-warp"),
-)
+LESSON = Lesson(*named(__name__), LOOK_FOR, PARAMETERS, PRESETS, plan, narrate, words=WORDS)

@@ -10,6 +10,7 @@ import numpy as np
 from gpuviz.arch import Architecture, architecture
 from gpuviz.base.arrays import I64
 from gpuviz.base.errors import InputError
+from gpuviz.course import named
 from gpuviz.draw.axis import Axis, linear
 from gpuviz.draw.ease import passed
 from gpuviz.memory.served import Served, served
@@ -23,7 +24,7 @@ from gpuviz.panels.plot import Curve, Plot, Upright
 from gpuviz.panels.table import Column, Table
 from gpuviz.panels.ticks import Ticks, TicksLine
 from gpuviz.run.run import Run
-from gpuviz.story.lesson import Lesson, Parameter, Plan, Preset, Story, Values, number
+from gpuviz.story.lesson import Lesson, Parameter, Plan, Preset, Runs, Story, Values, number
 from gpuviz.story.measured import LaunchTime, time_column, time_of
 from gpuviz.story.script import Script
 from gpuviz.traces.trace import LANES, Trace
@@ -35,6 +36,12 @@ _NARROW = 13.0  # letters: three plots side by side in a small window
 _COUNT = 256  # elements of the table
 _BLOCKS, _THREADS, _READS = 2048, 256, 256  # of the launches that are timed
 _SEND, _ONE, _ALL, _END, _CHART, _CHART_END = 1.4, 1.6, 7.0, 2.0, 4.5, 3.5  # seconds
+
+LOOK_FOR = (
+    "How many passes constant memory takes when lanes read different words, where shared memory "
+    "takes one wavefront."
+)
+WORDS = ("constant-memory", "broadcast", "wavefront", "cache", "shared-memory")
 
 PARAMETERS = (
     Parameter("distinct", "different words", 8, 1, 32, hint="that the 32 lanes read together"),
@@ -81,7 +88,7 @@ def _launch(space: str, blocks: int, threads: int, scalars: tuple[str, ...], rea
     )
 
 
-def narrate(values: Values, runs: Mapping[str, Run]) -> Story:
+def narrate(values: Values, runs: Runs) -> Story:
     """The three loads at once, then what each takes for any number of different words."""
     arch = architecture(runs["constant"].arch)
     loads = {space: _load(runs[space], arch, space) for space in SPACES}
@@ -297,15 +304,4 @@ def _published() -> Provenance:
     )
 
 
-LESSON = Lesson(
-    "constant-memory",
-    "Constant memory",
-    "Shared memory",
-    "How many passes constant memory takes when lanes read different words, where shared memory "
-    "takes one wavefront.",
-    PARAMETERS,
-    PRESETS,
-    plan,
-    narrate,
-    words=("constant-memory", "broadcast", "wavefront", "cache", "shared-memory"),
-)
+LESSON = Lesson(*named(__name__), LOOK_FOR, PARAMETERS, PRESETS, plan, narrate, words=WORDS)

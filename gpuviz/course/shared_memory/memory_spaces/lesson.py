@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from gpuviz.arch import Architecture, architecture
 from gpuviz.base.errors import InputError
+from gpuviz.course import named
 from gpuviz.course.shared_memory.memory_spaces.automatic_array import (
     arrays_of,
     compared,
@@ -28,7 +29,7 @@ from gpuviz.panels.layout import first, rows, spare
 from gpuviz.panels.picture import Picture
 from gpuviz.panels.table import Column, Table
 from gpuviz.run.run import Run
-from gpuviz.story.lesson import Choice, Lesson, Parameter, Plan, Preset, Story, Values, number
+from gpuviz.story.lesson import Lesson, Parameter, Plan, Preset, Runs, Story, Values, number
 from gpuviz.story.script import Act, Script, StepKind
 from gpuviz.traces.geometry import size_of
 from gpuviz.traces.trace import LANES, MemoryInstruction, Requests, Trace
@@ -39,31 +40,32 @@ VARIANTS = ("indexed", "unrolled")
 _STOP, _ALL, _LOCAL, _ARRAY = 1.0, 1.2, 3.5, 4.0  # seconds: a space, all, loads, the array
 _SPEED, _NEAR = 200.0, 100  # cycles a second of the story; a variable this near is in a cache
 
+LOOK_FOR = (
+    "Where each variable of a kernel lives, who sees it, how long it lasts, what its access costs."
+)
+WORDS = (
+    "register",
+    "local-memory",
+    "shared-memory",
+    "global-memory",
+    "constant-memory",
+    "spill",
+    "host",
+)
+
 PARAMETERS = (
     Parameter(
         "variant",
         "the array is",
         "indexed",
-        choices=(
-            Choice("indexed", "indexed at run time"),
-            Choice("unrolled", "indexed by an unrolled loop"),
-        ),
+        offers={"indexed": "indexed at run time", "unrolled": "indexed by an unrolled loop"},
     ),
     Parameter(
-        "elements",
-        "its elements",
-        16,
-        compiled=True,
-        choices=tuple(Choice(n, str(n)) for n in (4, 8, 16, 32)),
+        "elements", "its elements", 16, compiled=True, offers={n: str(n) for n in (4, 8, 16, 32)}
     ),
     Parameter("turn", "turn", 3, 0, 31, hint="kept[(k * turn + thread * spread) % elements]"),
     Parameter("spread", "spread", 0, 0, 31, hint="0: all lanes read the same element number"),
-    Parameter(
-        "threads",
-        "threads per block",
-        128,
-        choices=tuple(Choice(n, str(n)) for n in (32, 64, 128, 256)),
-    ),
+    Parameter("threads", "threads per block", 128, offers={n: str(n) for n in (32, 64, 128, 256)}),
     Parameter("blocks", "blocks", 16384, 1, 16384, small=16),
 )
 
@@ -98,7 +100,7 @@ def plan(values: Values) -> tuple[Plan, ...]:
     )
 
 
-def narrate(values: Values, runs: Mapping[str, Run]) -> Story:
+def narrate(values: Values, runs: Runs) -> Story:
     """A tour of the spaces in the order in which a warp uses them; all at once; then the array."""
     variant, run = str(values["variant"]), runs[str(values["variant"])]
     arch = architecture(run.arch)
@@ -379,22 +381,4 @@ def _expected(values: Values) -> str:
     )
 
 
-LESSON = Lesson(
-    "memory-spaces",
-    "Memory spaces",
-    "Shared memory",
-    "Where each variable of a kernel lives, who sees it, how long it lasts, what its access costs.",
-    PARAMETERS,
-    PRESETS,
-    plan,
-    narrate,
-    words=(
-        "register",
-        "local-memory",
-        "shared-memory",
-        "global-memory",
-        "constant-memory",
-        "spill",
-        "host",
-    ),
-)
+LESSON = Lesson(*named(__name__), LOOK_FOR, PARAMETERS, PRESETS, plan, narrate, words=WORDS)

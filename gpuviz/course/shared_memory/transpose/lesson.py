@@ -10,6 +10,7 @@ import numpy as np
 
 from gpuviz.arch import architecture
 from gpuviz.base.arrays import I64
+from gpuviz.course import named
 from gpuviz.course.shared_memory.transpose.block import SHARED, Block, Moves, block_of
 from gpuviz.memory.counts import Count
 from gpuviz.memory.served import Served
@@ -20,17 +21,7 @@ from gpuviz.panels.panel import Ink
 from gpuviz.panels.picture import Picture, longest
 from gpuviz.panels.table import Column, Table
 from gpuviz.run.run import Run
-from gpuviz.story.lesson import (
-    Choice,
-    Lesson,
-    Parameter,
-    Plan,
-    Preset,
-    Story,
-    Values,
-    number,
-    offered,
-)
+from gpuviz.story.lesson import Lesson, Parameter, Plan, Preset, Runs, Story, Values, number
 from gpuviz.story.measured import time_column, time_of
 from gpuviz.story.script import Act, Script, StepKind
 from gpuviz.words.language import grouped, tr
@@ -40,21 +31,24 @@ VARIANTS = ("naive", "shared", "padded", "swizzled")
 _LEAST, _GAP = 10.7, 1.5  # letters: width of a tile that is not small, space between tiles
 _SHORT, _LONG, _REST, _BARRIER, _END = 1.8, 4.8, 1.6, 0.6, 5.0  # seconds
 
+LOOK_FOR = (
+    "How a tile in shared memory turns columns into rows, and what the banks make of its columns."
+)
+WORDS = ("tile", "bank", "conflict", "padding", "swizzle", "sector", "barrier")
+
 PARAMETERS = (
     Parameter(
         "variant",
         "kernel",
         "shared",
-        choices=(
-            Choice("naive", "naive"),
-            Choice("shared", "through shared memory"),
-            Choice("padded", "shared, padded rows"),
-            Choice("swizzled", "shared, swizzled"),
-        ),
+        offers={
+            "naive": "naive",
+            "shared": "through shared memory",
+            "padded": "shared, padded rows",
+            "swizzled": "shared, swizzled",
+        },
     ),
-    Parameter(
-        "size", "rows and columns", 4096, choices=offered(*(32 << n for n in range(8))), small=64
-    ),
+    Parameter("size", "rows and columns", 4096, offers=tuple(32 << n for n in range(8)), small=64),
     Parameter("warp", "warp shown", 0, 0, 7),
 )
 
@@ -88,7 +82,7 @@ def plan(values: Values) -> tuple[Plan, ...]:
     )
 
 
-def narrate(values: Values, runs: Mapping[str, Run]) -> Story:
+def narrate(values: Values, runs: Runs) -> Story:
     """One warp's row in detail, the rest of its block, and what all four kernels move."""
     variant, run = str(values["variant"]), runs[str(values["variant"])]
     arch = architecture(run.arch)
@@ -224,7 +218,7 @@ def _body(tiles: Line, totals: Table, result: bool) -> Node:
     return first(largest(over, beside), totals if result else tiles)
 
 
-def _totals(runs: Mapping[str, Run], now: int) -> Table:
+def _totals(runs: Runs, now: int) -> Table:
     """The totals of all four kernels, the one shown marked."""
     totals = [runs[name].counts.totals for name in VARIANTS]
     times = [time_of(runs[name]) for name in VARIANTS]
@@ -330,14 +324,4 @@ def _expected(values: Values, run: Run) -> str:
     return sectors + "; " + tr("{count} shared load wavefronts", count=grouped(ways * requests))
 
 
-LESSON = Lesson(
-    "transpose",
-    "Matrix transpose",
-    "Shared memory",
-    "How a tile in shared memory turns columns into rows, and what the banks make of its columns.",
-    PARAMETERS,
-    PRESETS,
-    plan,
-    narrate,
-    words=("tile", "bank", "conflict", "padding", "swizzle", "sector", "barrier"),
-)
+LESSON = Lesson(*named(__name__), LOOK_FOR, PARAMETERS, PRESETS, plan, narrate, words=WORDS)

@@ -9,6 +9,7 @@ import numpy as np
 
 from gpuviz.arch import architecture
 from gpuviz.base.errors import InputError
+from gpuviz.course import named
 from gpuviz.course.together.block_shape.atlas import (
     AXES,
     MOST,
@@ -31,7 +32,7 @@ from gpuviz.panels.picture import Picture
 from gpuviz.panels.value_map import MapAxis, ValueMap
 from gpuviz.run.run import Run
 from gpuviz.story import lesson as of
-from gpuviz.story.lesson import Lesson, Parameter, Plan, Preset, Story, Values, offered
+from gpuviz.story.lesson import Lesson, Parameter, Plan, Preset, Runs, Story, Values
 from gpuviz.story.requests.acts import Pace, RequestAct, acts_of
 from gpuviz.story.script import Script, StepKind
 from gpuviz.traces.trace import LANES, Launch
@@ -46,10 +47,13 @@ _FIRM, _LOOSE = 0.9, 0.5  # rank correlations that are called "follows", and "in
 Page = Literal["sectors", "lines", "occupancy", "bands", "times", "top", "published"]
 _MAPS: tuple[Page, ...] = ("sectors", "lines", "occupancy")
 
+LOOK_FOR = "Why a block of 32 × 2 threads multiplies matrices faster than one of 2 × 32."
+WORDS = ("block", "warp", "sector", "line", "occupancy", "limiter", "row-major")
+
 PARAMETERS = (
     Parameter("x", "BX, threads along a row", 32, 1, MOST),
     Parameter("y", "BY, threads along a column", 5, 1, MOST),
-    Parameter("n", "N, rows and columns", 1024, choices=offered(256, 512, 1024, 2048)),
+    Parameter("n", "N, rows and columns", 1024, offers=(256, 512, 1024, 2048)),
 )
 
 PRESETS = (
@@ -82,7 +86,7 @@ def plan(values: Values) -> tuple[Plan, ...]:
     return (made,)
 
 
-def narrate(values: Values, runs: Mapping[str, Run]) -> Story:
+def narrate(values: Values, runs: Runs) -> Story:
     """The loads of one warp, what is predicted of all shapes beside the times, the fastest ones."""
     run = runs[_ROLE]
     shape = of.number(values, "x"), of.number(values, "y")
@@ -417,14 +421,5 @@ def _block(launch: Launch) -> FirstWarp:
 
 
 LESSON = Lesson(
-    "block-shape",
-    "Block shapes",
-    "Putting it together",
-    "Why a block of 32 × 2 threads multiplies matrices faster than one of 2 × 32.",
-    PARAMETERS,
-    PRESETS,
-    plan,
-    narrate,
-    words=("block", "warp", "sector", "line", "occupancy", "limiter", "row-major"),
-    swept=AXES,
+    *named(__name__), LOOK_FOR, PARAMETERS, PRESETS, plan, narrate, words=WORDS, swept=AXES
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -11,6 +10,7 @@ import numpy as np
 from gpuviz.arch import Architecture, architecture
 from gpuviz.arch.occupancy import occupancy
 from gpuviz.base.arrays import F64
+from gpuviz.course import named
 from gpuviz.course.together.caches.window import STEPS, Corner, Window, window
 from gpuviz.draw.axis import linear
 from gpuviz.memory.counts import Count
@@ -25,7 +25,7 @@ from gpuviz.panels.plot import Curve, Plot, Points, Upright
 from gpuviz.panels.shares import Share, Shares
 from gpuviz.panels.table import Column, Table
 from gpuviz.run.run import Run
-from gpuviz.story.lesson import Choice, Lesson, Parameter, Plan, Preset, Story, Values, number
+from gpuviz.story.lesson import Lesson, Parameter, Plan, Preset, Runs, Story, Values, number
 from gpuviz.story.load_traffic import FROM_L2
 from gpuviz.story.measured import time_column, time_of
 from gpuviz.story.script import Act, Script
@@ -44,26 +44,25 @@ _MORE = 99.0  # the part of the matrices in what is left beside their key
 _APART = 1.25  # times as much, or as little: a count and the model that are not about the same
 _AGAIN = 8  # floats of a sector: so many steps of the loop find what the first one brought
 
+LOOK_FOR = "What reads find in L1 that others have brought, and what it costs to find it there."
+WORDS = ("cache", "line", "sector", "tile", "shared-memory", "request")
+
 PARAMETERS = (
     Parameter(
-        "size",
-        "matrix size",
-        1024,
-        choices=tuple(Choice(n, f"{n} × {n}") for n in (256, 512, 1024)),
-        small=256,
+        "size", "matrix size", 1024, offers={n: f"{n} × {n}" for n in (256, 512, 1024)}, small=256
     ),
     Parameter(
         "across",
         "block",
         16,
-        choices=tuple(Choice(n, f"{n} × {_THREADS // n}") for n in (32, 16, 8, 4, 2, 1)),
+        offers={n: f"{n} × {_THREADS // n}" for n in (32, 16, 8, 4, 2, 1)},
         hint="threads of a block along x and y; the tiled kernel has blocks of 16 × 16",
     ),
     Parameter(
         "taken",
         "shared memory taken",
         0,
-        choices=tuple(Choice(n, f"{n} KB") for n in (0, 8, 16, 27)),
+        offers={n: f"{n} KB" for n in (0, 8, 16, 27)},
         hint="by each block of the naive kernel, which does not use it: L1 is smaller by as much",
     ),
 )
@@ -187,7 +186,7 @@ class CacheRuns:
         return self.naive.missed / max(self.naive.loads.sectors, 1)
 
 
-def narrate(values: Values, runs: Mapping[str, Run]) -> Story:
+def narrate(values: Values, runs: Runs) -> Story:
     """Step by step through L1; then all of the loop, tiles, and L1 of any size."""
     plans = {one.role: one for one in plan(values)}
     naive, tiled = (reads_of(runs[name], plans[name].record) for name in ("naive", "tiled"))
@@ -574,14 +573,4 @@ def _expected(shown: CacheRuns, side: int) -> str:
     )
 
 
-LESSON = Lesson(
-    "caches",
-    "Caches",
-    "Putting it together",
-    "What reads find in L1 that others have brought, and what it costs to find it there.",
-    PARAMETERS,
-    PRESETS,
-    plan,
-    narrate,
-    words=("cache", "line", "sector", "tile", "shared-memory", "request"),
-)
+LESSON = Lesson(*named(__name__), LOOK_FOR, PARAMETERS, PRESETS, plan, narrate, words=WORDS)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from gpuviz.arch import Architecture, architecture
 from gpuviz.base.arrays import I64
+from gpuviz.course import named
 from gpuviz.course.together.histogram.count import Cost, CountRequests, cost_of, counting_of
 from gpuviz.course.together.histogram.queues import Lanes, Queues
 from gpuviz.draw.ease import passed, smooth
@@ -19,7 +20,7 @@ from gpuviz.panels.picture import Picture
 from gpuviz.panels.table import Column, Table
 from gpuviz.run.run import Run
 from gpuviz.story import lesson as of
-from gpuviz.story.lesson import Choice, Lesson, Parameter, Plan, Preset, Story, Values, offered
+from gpuviz.story.lesson import Lesson, Parameter, Plan, Preset, Runs, Story, Values
 from gpuviz.story.measured import time_column
 from gpuviz.story.script import Act, Script, StepKind
 from gpuviz.words.language import grouped, tr, trn
@@ -35,38 +36,42 @@ _REAL = (
     128,
 )  # blocks and values a thread of the companion: what 132 multiprocessors hold, 8 blocks each
 
+LOOK_FOR = (
+    "How lanes that count in the same bin take turns, in global memory, in shared memory, and not "
+    "at all."
+)
+WORDS = ("atomic", "privatisation", "shared-memory", "conflict", "barrier")
+
 PARAMETERS = (
     Parameter(
         "way",
         "counted in",
         "global_atomics",
-        choices=(
-            Choice("global_atomics", "global memory"),
-            Choice("shared_atomics", "shared memory"),
-            Choice("privatised", "a copy for each lane"),
-        ),
+        offers={
+            "global_atomics": "global memory",
+            "shared_atomics": "shared memory",
+            "privatised": "a copy for each lane",
+        },
     ),
     Parameter(
         "used",
         "bins in use",
         64,
         hint="values are spread over so many bins",
-        choices=offered(1, 4, 16, 32, 64, 128),
+        offers=(1, 4, 16, 32, 64, 128),
     ),
-    Parameter(
-        "values", "values", "rand", choices=(Choice("rand", "random"), Choice("arange", "in order"))
-    ),
-    Parameter("bins", "bins", 64, compiled=True, choices=offered(32, 64, 128)),
+    Parameter("values", "values", "rand", offers={"rand": "random", "arange": "in order"}),
+    Parameter("bins", "bins", 64, compiled=True, offers=(32, 64, 128)),
     Parameter(
         "copies",
         "copies of each bin",
         32,
         compiled=True,
         hint="where every lane has a copy of its own, or some share one",
-        choices=offered(2, 4, 8, 16, 32),
+        offers=(2, 4, 8, 16, 32),
     ),
-    Parameter("each", "values per thread", 32, choices=offered(8, 32, 128)),
-    Parameter("blocks", "blocks", 132, hint="of 128 threads", choices=offered(4, 32, 132)),
+    Parameter("each", "values per thread", 32, offers=(8, 32, 128)),
+    Parameter("blocks", "blocks", 132, hint="of 128 threads", offers=(4, 32, 132)),
 )
 _THREADS = 128
 
@@ -129,7 +134,7 @@ class _Acts:
     merge: Act
 
 
-def narrate(values: Values, runs: Mapping[str, Run]) -> Story:
+def narrate(values: Values, runs: Runs) -> Story:
     """One warp's atomic turn by turn, the rest of the block, all blocks, and the costs."""
     way, bins, used = str(values["way"]), *(of.number(values, n) for n in ("bins", "used"))
     run, arch = runs[way], architecture(runs[way].arch)
@@ -393,16 +398,4 @@ def _table(costs: tuple[Cost, ...], copies: int, now: int) -> Table:
     return Table(columns, now)
 
 
-LESSON = Lesson(
-    "histogram",
-    "Histogram",
-    "Putting it together",
-    "How lanes that count in the same bin take turns, in global memory, in shared memory, and not "
-    "at all.",
-    PARAMETERS,
-    PRESETS,
-    plan,
-    narrate,
-    problem,
-    words=("atomic", "privatisation", "shared-memory", "conflict", "barrier"),
-)
+LESSON = Lesson(*named(__name__), LOOK_FOR, PARAMETERS, PRESETS, plan, narrate, problem, WORDS)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 
 from gpuviz.arch import Architecture, architecture
 from gpuviz.arch.occupancy import occupancy
 from gpuviz.arch.occupancy_fit import G80, name_of, percent
+from gpuviz.course import named
 from gpuviz.course.together.ilp_tlp.warp_turns import WarpTurns
 from gpuviz.course.together.latency_hiding import (
     ELEMENTS,
@@ -32,18 +32,7 @@ from gpuviz.panels.layout import rows
 from gpuviz.panels.panel import Ink
 from gpuviz.panels.picture import Picture
 from gpuviz.run.run import Run
-from gpuviz.story.lesson import (
-    Choice,
-    Lesson,
-    Parameter,
-    Plan,
-    Preset,
-    Story,
-    Value,
-    Values,
-    number,
-    offered,
-)
+from gpuviz.story.lesson import Lesson, Parameter, Plan, Preset, Runs, Story, Value, Values, number
 from gpuviz.story.script import Act, Script
 from gpuviz.words.language import grouped, tr, trn
 
@@ -52,13 +41,16 @@ _WIDEST = 1024  # threads a block of the sweep
 _TURNS, _CHART, _TABLE, _MEASURED, _END = 9.0, 4.5, 3.0, 4.0, 1.5  # seconds
 _PERIODS = 2.2  # of the longer of one load and one round of turns, in view
 
+LOOK_FOR = "Whether the warps on a multiprocessor have enough to do while loads are under way."
+WORDS = ("ilp", "tlp", "latency", "occupancy", "register")
+
 PARAMETERS = (
     Parameter(
         "independent",
         "independent instructions",
         4,
         compiled=True,
-        choices=offered(*LOADS),
+        offers=LOADS,
         hint="that a warp can execute while a load of its own is under way",
     ),
     Parameter(
@@ -69,16 +61,13 @@ PARAMETERS = (
         255,
         hint="of the arithmetic; 0: those that the compiler takes for so many independent loads",
     ),
-    Parameter("threads", "threads per block", 256, choices=offered(64, 128, 256, 512)),
+    Parameter("threads", "threads per block", 256, offers=(64, 128, 256, 512)),
     Parameter("latency", "latency of a load", 500, 20, 1000, hint="of the arithmetic: cycles"),
     Parameter(
         "sm",
         "multiprocessor",
         "chosen",
-        choices=(
-            Choice("G80", "G80 (1.0), of the slides"),
-            Choice("chosen", "the architecture chosen"),
-        ),
+        offers={"G80": "G80 (1.0), of the slides", "chosen": "the architecture chosen"},
     ),
 )
 
@@ -130,7 +119,7 @@ def _plan(role: str, entry: str, blocks: int, threads: int, loads: int) -> Plan:
     )
 
 
-def narrate(values: Values, runs: Mapping[str, Run]) -> Story:
+def narrate(values: Values, runs: Runs) -> Story:
     """Warps over time as simulated, where the multiprocessor is modelled; else by arithmetic: warps
     take turns; the line between hidden and not; the kernels as compiled.
     """
@@ -332,14 +321,4 @@ def _source(shown: LatencyModel) -> Provenance:
     return Provenance(texts, tr("model"), "accent")
 
 
-LESSON = Lesson(
-    "ilp-tlp",
-    "ILP against TLP",
-    "Putting it together",
-    "Whether the warps on a multiprocessor have enough to do while loads are under way.",
-    PARAMETERS,
-    PRESETS,
-    plan,
-    narrate,
-    words=("ilp", "tlp", "latency", "occupancy", "register"),
-)
+LESSON = Lesson(*named(__name__), LOOK_FOR, PARAMETERS, PRESETS, plan, narrate, words=WORDS)

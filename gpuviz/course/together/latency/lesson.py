@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
 from gpuviz.arch import architecture
+from gpuviz.course import named
 from gpuviz.course.together.latency_hiding import clock_ghz
 from gpuviz.course.together.under_way import LINE, Group, UnderWay, law
 from gpuviz.panels.figures import Provenance
@@ -18,7 +19,7 @@ from gpuviz.panels.plot import Plot, PointLabel
 from gpuviz.panels.table import Column, Table
 from gpuviz.panels.warp_timeline import WarpTimeline
 from gpuviz.run.run import Run
-from gpuviz.story.lesson import Lesson, Parameter, Plan, Preset, Story, Values, number, offered
+from gpuviz.story.lesson import Lesson, Parameter, Plan, Preset, Runs, Story, Values, number
 from gpuviz.story.measured import badge_of, time_column, time_of
 from gpuviz.story.script import Act, Script
 from gpuviz.timing.device import H200
@@ -31,12 +32,15 @@ _ONE, _WARPS, _CHAINS, _LAW, _END = 3.5, 1.1, 1.3, 3.0, 1.5  # seconds
 _HOPS, _ROUND = 5.5, 100.0  # in view, up to round cycles: as many beside another latency
 _FULL = 0.9  # of what more warps would bring, if nothing were in their way
 
+LOOK_FOR = "How much has to be under way at a time for answers that take long to come often."
+WORDS = ("latency", "ilp", "tlp", "warp", "cache")
+
 PARAMETERS = (
     Parameter(
         "warps",
         "warps with several chains",
         4,
-        choices=offered(*WARPS[:-1]),
+        offers=WARPS[:-1],
         hint="on a multiprocessor, where each thread follows 1, 2, 4 and 8 chains",
     ),
     Parameter(
@@ -44,10 +48,10 @@ PARAMETERS = (
         "chains of a thread",
         1,
         compiled=True,
-        choices=offered(1, 2, 4),
+        offers=(1, 2, 4),
         hint="where one warp after another is added",
     ),
-    Parameter("most", "warps at the most", 64, choices=offered(8, 16, 32, 64), small=8),
+    Parameter("most", "warps at the most", 64, offers=(8, 16, 32, 64), small=8),
     Parameter("hops", "elements of a chain", 32, 8, 64, small=12),
 )
 
@@ -154,7 +158,7 @@ class LatencyRuns:
         return any(self.full(one) for one in (*self.more, *self.deeper))
 
 
-def narrate(values: Values, runs: Mapping[str, Run]) -> Story:
+def narrate(values: Values, runs: Runs) -> Story:
     """One warp; more warps; more chains; Little's law."""
     warps, chains = number(values, "warps"), number(values, "chains")
     more = tuple(_chase(runs[_role(n, chains)], n, chains) for n in _added(values))
@@ -188,10 +192,7 @@ def _chase(run: Run, warps: int, chains: int) -> Chase | None:
 
 
 def _acts(
-    script: Script,
-    runs: Mapping[str, Run],
-    added: Sequence[tuple[int, int]],
-    deeper: Sequence[tuple[int, int]],
+    script: Script, runs: Runs, added: Sequence[tuple[int, int]], deeper: Sequence[tuple[int, int]]
 ) -> list[Act]:
     """An act a launch, then the law."""
     source = runs[script.role].trace.source.splitlines()
@@ -418,14 +419,4 @@ def _bytes(run: Run) -> int:
     return 4 * steps // _MULTIPROCESSORS
 
 
-LESSON = Lesson(
-    "latency",
-    "Latency and what hides it",
-    "Putting it together",
-    "How much has to be under way at a time for answers that take long to come often.",
-    PARAMETERS,
-    PRESETS,
-    plan,
-    narrate,
-    words=("latency", "ilp", "tlp", "warp", "cache"),
-)
+LESSON = Lesson(*named(__name__), LOOK_FOR, PARAMETERS, PRESETS, plan, narrate, words=WORDS)

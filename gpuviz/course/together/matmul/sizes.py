@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gpuviz.story.lesson import Choice, Parameter, Plan, Preset, Values, number
+from gpuviz.story.lesson import Parameter, Plan, Preset, Values, number
 from gpuviz.words.language import tr
 
 KERNEL = "matmul.cu"
@@ -18,12 +18,7 @@ FILL = Parameter(
     "fill",
     "elements",
     "arange",
-    choices=(
-        Choice("arange", "0, 1, 2, …"),
-        Choice("ones", "all ones"),
-        Choice("twos", "M ones, N twos"),
-        Choice("rand", "random"),
-    ),
+    offers={"arange": "0, 1, 2, …", "ones": "all ones", "twos": "M ones, N twos", "rand": "random"},
 )
 
 
@@ -31,7 +26,7 @@ REAL = Parameter(
     "real",
     "timed at",
     1024,
-    choices=tuple(Choice(n, f"{n} × {n}") for n in (256, 512, 1024, 2048)),
+    offers={n: f"{n} × {n}" for n in (256, 512, 1024, 2048)},
     hint="the same kernels at a size people run, timed and counted beside the picture",
 )
 _LEAST, _USUAL = 8, 16  # width of a block that people run, and the one taken for narrower ones
@@ -91,8 +86,8 @@ def extents(size: int) -> tuple[Parameter, ...]:
 
 def width(tiles: tuple[int, ...], hint: str, label: str = "tile width") -> Parameter:
     """The width of a block, a constant of the kernel."""
-    choices = tuple(Choice(n, f"{n} × {n}") for n in tiles)
-    return Parameter("tile", label, tiles[0], compiled=True, hint=hint, choices=choices)
+    offers = {n: f"{n} × {n}" for n in tiles}
+    return Parameter("tile", label, tiles[0], compiled=True, hint=hint, offers=offers)
 
 
 def preset(

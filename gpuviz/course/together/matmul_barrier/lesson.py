@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Literal
 
 import numpy as np
 
+from gpuviz.course import named
 from gpuviz.course.together.matmul.block import LASTING
 from gpuviz.course.together.matmul.product import Product
 from gpuviz.course.together.matmul.replay import Misread, Replay, TileReplay, Turn
@@ -34,8 +35,7 @@ from gpuviz.panels.picture import Picture, longest
 from gpuviz.panels.shares import Share, Shares
 from gpuviz.panels.swimlanes import Bar, Swimlanes
 from gpuviz.panels.table import Column
-from gpuviz.run.run import Run
-from gpuviz.story.lesson import Choice, Lesson, Parameter, Plan, Preset, Story, Values, number
+from gpuviz.story.lesson import Lesson, Parameter, Plan, Preset, Runs, Story, Values, number
 from gpuviz.story.script import Script, pace
 from gpuviz.traces.trace import LANES
 from gpuviz.words.language import tr, trn
@@ -52,19 +52,22 @@ _MACROS = {
 _RESULT, _REAL = 3.0, 1024
 _RIGHT = "both", "inside"  # what races need not be timed: what it computes is wrong
 
+LOOK_FOR = "What a warp finds in shared memory when nothing makes it wait for the others."
+WORDS = ("barrier", "race", "phase", "finding", "tile")
+
 PARAMETERS = (
     Parameter(
         "barriers",
         "barriers",
         "no first",
         compiled=True,
-        choices=(
-            Choice("both", "both there"),
-            Choice("no first", "first one missing"),
-            Choice("no second", "second one missing"),
-            Choice("none", "both missing"),
-            Choice("inside", "second one in the inner loop"),
-        ),
+        offers={
+            "both": "both there",
+            "no first": "first one missing",
+            "no second": "second one missing",
+            "none": "both missing",
+            "inside": "second one in the inner loop",
+        },
     ),
     replace(width((4, 8, 16), "width of a block and of its tiles"), default=8),
     Parameter("phases", "phases", 2, 1, 4, hint="tiles along a row of M"),
@@ -73,9 +76,9 @@ PARAMETERS = (
         "first to run",
         "first",
         hint="the warp whose turn comes first",
-        choices=(Choice("first", "warp 0"), Choice("last", "the last warp")),
+        offers={"first": "warp 0", "last": "the last warp"},
     ),
-    replace(FILL, choices=(FILL.choices[0], FILL.choices[-1])),
+    replace(FILL, offers={"arange": "0, 1, 2, …", "rand": "random"}),
 )
 
 
@@ -134,7 +137,7 @@ def _plan(values: Values, variant: str) -> Plan:
     )
 
 
-def narrate(values: Values, runs: Mapping[str, Run]) -> Story:
+def narrate(values: Values, runs: Runs) -> Story:
     """The warps of block 0 take turns."""
     variant, tile = str(values["barriers"]), number(values, "tile")
     last_first, phases = values["ahead"] == "last", number(values, "phases")
@@ -381,15 +384,4 @@ def _body(
     return first(large, at_least(high, 20), wide(found, line), wide(brief, line))
 
 
-LESSON = Lesson(
-    "matmul-barrier",
-    "Matmul: barriers",
-    "Putting it together",
-    "What a warp finds in shared memory when nothing makes it wait for the others.",
-    PARAMETERS,
-    PRESETS,
-    plan,
-    narrate,
-    problem,
-    words=("barrier", "race", "phase", "finding", "tile"),
-)
+LESSON = Lesson(*named(__name__), LOOK_FOR, PARAMETERS, PRESETS, plan, narrate, problem, WORDS)

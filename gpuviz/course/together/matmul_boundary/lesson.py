@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
+from gpuviz.course import named
 from gpuviz.course.together.matmul.block import (
     LASTING,
     SECONDS,
@@ -43,13 +44,17 @@ from gpuviz.panels.grid import Grids
 from gpuviz.panels.layout import Node, rows
 from gpuviz.panels.picture import Picture, longest
 from gpuviz.panels.table import Column
-from gpuviz.run.run import Run
-from gpuviz.story.lesson import Lesson, Plan, Story, Values
+from gpuviz.story.lesson import Lesson, Plan, Runs, Story, Values
 from gpuviz.story.script import Script, pace
 from gpuviz.words.language import tr, trn
 
 _DOWN, _UP = "rounded down", "rounded up"
 _REAL = 1000  # no multiple of any tile that is timed but 8
+
+LOOK_FOR = (
+    "What guard lanes put into partial tiles, and which elements are wrong when a tile is dropped."
+)
+WORDS = ("guard", "active-lane", "tile", "phase", "maximum-difference")
 
 PARAMETERS = (
     *extents(3),
@@ -104,7 +109,7 @@ class Scene:
         return self.moment.part in ("store", "result")
 
 
-def narrate(values: Values, runs: Mapping[str, Run]) -> Story:
+def narrate(values: Values, runs: Runs) -> Story:
     """The wrong kernel to its end, then what the mended one does more."""
     down, up = (multiplication(values, runs["naive"], runs[role]) for role in (_DOWN, _UP))
     names = (tr("rounded down"), tr("down")), (tr("rounded up"), tr("up"))
@@ -228,15 +233,4 @@ def _body(scene: Scene, results: Sequence[Outcome], over: float, totals: Sequenc
     return arranged(matrices, work, (both,), totals, phases)
 
 
-LESSON = Lesson(
-    "matmul-boundary",
-    "Matmul: boundaries",
-    "Putting it together",
-    "What guard lanes put into partial tiles, and which elements are wrong when a tile is dropped.",
-    PARAMETERS,
-    PRESETS,
-    plan,
-    narrate,
-    problem,
-    words=("guard", "active-lane", "tile", "phase", "maximum-difference"),
-)
+LESSON = Lesson(*named(__name__), LOOK_FOR, PARAMETERS, PRESETS, plan, narrate, problem, WORDS)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gpuviz.arch.roofline import FLOAT, Roof, a_float, intensity
+from gpuviz.course import named
 from gpuviz.course.together.matmul.block import (
     LASTING,
     SECONDS,
@@ -40,7 +41,7 @@ from gpuviz.panels.panel import Answer
 from gpuviz.panels.picture import Picture, longest
 from gpuviz.panels.shares import Share, Shares
 from gpuviz.run.run import Run
-from gpuviz.story.lesson import Choice, Lesson, Parameter, Plan, Story, Values
+from gpuviz.story.lesson import Lesson, Parameter, Plan, Runs, Story, Values
 from gpuviz.story.lesson import number as whole
 from gpuviz.story.measured import badge_of, time_of
 from gpuviz.story.script import Script, pace
@@ -50,6 +51,11 @@ _DOCUMENT = "GPGPU programming, university course"
 _BARS = 36.0  # letters: bars in less have no room for words with their unit
 # Its examples: gigabytes a second, and GFLOP/s where it names a peak.
 CARDS: Mapping[str, Roof] = {"1000": Roof(1000, 12_000), "150": Roof(150, None)}
+
+LOOK_FOR = (
+    "How often the threads of a block load the same elements, and how fast memory lets them work."
+)
+WORDS = ("request", "sector", "intensity", "roofline", "row-major")
 
 PARAMETERS = (
     *extents(4),
@@ -61,7 +67,7 @@ PARAMETERS = (
         "memory of the card",
         "1000",
         hint="the document's examples",
-        choices=(Choice("1000", "1 TB/s, 12 TFLOP/s"), Choice("150", "150 GB/s")),
+        offers={"1000": "1 TB/s, 12 TFLOP/s", "150": "150 GB/s"},
     ),
     REAL,
 )
@@ -80,7 +86,7 @@ def plan(values: Values) -> tuple[Plan, ...]:
     return *both, real(both[0], whole(values, "real"))
 
 
-def narrate(values: Values, runs: Mapping[str, Run]) -> Story:
+def narrate(values: Values, runs: Runs) -> Story:
     """The story of one block."""
     about = multiplication(values, runs["naive"], runs["tiled"])
     moments = tuple(naive_moments(about.sizes))
@@ -223,7 +229,7 @@ class Ratios:
         )
 
 
-def ratios(about: Multiplication, runs: Mapping[str, Run], card: Roof, side: int) -> Ratios:
+def ratios(about: Multiplication, runs: Runs, card: Roof, side: int) -> Ratios:
     """Both kernels: the operations are those the naive one executes, which makes none in vain."""
     operations, naive, tiled = runs["naive"].trace.flops, *about.totals.values()
     names = tr("naive"), tr("tiles of {n} × {n}", n=about.sizes.tile), tr("needed")
@@ -337,15 +343,4 @@ def _body(
     )
 
 
-LESSON = Lesson(
-    "matmul-naive",
-    "Matmul: naive",
-    "Putting it together",
-    "How often the threads of a block load the same elements, and how fast memory lets them work.",
-    PARAMETERS,
-    PRESETS,
-    plan,
-    narrate,
-    problem,
-    words=("request", "sector", "intensity", "roofline", "row-major"),
-)
+LESSON = Lesson(*named(__name__), LOOK_FOR, PARAMETERS, PRESETS, plan, narrate, problem, WORDS)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 
 from gpuviz.arch import architecture
+from gpuviz.course import named
 from gpuviz.course.together.matmul.block import (
     LASTING,
     SECONDS,
@@ -47,11 +47,16 @@ from gpuviz.panels.panel import Answer
 from gpuviz.panels.picture import Picture, longest
 from gpuviz.panels.table import Column, Table
 from gpuviz.run.run import Run
-from gpuviz.story.lesson import Choice, Lesson, Parameter, Plan, Story, Values, number
+from gpuviz.story.lesson import Lesson, Parameter, Plan, Runs, Story, Values, number
 from gpuviz.story.script import Script, pace
 from gpuviz.words.language import tr
 
 _DYNAMIC, _REAL = "matmul_dynamic.cu", 3.0  # seconds
+
+LOOK_FOR = (
+    "How each element, loaded once into shared memory, serves a whole row or column of threads."
+)
+WORDS = ("tile", "phase", "barrier", "shared-memory", "dynamic-shared-memory", "conflict")
 
 PARAMETERS = (
     *extents(4),
@@ -62,10 +67,10 @@ PARAMETERS = (
         "shared",
         "shared memory",
         "static",
-        choices=(
-            Choice("static", "static, a constant of the kernel"),
-            Choice("dynamic", "dynamic, said at the launch"),
-        ),
+        offers={
+            "static": "static, a constant of the kernel",
+            "dynamic": "dynamic, said at the launch",
+        },
         hint="how the kernel comes by its two tiles",
     ),
     REAL,
@@ -108,7 +113,7 @@ def _dynamic(tiled: Plan) -> Plan:
     )
 
 
-def narrate(values: Values, runs: Mapping[str, Run]) -> Story:
+def narrate(values: Values, runs: Runs) -> Story:
     """The story of one block."""
     about = multiplication(values, runs["naive"], runs["tiled"])
     moments = tuple(moments_of(about.sizes))
@@ -246,15 +251,4 @@ def _so_far(about: Multiplication, moment: Moment, over: float) -> tuple[int, in
     )
 
 
-LESSON = Lesson(
-    "matmul-tiled",
-    "Matmul: tiled",
-    "Putting it together",
-    "How each element, loaded once into shared memory, serves a whole row or column of threads.",
-    PARAMETERS,
-    PRESETS,
-    plan,
-    narrate,
-    problem,
-    words=("tile", "phase", "barrier", "shared-memory", "dynamic-shared-memory", "conflict"),
-)
+LESSON = Lesson(*named(__name__), LOOK_FOR, PARAMETERS, PRESETS, plan, narrate, problem, WORDS)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from gpuviz.arch import Architecture, architecture
@@ -20,6 +19,7 @@ from gpuviz.arch.occupancy_fit import (
     reason,
     sweeps_of,
 )
+from gpuviz.course import named
 from gpuviz.course.together.occupancy.published import EXAMPLES, SHAPES, examples, shapes
 from gpuviz.course.together.occupancy.resident_blocks import (
     Answer,
@@ -35,17 +35,7 @@ from gpuviz.panels.panel import Ink
 from gpuviz.panels.picture import Picture
 from gpuviz.panels.slots import slots_of, title_of
 from gpuviz.run.run import Run
-from gpuviz.story.lesson import (
-    Choice,
-    Lesson,
-    Parameter,
-    Plan,
-    Preset,
-    Story,
-    Value,
-    Values,
-    number,
-)
+from gpuviz.story.lesson import Lesson, Parameter, Plan, Preset, Runs, Story, Value, Values, number
 from gpuviz.story.script import Act, Script
 from gpuviz.traces.geometry import size_of
 from gpuviz.words.language import tr, trn
@@ -56,12 +46,18 @@ _EMPTY, _BLOCK, _FILL, _TRY, _FULL = 1.0, 0.8, 4.5, 1.5, 1.5  # seconds
 _CLIFFS, _SHAPES, _EXAMPLES, _END = 4.5, 4.0, 2.5, 1.5
 _MOST_STEPS = 6
 
+LOOK_FOR = (
+    "Which resource runs out first when blocks fill a multiprocessor, and how near the next cliff "
+    "is."
+)
+WORDS = ("occupancy", "slot", "limiter", "register", "shared-memory", "multiprocessor")
+
 PARAMETERS = (
     Parameter(
         "kernel",
         "kernel",
         "naive",
-        choices=(Choice("naive", "naive matmul"), Choice("tiled", "tiled matmul")),
+        offers={"naive": "naive matmul", "tiled": "tiled matmul"},
         hint="tiled: two square tiles of x × x floats in shared memory",
     ),
     Parameter("x", "threads along x", 32, 1, 1024),
@@ -81,12 +77,12 @@ PARAMETERS = (
         "sm",
         "multiprocessor",
         "chosen",
-        choices=(
-            Choice("chosen", "the architecture chosen"),
-            Choice("textbook", "of the tutorials: 1536 threads, 16384 registers"),
-            Choice("G80", "G80 (1.0)"),
-            Choice("GF100", "Tesla C2070, GF100 (2.0)"),
-        ),
+        offers={
+            "chosen": "the architecture chosen",
+            "textbook": "of the tutorials: 1536 threads, 16384 registers",
+            "G80": "G80 (1.0)",
+            "GF100": "Tesla C2070, GF100 (2.0)",
+        },
         hint="where the blocks are to reside",
     ),
     Parameter("blocks", "blocks in the grid", 1584, 1, 4096, hint="of the launch that is counted"),
@@ -176,7 +172,7 @@ class _Evidence:
     answer: Answer
 
 
-def narrate(values: Values, runs: Mapping[str, Run]) -> Story:
+def narrate(values: Values, runs: Runs) -> Story:
     """A multiprocessor fills; the cliffs; the published figures."""
     run = runs[_ROLE]
     arch = architecture(run.arch)
@@ -331,16 +327,4 @@ def _examples(share: float) -> Picture:
     )
 
 
-LESSON = Lesson(
-    "occupancy",
-    "Occupancy",
-    "Putting it together",
-    "Which resource runs out first when blocks fill a multiprocessor, and how near the next cliff "
-    "is.",
-    PARAMETERS,
-    PRESETS,
-    plan,
-    narrate,
-    problem,
-    words=("occupancy", "slot", "limiter", "register", "shared-memory", "multiprocessor"),
-)
+LESSON = Lesson(*named(__name__), LOOK_FOR, PARAMETERS, PRESETS, plan, narrate, problem, WORDS)

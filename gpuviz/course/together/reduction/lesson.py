@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from gpuviz.arch import Architecture, architecture
+from gpuviz.course import named
 from gpuviz.course.together.reduction import rounds as panel
 from gpuviz.course.together.reduction.reduction_rounds import Round, Rounds, rounds_of
 from gpuviz.draw.ease import passed
@@ -16,7 +17,7 @@ from gpuviz.panels.picture import Picture
 from gpuviz.panels.table import Column, Table, bars
 from gpuviz.run.run import Run
 from gpuviz.story import lesson as of
-from gpuviz.story.lesson import Choice, Lesson, Parameter, Plan, Preset, Story, Values, offered
+from gpuviz.story.lesson import Lesson, Parameter, Plan, Preset, Runs, Story, Values
 from gpuviz.story.measured import LaunchTime, time_column, time_of
 from gpuviz.story.script import Script, StepKind
 from gpuviz.traces.trace import LANES
@@ -28,18 +29,23 @@ _LOAD, _ROUND, _END = 1.5, 1.7, 4.0  # seconds
 _GAP = 0.5  # letters between the parts of the picture
 _TIMED = 1 << 24  # elements
 
+LOOK_FOR = (
+    "Which lanes are still at work in every step of a sum, and how often the banks are asked."
+)
+WORDS = ("reduction", "divergence", "bank", "conflict", "shuffle", "barrier")
+
 PARAMETERS = (
     Parameter(
         "way",
         "added",
         "interleaved",
         hint="which thread adds which words",
-        choices=(
-            Choice("interleaved", "neighbours first"),
-            Choice("packed", "neighbours, by whole warps"),
-            Choice("sequential", "halves onto halves"),
-            Choice("shuffled", "by warp shuffles"),
-        ),
+        offers={
+            "interleaved": "neighbours first",
+            "packed": "neighbours, by whole warps",
+            "sequential": "halves onto halves",
+            "shuffled": "by warp shuffles",
+        },
     ),
     Parameter(
         "threads",
@@ -47,14 +53,14 @@ PARAMETERS = (
         128,
         compiled=True,
         hint="and elements of its sum",
-        choices=offered(64, 128, 256),
+        offers=(64, 128, 256),
     ),
     Parameter(
         "blocks",
         "blocks",
         1024,
         hint="of the launch that is counted, one of which is drawn",
-        choices=offered(4, 64, 1024, 8192),
+        offers=(4, 64, 1024, 8192),
     ),
 )
 
@@ -119,7 +125,7 @@ def cost_of(run: Run, rounds: Rounds) -> Cost:
     )
 
 
-def narrate(values: Values, runs: Mapping[str, Run]) -> Story:
+def narrate(values: Values, runs: Runs) -> Story:
     """The rounds of block 0, and what each way costs."""
     way, threads = str(values["way"]), of.number(values, "threads")
     every = {name: rounds_of(runs[name], architecture(runs[name].arch)) for name in _WAYS}
@@ -337,14 +343,4 @@ def _table(costs: tuple[Cost, ...], now: int) -> Table:
     return Table(columns, now)
 
 
-LESSON = Lesson(
-    "reduction",
-    "Reduction",
-    "Putting it together",
-    "Which lanes are still at work in every step of a sum, and how often the banks are asked.",
-    PARAMETERS,
-    PRESETS,
-    plan,
-    narrate,
-    words=("reduction", "divergence", "bank", "conflict", "shuffle", "barrier"),
-)
+LESSON = Lesson(*named(__name__), LOOK_FOR, PARAMETERS, PRESETS, plan, narrate, words=WORDS)

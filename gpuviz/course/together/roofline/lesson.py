@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import ceil
 
 from gpuviz.arch import architecture
 from gpuviz.arch.roofline import Roof, a_float
+from gpuviz.course import named
 from gpuviz.course.together.roofline.points import DOCUMENT, TILES, Point, measured_roof, point_of
 from gpuviz.draw.ease import smooth
 from gpuviz.panels.figures import Figure, FigureRow, Provenance
@@ -18,17 +18,7 @@ from gpuviz.panels.roofline import Climb, Kernel, Roofline, rate, share, speed
 from gpuviz.panels.table import Column, Table
 from gpuviz.recordings.measurement import DeviceFacts
 from gpuviz.run.run import Run
-from gpuviz.story.lesson import (
-    Choice,
-    Lesson,
-    Parameter,
-    Plan,
-    Preset,
-    Story,
-    Values,
-    number,
-    offered,
-)
+from gpuviz.story.lesson import Lesson, Parameter, Plan, Preset, Runs, Story, Values, number
 from gpuviz.story.measured import badge_of
 from gpuviz.story.script import Act, Script
 from gpuviz.words.language import grouped, tr
@@ -38,52 +28,51 @@ _ROOF, _POINT, _NAIVE, _TILE, _TABLE, _END = 2.5, 1.0, 2.0, 2.0, 3.0, 2.0  # sec
 _SOURCE = "GPGPU programming"
 WIDTHS = 1, 8, 16, 32  # of tiles; 1: none, the naive kernel
 
+LOOK_FOR = "Whether bandwidth or arithmetic limits a kernel, and how far from the limit it is."
+WORDS = ("roofline", "intensity", "flop", "tile", "sector")
+
 PARAMETERS = (
     Parameter(
         "device",
         "roof",
         "document",
-        choices=(
-            Choice("document", "1 TB/s, 12 TFLOP/s (published)"),
-            Choice("tiles", "150 GB/s (published)"),
-            Choice("measured", "of the GPU that was measured"),
-        ),
+        offers={
+            "document": "1 TB/s, 12 TFLOP/s (published)",
+            "tiles": "150 GB/s (published)",
+            "measured": "of the GPU that was measured",
+        },
     ),
     Parameter(
         "tile",
         "tile width",
         16,
-        choices=(Choice(1, "none: naive"), *offered(*WIDTHS[1:])),
+        offers={1: "none: naive", **{n: str(n) for n in WIDTHS[1:]}},
         hint="how far the product climbs; drag its dot",
     ),
     Parameter(
         "basis",
         "bytes",
         "loaded",
-        choices=(Choice("loaded", "that lanes load"), Choice("moved", "of whole sectors")),
+        offers={"loaded": "that lanes load", "moved": "of whole sectors"},
         hint="loaded: as the document counts; of sectors: loads and stores that lanes ask for",
     ),
     Parameter(
         "size",
         "matrix size",
         1024,
-        choices=tuple(Choice(n, f"{n} × {n}") for n in (256, 512, 1024, 2048)),
+        offers={n: f"{n} × {n}" for n in (256, 512, 1024, 2048)},
         small=256,
     ),
     Parameter(
         "elements",
         "vector elements",
         1 << 22,
-        choices=tuple(Choice(1 << n, f"2^{n}") for n in (16, 20, 22, 24)),
+        offers={1 << n: f"2^{n}" for n in (16, 20, 22, 24)},
         small=1 << 16,
     ),
     Parameter("stride", "stride of the strided kernel", 8, 1, 32),
     Parameter(
-        "degree",
-        "degree of the polynomial",
-        64,
-        compiled=True,
-        choices=offered(16, 32, 64, 128, 256),
+        "degree", "degree of the polynomial", 64, compiled=True, offers=(16, 32, 64, 128, 256)
     ),
 )
 
@@ -205,7 +194,7 @@ class _RooflinePoints:
         return WIDTHS.index(self.tile)
 
 
-def narrate(values: Values, runs: Mapping[str, Run]) -> Story:
+def narrate(values: Values, runs: Runs) -> Story:
     """The roof; kernels at both ends; the product, climbing tile by tile; all of it in numbers."""
     shown = _shown(values, runs)
     title, sentence, climbers = _title(shown), _sentence(shown), shown.products[: shown.chosen + 1]
@@ -250,7 +239,7 @@ def _last(points: tuple[Point, ...], arrived: float) -> Point | None:
     return points[min(int(arrived - 1e-9), len(points) - 1)] if arrived > 0 else None
 
 
-def _shown(values: Values, runs: Mapping[str, Run]) -> _RooflinePoints:
+def _shown(values: Values, runs: Runs) -> _RooflinePoints:
     """The kernels, under the roof that was chosen."""
     names, basis = _names(values), str(values["basis"])
     every = {role: point_of(role, names[role], runs[role], basis) for role in ROLES if role in runs}
@@ -532,14 +521,4 @@ def _scaled(value: int, unit: str) -> str:
     return f"{value} {unit}"
 
 
-LESSON = Lesson(
-    "roofline",
-    "Roofline",
-    "Putting it together",
-    "Whether bandwidth or arithmetic limits a kernel, and how far from the limit it is.",
-    PARAMETERS,
-    PRESETS,
-    plan,
-    narrate,
-    words=("roofline", "intensity", "flop", "tile", "sector"),
-)
+LESSON = Lesson(*named(__name__), LOOK_FOR, PARAMETERS, PRESETS, plan, narrate, words=WORDS)

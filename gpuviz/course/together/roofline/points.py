@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from gpuviz.arch.roofline import Roof, a_float, intensity
@@ -10,6 +9,7 @@ from gpuviz.memory.counts import Count
 from gpuviz.recordings.measurement import DeviceFacts
 from gpuviz.run.run import Run
 from gpuviz.run.throughput import work_of
+from gpuviz.story.lesson import Runs
 from gpuviz.story.measured import LaunchTime, time_of
 
 # "GPGPU programming: memory and data locality": the example's device, and that of its tiles.
@@ -58,7 +58,7 @@ def point_of(role: str, name: str, run: Run, basis: str) -> Point:
     return Point(role, name, work.flops, work.moved if basis == "moved" else loaded, time_of(run))
 
 
-def measured_roof(runs: Mapping[str, Run]) -> tuple[Roof, DeviceFacts, str] | None:
+def measured_roof(runs: Runs) -> tuple[Roof, DeviceFacts, str] | None:
     """The ceilings a GPU reached, which it is, and the badge; None when no run was measured."""
     for run in runs.values():
         found = run.measurement

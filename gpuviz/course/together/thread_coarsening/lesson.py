@@ -10,6 +10,7 @@ import numpy as np
 
 from gpuviz.arch import Architecture, architecture
 from gpuviz.base.arrays import F64, I64
+from gpuviz.course import named
 from gpuviz.course.together.thread_coarsening.inner_loops import inner_loop_of, side_by_side
 from gpuviz.course.together.thread_coarsening.register_fan import RegisterFan, Strip
 from gpuviz.memory.counts import Count
@@ -21,7 +22,7 @@ from gpuviz.panels.picture import Picture, longest
 from gpuviz.panels.table import Column, Table, bars
 from gpuviz.run.run import Run
 from gpuviz.story import lesson as of
-from gpuviz.story.lesson import Choice, Lesson, Parameter, Plan, Preset, Story, Values, offered
+from gpuviz.story.lesson import Lesson, Parameter, Plan, Preset, Runs, Story, Values
 from gpuviz.story.measured import LaunchTime, badge_of, time_column, time_of
 from gpuviz.story.requests.acts import Pace, RequestAct, acts_of
 from gpuviz.story.requests.sentences import shape
@@ -46,37 +47,34 @@ _ROLES = (
 )
 _ORDER = (0, 5, 1, 2, 3, 4)  # of the rows of the table
 
+LOOK_FOR = (
+    "What several cells for each thread do to the loads of a warp, side by side and a block apart."
+)
+WORDS = ("coarsening", "unrolling", "register", "stride", "sector")
+
 PARAMETERS = (
     Parameter(
         "mapping",
         "cells of a thread",
         "adjacent",
-        choices=(Choice("adjacent", "side by side"), Choice("interleaved", "a block apart")),
+        offers={"adjacent": "side by side", "interleaved": "a block apart"},
         hint="columns of P that one thread computes",
     ),
     Parameter(
         "order",
         "computed",
         "unrolled",
-        choices=(
-            Choice("unrolled", "together, unrolled"),
-            Choice("in turn", "one after the other"),
-        ),
+        offers={"unrolled": "together, unrolled", "in turn": "one after the other"},
         hint="together: one loop over k for all cells; in turn: a loop for each",
     ),
     Parameter(
-        "multi",
-        "MULTI",
-        4,
-        compiled=True,
-        hint="cells that one thread computes",
-        choices=offered(2, 4, 8),
+        "multi", "MULTI", 4, compiled=True, hint="cells that one thread computes", offers=(2, 4, 8)
     ),
     Parameter(
         "size",
         "matrix size",
         1024,
-        choices=tuple(Choice(n, f"{n} × {n}") for n in (256, 512, 1024, 2048)),
+        offers={n: f"{n} × {n}" for n in (256, 512, 1024, 2048)},
         small=256,
     ),
     Parameter("lane", "lane", 20, 0, LANES - 1, hint="the thread of warp 0 whose cells are lit"),
@@ -186,7 +184,7 @@ def number(value: float, places: int = 3) -> str:
     return typeset(f"{value:,.{places}f}".rstrip("0").rstrip("."))
 
 
-def narrate(values: Values, runs: Mapping[str, Run]) -> Story:
+def narrate(values: Values, runs: Runs) -> Story:
     """The first step of one warp's loop, its stores, and the cost of all five kernels."""
     role, multi, size = _role(values), of.number(values, "multi"), of.number(values, "size")
     arch = architecture(runs[role].arch)
@@ -274,7 +272,7 @@ def _verdict(mine: Cost, single: Cost, noun: str) -> str:
     )
 
 
-def _alone(runs: Mapping[str, Run]) -> tuple[str, str]:
+def _alone(runs: Runs) -> tuple[str, str]:
     """Title and sentence of one cell a thread, whose loop is unrolled and nothing else."""
     single, unrolled = (inner_loop_of(runs[role]) for role in (_ROLES[0], _ALONE))
     title = tr("Unrolling alone: the same loads and sums, less besides")
@@ -521,14 +519,4 @@ def _compared(one: float, other: float) -> str:
     return tr("{n} % slower", n=f"{100 * (one / other - 1):.0f}")
 
 
-LESSON = Lesson(
-    "thread-coarsening",
-    "Several cells a thread",
-    "Putting it together",
-    "What several cells for each thread do to the loads of a warp, side by side and a block apart.",
-    PARAMETERS,
-    PRESETS,
-    plan,
-    narrate,
-    words=("coarsening", "unrolling", "register", "stride", "sector"),
-)
+LESSON = Lesson(*named(__name__), LOOK_FOR, PARAMETERS, PRESETS, plan, narrate, words=WORDS)
