@@ -60,11 +60,11 @@ if TYPE_CHECKING:
     from gpuviz.api.lessons import lessons as lessons
     from gpuviz.api.picture import Picture as Picture
     from gpuviz.api.run import Run as Run
-    from gpuviz.api.table import Table as Table
     from gpuviz.api.tracing import Traced as Traced
     from gpuviz.api.tracing import count as count
     from gpuviz.api.tracing import trace as trace
     from gpuviz.base.errors import Error as Error
+    from gpuviz.results.table import Table as Table
 
 __version__ = "0.2.0"
 
@@ -73,7 +73,7 @@ _FACE = {
     "Lesson": "api.lessons",
     "Picture": "api.picture",
     "Run": "api.run",
-    "Table": "api.table",
+    "Table": "results.table",
     "Told": "api.lessons",
     "Traced": "api.tracing",
     "count": "api.tracing",

@@ -9,9 +9,9 @@ from typing import Any
 
 from gpuviz.api.lessons import Told, lessons
 from gpuviz.api.run import Run
-from gpuviz.api.table import Cell, Table
 from gpuviz.api.tables import Counts
 from gpuviz.base.errors import Error, InputError
+from gpuviz.results.table import Cell, Table
 from gpuviz.run.run import Level
 
 Launch = Callable[..., Run | Counts | Told]

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
-from gpuviz.api.table import Table
 from gpuviz.base.errors import InputError, UnavailableError
+from gpuviz.results.table import Table
 
 if TYPE_CHECKING:
     from gpuviz.api.picture import Picture

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from gpuviz.api.picture import Picture
-    from gpuviz.api.table import Table
     from gpuviz.api.time import Limits, Timeline
     from gpuviz.launch.job import Job
+    from gpuviz.results.table import Table
     from gpuviz.run import run as base
     from gpuviz.timing.explained import Explained
     from gpuviz.traces.trace import Trace
@@ -126,7 +126,7 @@ class Run:
     @property
     def times(self) -> dict[str, float]:
         """Microseconds on the GPU (`median_us`, `minimum_us`, ...); empty until `measure`."""
-        from gpuviz.results.count_tables import times
+        from gpuviz.results.rows import times
 
         return times(self._run.measurement) if self._run.measurement else {}
 

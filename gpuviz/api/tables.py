@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from gpuviz.api.table import Cell, Table
 from gpuviz.base.errors import InputError
-from gpuviz.memory.counts import Count
-from gpuviz.recordings.stall_reasons import KEYS, waits
+from gpuviz.memory.counts import Count, by_name
+from gpuviz.recordings.stall_reasons import KEYS
+from gpuviz.results import comparison, rows
+from gpuviz.results.table import Cell, Table
 from gpuviz.words.language import english
 
 if TYPE_CHECKING:
@@ -34,17 +35,15 @@ class Counts(Table):
         """The totals of a run."""
         self._totals, self._about = run.counts.totals, run.about
         self._modelled = _modelled(run)
-        found = run.measurement.values() if run.measurement else {}
-        found |= waits(found)
-        rows: list[tuple[Cell, ...]] = []
-        predicted = {str(key): n for key, n in self._totals.items()} | self._modelled
-        for key, n in predicted.items():
-            measured = found.get(key)
-            if n or measured:
-                apart = None if measured is None else measured - n
-                rows.append((key, n, measured, apart))
-        rows += [(key, None, n, None) for key, n in found.items() if key not in predicted and n]
-        super().__init__(("quantity", "predicted", "measured", "difference"), rows, run.note)
+        found = rows.measured(run.measurement)
+        super().__init__(
+            ("quantity", "predicted", "measured", "difference"),
+            [
+                (key, n, read, None if n is None or read is None else read - n)
+                for key, (n, read) in rows.joined(by_name(self._totals) | self._modelled, found)
+            ],
+            run.note,
+        )
 
     def __getitem__(self, name: str) -> float:
         """What is predicted of a quantity.
@@ -72,12 +71,8 @@ class Counts(Table):
 
 def _modelled(run: Run) -> dict[str, float]:
     """Sectors and nanoseconds whole, cycles for each instruction to two digits."""
-    if run.explained is None:
-        return {}
-    from gpuviz.run.stalls import modelled
-
-    found = modelled(run.explained)
-    return {key: round(n, 2) if key in KEYS else round(n) for key, n in found.items()}
+    found = rows.modelled(run).items()
+    return {key: round(n, 2) if key in KEYS else round(n) for key, n in found}
 
 
 class Lines(Table):
@@ -199,8 +194,6 @@ def findings(run: Run) -> Table:
 
 def side_by_side(a: Run, b: Run) -> Table:
     """Two runs side by side: counts, instructions, what a thread takes, times."""
-    from gpuviz.results import comparison
-
     rows: list[tuple[Cell, ...]] = []
     for pair in (*comparison.counts(a, b), *comparison.work(a, b), *comparison.measured(a, b)):
         apart = None if pair.a is None or pair.b is None else pair.b - pair.a

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gpuviz.api.table import Table
 from gpuviz.panels.limit_bars import bars_of
 from gpuviz.panels.limit_words import limit_sentence, model_note, what_if_words
 from gpuviz.panels.state_inks import NAMES
+from gpuviz.results.table import Table
 from gpuviz.words.language import english
 
 if TYPE_CHECKING:

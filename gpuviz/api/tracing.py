@@ -13,12 +13,12 @@ from typing import Any, TypeVar, overload
 
 from gpuviz.api.kernels import Grid, Wishes, asked, of_asked, sizes_of
 from gpuviz.api.run import Run
-from gpuviz.api.table import Table
 from gpuviz.api.tables import Counts, brief
 from gpuviz.base.errors import Error
 from gpuviz.base.waiting import SECONDS
 from gpuviz.integrations.asked import Asked, Building, Call
 from gpuviz.ptx.options import Blocks, Engine
+from gpuviz.results.table import Table
 from gpuviz.run.run import Level
 from gpuviz.traces.checks import ALL
 

@@ -11,9 +11,9 @@ import numpy as np
 
 from gpuviz.base.errors import InputError
 from gpuviz.cli.building import pairs
-from gpuviz.cli.table import table
 from gpuviz.files import writing as files
 from gpuviz.results.buffers import BufferResult, number, results_of
+from gpuviz.results.table import text as table
 from gpuviz.run.run import Run
 from gpuviz.words.language import english
 

@@ -16,7 +16,6 @@ from gpuviz.arch import architecture
 from gpuviz.base.errors import InputError
 from gpuviz.cli.counting import add_counting, options_of
 from gpuviz.cli.launch import add_launch, jobs
-from gpuviz.cli.table import table
 from gpuviz.compile import again, demangled, entry_name
 from gpuviz.launch.job import Job
 from gpuviz.launch.versions import before
@@ -24,6 +23,7 @@ from gpuviz.memory.line_costs import LineCost, line_costs
 from gpuviz.memory.operands import operands_of
 from gpuviz.results import comparison
 from gpuviz.results.comparison import LinePair
+from gpuviz.results.table import text as table
 from gpuviz.run import emulated
 from gpuviz.run.run import Run
 from gpuviz.source.kernel_names import plain_name

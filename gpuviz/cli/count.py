@@ -15,7 +15,6 @@ from gpuviz.cli import buffers
 from gpuviz.cli.checking import add_check, checks_of, errors, of_fault, summary, told
 from gpuviz.cli.counting import add_counting, options_of
 from gpuviz.cli.launch import add_launch, jobs
-from gpuviz.cli.table import table
 from gpuviz.compile import demangled
 from gpuviz.launch import versions
 from gpuviz.launch.job import Job
@@ -24,6 +23,7 @@ from gpuviz.memory.counts import Count, by_name
 from gpuviz.memory.line_costs import AccessCost, LineCost, line_costs
 from gpuviz.memory.operands import operands_of
 from gpuviz.ptx.options import Options
+from gpuviz.results.table import text as table
 from gpuviz.run import roomy
 from gpuviz.run.run import Level, Run
 from gpuviz.source.parameter_names import source_parameters

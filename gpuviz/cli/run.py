@@ -12,7 +12,6 @@ from gpuviz.base.errors import KernelFault, UnavailableError, UnsupportedError
 from gpuviz.cli import checking
 from gpuviz.cli.device import add_device
 from gpuviz.cli.launch import add_engine, add_launch, add_seconds, at_least_one, jobs
-from gpuviz.cli.table import table
 from gpuviz.compile import demangled
 from gpuviz.gpu import live
 from gpuviz.gpu.client import Gpu
@@ -22,10 +21,11 @@ from gpuviz.panels.limit_words import limit_sentence, time_words
 from gpuviz.ptx.options import Options
 from gpuviz.recordings.measurement import Measurement, Peaks
 from gpuviz.recordings.stall_reasons import KEYS, PREFIX, waits
+from gpuviz.results import rows
+from gpuviz.results.table import text as table
 from gpuviz.run import emulated
 from gpuviz.run.explained import explain
 from gpuviz.run.run import Run
-from gpuviz.run.stalls import modelled
 from gpuviz.run.throughput import throughput, work_of
 from gpuviz.run.verification import Comparison, compare_run
 from gpuviz.timing.device import device_of
@@ -191,8 +191,9 @@ class Report:
         }
 
     def _modelled(self) -> dict[str, Any] | None:
-        e = self.run.explained if self.run else None
-        return {**modelled(e), "limiter": e.limits.limiter, "line": e.line} if e else None
+        if self.run is None or (e := self.run.explained) is None:
+            return None
+        return {**rows.modelled(self.run), "limiter": e.limits.limiter, "line": e.line}
 
     def _timing(self) -> dict[str, Any]:
         timing = self.measurement.timing
@@ -263,38 +264,30 @@ class Report:
         ]
 
     def _counts(self) -> str:
-        rows = [
-            (
-                c.quantity,
-                f"{c.predicted:,}",
-                f"{c.measured:,.0f}",
-                f"{c.difference:+,.0f}" if c.difference else "0",
-                c.note,
-            )
-            for c in self.comparisons()
-            if c.predicted or c.measured
-        ]
-        known = {c.quantity for c in self.comparisons()}
-        values = self.measurement.values()
-        values |= waits(values)
-        e = self.run.explained if self.run else None
-        for key, n in (modelled(e) if e else {}).items():
-            if (value := values.get(key)) is not None:
-                known.add(key)
-                d = _digits(key)
-                cells = (f"{n:,.{d}f}", f"{value:,.{d}f}", f"{value - n:+,.{d}f}")
-                rows.append((key, *cells, "modelled"))
-        rows += [
-            (key, "", f"{value:,.{_digits(key)}f}", "", "")
+        values, made = rows.measured(self.measurement), rows.modelled(self.run) if self.run else {}
+        compared = {c.quantity: c for c in self.comparisons()}
+        counted = [(key, c.predicted, c.measured, c.note) for key, c in compared.items()]
+        timed = [(key, n, values[key], "modelled") for key, n in made.items() if key in values]
+        cells = [_compared(*row) for row in (*counted, *timed) if row[1] or row[2]]
+        known = compared.keys() | made.keys()
+        cells += [
+            (key, "", _number(key, value), "", "")
             for key, value in values.items()
             if key not in known and value
         ]
-        return table(("counter", "predicted", "measured", "difference", ""), rows, ">1 >2 >3")
+        return table(("counter", "predicted", "measured", "difference", ""), cells, ">1 >2 >3")
 
 
-def _digits(key: str) -> int:
-    """How many follow the point: those of cycles for each instruction."""
-    return 2 if key in KEYS or key.startswith(PREFIX) else 0
+def _compared(key: str, predicted: float, measured: float, note: str) -> tuple[str, ...]:
+    apart = measured - predicted
+    difference = _number(key, apart, "+") if apart else "0"
+    return key, _number(key, predicted), _number(key, measured), difference, note
+
+
+def _number(key: str, value: float, sign: str = "") -> str:
+    """Cycles for each instruction with two digits, all else whole."""
+    digits = 2 if key in KEYS or key.startswith(PREFIX) else 0
+    return f"{value:{sign},.{digits}f}"
 
 
 def _rates(told: dict[str, Any], peaks: Peaks) -> list[str]:

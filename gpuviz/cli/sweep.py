@@ -14,10 +14,10 @@ from gpuviz.base.errors import Cancelled, InputError
 from gpuviz.cli.building import pairs
 from gpuviz.cli.launch import SPEC_HELP, add_scene, at_least_one
 from gpuviz.cli.no_kernel import refuse
-from gpuviz.cli.table import table
 from gpuviz.gpu.client import Gpu
 from gpuviz.launch.settings import load
 from gpuviz.recordings.measurement import DeviceFacts
+from gpuviz.results.table import text as table
 from gpuviz.sweeps import axis, quantity, workers
 from gpuviz.sweeps.axis import Axis, Cell
 from gpuviz.sweeps.cell import Outcome

@@ -10,11 +10,11 @@ from gpuviz.base.errors import UnavailableError
 from gpuviz.cli.consent import add_trust, refusal, settle
 from gpuviz.cli.device import add_device
 from gpuviz.cli.launch import add_engine, add_seconds
-from gpuviz.cli.table import table
 from gpuviz.gpu import live
 from gpuviz.gpu.client import Gpu
 from gpuviz.gpu.consent import asked
 from gpuviz.ptx.options import Options
+from gpuviz.results.table import text as table
 from gpuviz.run import verification
 from gpuviz.run.verification import Comparison, Measurements
 from gpuviz.words.language import english

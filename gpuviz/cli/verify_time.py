@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import asdict
 
 from gpuviz.base.errors import InputError
-from gpuviz.cli.table import table
 from gpuviz.ptx.options import Options
 from gpuviz.recordings.stall_reasons import ALL
+from gpuviz.results.table import text as table
 from gpuviz.run.stalls import agreement, errors, largest
 from gpuviz.run.timing import Quantity, Row, Spread, Summary, compare_times, spread, summary
 from gpuviz.run.verification import Measurements

@@ -11,7 +11,6 @@ from gpuviz.arch import architecture
 from gpuviz.base.errors import InputError
 from gpuviz.cli.launch import add_engine, add_launch, add_seconds, jobs
 from gpuviz.cli.painter import painter_for
-from gpuviz.cli.table import table
 from gpuviz.compile import demangled
 from gpuviz.draw.palette import THEMES
 from gpuviz.export.formats import format_of
@@ -27,6 +26,7 @@ from gpuviz.panels.limit_words import (
 )
 from gpuviz.panels.state_inks import NAMES
 from gpuviz.ptx.options import Options
+from gpuviz.results.table import text as table
 from gpuviz.run.explained import explain
 from gpuviz.views.performed import timed
 from gpuviz.views.subject import Subject

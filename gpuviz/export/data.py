@@ -8,7 +8,7 @@ from typing import IO, Any
 
 from gpuviz.export.export import Export
 from gpuviz.recordings.measurement import Measurement
-from gpuviz.results.count_tables import badge, summary, table, times
+from gpuviz.results.rows import badge, summary, table, times
 from gpuviz.run.run import Run
 
 

@@ -19,13 +19,12 @@ from gpuviz.export import svg
 from gpuviz.export.export import Export, Options
 from gpuviz.export.page_data import Picture, Playback, as_text, packed, playback
 from gpuviz.export.svg_marks import number
-from gpuviz.memory.counts import Count, by_name
-from gpuviz.results.count_tables import modelled, named, read_from, run_named
+from gpuviz.results.rows import totals
 from gpuviz.results.table import Table
-from gpuviz.run.run import Cancel, Progress, Run, go_on, quiet
+from gpuviz.run.run import Cancel, Progress, go_on, quiet
 from gpuviz.views.lesson_view import View
 from gpuviz.views.provenance import KEYWORD
-from gpuviz.words.language import grouped, tr
+from gpuviz.words.language import tr
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,31 +107,11 @@ def write(export: Export, file: IO[bytes]) -> None:
     file.write(document(export.view, export.options, export.progress, export.cancel).encode())
 
 
-def totals(runs: Mapping[str, Run]) -> Table:
-    """A row a quantity that some run counts; of each run what is predicted, and what a GPU read."""
-    columns: dict[str, Mapping[str, float]] = {}
-    for role, run in runs.items():
-        name = f"{run_named(role)}: " if len(runs) > 1 else ""
-        columns[name + modelled(run)] = by_name(run.counts.totals)
-        if (found := run.measurement) is not None:
-            columns[name + read_from(found)] = found.values()
-    keys = [key for key in Count if any(run.counts.totals[key] for run in runs.values())]
-    cells = (tuple(_cell(values.get(key)) for values in columns.values()) for key in keys)
-    rows = tuple((named(key), *row) for key, row in zip(keys, cells, strict=True))
-    return Table((tr("quantity"), *columns), rows)
-
-
-def _cell(value: float | None) -> str:
-    return "–" if value is None else grouped(value)
-
-
 def html(table: Table) -> str:
     """A table as HTML."""
-    head = "".join(f"<th scope=col>{escape(cell)}" for cell in table.head)
-    rows = (
-        f"<tr><th scope=row>{escape(row[0])}" + "".join(f"<td>{escape(c)}" for c in row[1:])
-        for row in table.rows
-    )
+    head = "".join(f"<th scope=col>{escape(cell)}" for cell in table.columns)
+    cells = ([escape(str(cell)) for cell in row] for row in table.rows)
+    rows = (f"<tr><th scope=row>{row[0]}" + "".join(f"<td>{c}" for c in row[1:]) for row in cells)
     return f"<table><thead><tr>{head}<tbody>{''.join(rows)}</table>"
 
 

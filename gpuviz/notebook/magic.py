@@ -9,12 +9,12 @@ from collections.abc import Mapping
 from typing import Any, NoReturn
 
 from gpuviz.api.run import Run
-from gpuviz.api.table import Table
 from gpuviz.api.tracing import trace
 from gpuviz.base.errors import Error, InputError
 from gpuviz.compile import compile_arch, compile_cuda, entry_name
 from gpuviz.launch.proposals import guess
 from gpuviz.launch.signature import taken_by
+from gpuviz.results.table import Table
 from gpuviz.traces.checks import ALL, chosen
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 from gpuviz.memory.line_costs import LineCost, line_costs
-from gpuviz.results.count_tables import times
+from gpuviz.results.rows import times
 from gpuviz.run.run import Run
 
 

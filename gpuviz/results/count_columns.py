@@ -10,7 +10,8 @@ from typing import Literal
 from gpuviz.arch import architecture
 from gpuviz.memory.counts import find
 from gpuviz.recordings.measurement import CounterValue, Measurement
-from gpuviz.recordings.stall_reasons import first_of, waits
+from gpuviz.recordings.stall_reasons import first_of
+from gpuviz.results import rows
 from gpuviz.results.badges import caption
 from gpuviz.results.quantities import Row, shown
 from gpuviz.run.run import not_checked
@@ -102,8 +103,7 @@ class Readout:
 
 def readout_of(measurement: Measurement) -> Readout:
     """The counters of a measurement; unavailable when there is not one."""
-    values = measurement.values()
-    values |= waits(values)
+    values = rows.measured(measurement)
     whys = {key: r.why for key, r in measurement.counters.items() if r.value is None}
     if values:
         return Readout(measurement.kind, caption(measurement), values, whys, measurement.device.sm)

@@ -11,7 +11,7 @@ from gpuviz.base.arrays import F64
 from gpuviz.recordings.measurement import Measurement, Peaks
 from gpuviz.results.badges import caption
 from gpuviz.results.count_columns import ratio
-from gpuviz.results.count_tables import timed_badge
+from gpuviz.results.rows import timed_badge
 from gpuviz.results.table import Table
 from gpuviz.run.throughput import Throughput, Work, throughput
 from gpuviz.words.language import THIN, duration, later, three, time_unit, tr

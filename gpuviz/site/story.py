@@ -9,11 +9,12 @@ from gpuviz.base.errors import Error
 from gpuviz.draw.palette import LIGHT
 from gpuviz.draw.stage import Stage
 from gpuviz.export.export import Options
-from gpuviz.export.page import html, totals
+from gpuviz.export.page import html
 from gpuviz.export.page_data import Playback, Pool, pieces, playback
 from gpuviz.lectures.answer import Answer, answer, shown
 from gpuviz.lectures.desk_question import desk_question
 from gpuviz.lectures.lecture import Question
+from gpuviz.results.rows import totals
 from gpuviz.run.run import Cancel, go_on
 from gpuviz.site.two_themes import picture
 from gpuviz.views.lesson_view import View

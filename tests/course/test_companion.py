@@ -11,7 +11,7 @@ import pytest
 from gpuviz.export.data import _plain
 from gpuviz.recordings.measurement import DeviceFacts, Measurement, Timing
 from gpuviz.results.count_columns import views_of
-from gpuviz.results.count_tables import HEAD, table
+from gpuviz.results.rows import HEAD, table
 from gpuviz.run.run import Companion, Run
 from gpuviz.story import perform as performing
 from gpuviz.story.exhibit import Variant, showing

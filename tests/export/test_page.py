@@ -22,6 +22,7 @@ from gpuviz.export.reading import read
 from gpuviz.export.svg_marks import elements
 from gpuviz.memory.counts import Count
 from gpuviz.recordings.measurement import CounterValue, DeviceFacts, Measurement
+from gpuviz.results import rows
 from gpuviz.views.lesson_view import View
 from gpuviz.views.performed import badges, timed
 from gpuviz.views.provenance import Provenance
@@ -149,8 +150,8 @@ def test_what_a_gpu_read_stands_beside_what_is_predicted() -> None:
         "global_load_requests": CounterValue(None, "denied"),
     }
     (run,) = performed(LESSONS[0]).runs.values()
-    table = page.totals({"": replace(run, measurement=Measurement("live", "today", device, read))})
-    assert table.head == ("quantity", "modelled", "measured on NVIDIA H200, today")
+    table = rows.totals({"": replace(run, measurement=Measurement("live", "today", device, read))})
+    assert table.columns == ("quantity", "modelled", "measured on NVIDIA H200, today")
     cells = {row[0]: row[2] for row in table.rows}
     assert [cells[f"Global memory: load {n}"] for n in ("sectors", "requests")] == ["5", "–"]
 
@@ -163,7 +164,7 @@ def test_heads_of_the_counts_speak_the_readers_language() -> None:
     )
     language.choose("es")
     try:
-        head = page.totals({"A naive": replace(run, measurement=found), "B naive": run}).head
+        head = rows.totals({"A naive": replace(run, measurement=found), "B naive": run}).columns
     finally:
         language.choose(language.ENGLISH)
     assert head == (

@@ -7,9 +7,9 @@ from gpuviz.course import lesson
 from gpuviz.recordings.measurement import CounterValue, DeviceFacts, Measurement
 from gpuviz.recordings.stall_reasons import KEYS, METRICS, PREFIX
 from gpuviz.results.count_columns import Column, Readout, Sheet, readout_of
-from gpuviz.results.count_tables import table
 from gpuviz.results.quantities import Row, folded
 from gpuviz.results.residuals import verdict
+from gpuviz.results.rows import table
 from gpuviz.results.time_rows import WAITS, time_rows
 from gpuviz.run.stalls import predicted_waits
 from gpuviz.timing.bounds import limits

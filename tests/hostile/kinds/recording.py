@@ -49,7 +49,7 @@ def shown(file: Path) -> None:
     from gpuviz.draw.stage import Stage
     from gpuviz.export.reading import read_any
     from gpuviz.recordings.recording import Recording
-    from gpuviz.results import count_tables, placements, timings
+    from gpuviz.results import placements, rows, timings
     from gpuviz.run.session import Session
     from gpuviz.traces.trace import Launch
     from gpuviz.views.performed import view_of
@@ -61,8 +61,8 @@ def shown(file: Path) -> None:
         return
     session.open_recording(file, recording)
     view = view_of(Provenance("coalescing", {}, "sm_90"), session.library())
-    count_tables.table(view.runs)
-    count_tables.summary(view.runs)
+    rows.table(view.runs)
+    rows.summary(view.runs)
     for entry in recording.entries:
         found = timings.series_of(entry.measurement, None)
         if found is not None:

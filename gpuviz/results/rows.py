@@ -1,8 +1,10 @@
-"""The counts of runs as tables, with a row for each number, or a column for each run."""
+"""What runs come to, stated once: each quantity as predicted and as measured, by its name; and the
+tables made of that, with a row for each number or a column for each run.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from gpuviz.memory.counts import Count, by_name, parts
 from gpuviz.memory.units import OPS, SPACES, Unit, label, unit_of
@@ -37,6 +39,34 @@ _WORDS = {
 }
 
 
+def predicted(run: Run) -> dict[str, float]:
+    """What is counted; time, traffic of caches and waits, where they were modelled."""
+    return by_name(run.counts.totals) | modelled(run)
+
+
+def modelled(run: Run) -> dict[str, float]:
+    """Time, traffic of caches and waits, where they were modelled."""
+    if run.explained is None:
+        return {}
+    from gpuviz.run import stalls
+
+    return stalls.modelled(run.explained)
+
+
+def measured(found: Measurement | None) -> dict[str, float]:
+    """What a GPU counted, and what warps waited for."""
+    values = found.values() if found else {}
+    return values | waits(values)
+
+
+def joined(*sides: Mapping[str, float]) -> Iterator[tuple[str, list[float | None]]]:
+    """Each quantity that is not 0 on all sides, and its values; None where a side has no such."""
+    for key in dict.fromkeys(key for side in sides for key in side):
+        values = [side.get(key) for side in sides]
+        if any(values):
+            yield key, values
+
+
 def table(runs: Mapping[str, Run]) -> Table:
     """One row a number: totals (line 0, no instruction), then each instruction, measurements."""
     return Table(HEAD, tuple(row for role, run in runs.items() for row in _rows(role, run)))
@@ -52,25 +82,15 @@ def _rows(role: str, run: Run) -> Iterator[tuple[str, ...]]:
         at = row.instruction
         for key, value in row.counts.items():
             yield role, size, run.arch, str(at.line), at.text, key, str(value), run.modelled
-    for name, one in _of_time(run).items():
+    for name, one in modelled(run).items():
         yield role, size, run.arch, "0", "", name, f"{one:.10g}", run.modelled
     if run.measurement is not None:
         yield from _measured_rows(role, size, run.measurement)
 
 
-def _of_time(run: Run) -> Mapping[str, float]:
-    """Time, traffic of caches and waits, where they were modelled."""
-    if run.explained is None:
-        return {}
-    from gpuviz.run.stalls import modelled
-
-    return modelled(run.explained)
-
-
 def _measured_rows(role: str, size: str, found: Measurement) -> Iterator[tuple[str, ...]]:
     """What a GPU counted and how long it took."""
-    values = found.values()
-    for key, value in (values | waits(values)).items():
+    for key, value in measured(found).items():
         yield role, size, found.device.sm, "0", "", key, f"{value:.10g}", badge(found)
     for key, value in times(found).items():
         said = timed_badge(found) if key != "empty_kernel_us" else badge(found)
@@ -97,19 +117,30 @@ def summary(runs: Mapping[str, Run]) -> Table:
     for role, run in runs.items():
         name = f"{run_named(role)}, {run.size_words}"
         exact = tr("sampled: no number is exact") if run.sampled else ""
-        said = ", ".join(filter(None, (modelled(run), exact)))
-        columns[f"{name} ({said})"] = {**by_name(run.counts.totals), **_of_time(run)}
-        if run.measurement is not None:
-            values = run.measurement.values()
-            found = {**values, **waits(values), **times(run.measurement)}
-            columns[f"{name} ({read_from(run.measurement)})"] = found
-    keys = dict.fromkeys(k for values in columns.values() for k, v in values.items() if v)
-    return Table(
-        (tr("quantity"), *columns),
-        tuple(
-            (named(key), *(_cell(values.get(key)) for values in columns.values())) for key in keys
-        ),
+        columns[f"{name} ({', '.join(filter(None, (source(run), exact)))})"] = predicted(run)
+        if (found := run.measurement) is not None:
+            columns[f"{name} ({read_from(found)})"] = measured(found) | times(found)
+    return _beside(
+        columns, dict.fromkeys(k for one in columns.values() for k, n in one.items() if n)
     )
+
+
+def totals(runs: Mapping[str, Run]) -> Table:
+    """A row a quantity that some run counts; of each run what is predicted, and what a GPU read."""
+    columns: dict[str, Mapping[str, float]] = {}
+    for role, run in runs.items():
+        name = f"{run_named(role)}: " if len(runs) > 1 else ""
+        columns[name + source(run)] = by_name(run.counts.totals)
+        if (found := run.measurement) is not None:
+            columns[name + read_from(found)] = found.values()
+    counted = [run.counts.totals for run in runs.values()]
+    return _beside(columns, (key for key in Count if any(found[key] for found in counted)))
+
+
+def _beside(columns: Mapping[str, Mapping[str, float]], keys: Iterable[str]) -> Table:
+    """A row a quantity, in words."""
+    rows = ((named(key), *(_cell(one.get(key)) for one in columns.values())) for key in keys)
+    return Table((tr("quantity"), *columns), rows)
 
 
 def run_named(key: str) -> str:
@@ -146,7 +177,7 @@ def named(key: str) -> str:
     return said.format(space=where, count=words)
 
 
-def modelled(run: Run) -> str:
+def source(run: Run) -> str:
     """Where a run's counts come from, in the language in use."""
     return ", ".join(filter(None, (tr("modelled"), not_checked(run.unchecked))))
 

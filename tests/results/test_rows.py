@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from gpuviz.course import lesson
-from gpuviz.results.count_tables import named, summary
+from gpuviz.results.rows import named, summary
 from gpuviz.words import language
 from tests.course.performed import performed
 
@@ -20,7 +20,7 @@ def spanish() -> Iterator[None]:
 def test_the_exported_table_is_in_the_language_in_use(spanish: None) -> None:
     """Its rows and heads were English whatever was chosen."""
     table = summary(performed(lesson("coalescing"), {"blocks": 64}).runs)
-    assert table.head[0] == "cantidad" and "(modelado)" in table.head[1]
+    assert table.columns[0] == "cantidad" and "(modelado)" in table.columns[1]
     assert "Memoria global: sectores de carga" in [row[0] for row in table.rows]
 
 
