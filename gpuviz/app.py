@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from PySide6.QtCore import QSettings, QTimer
     from PySide6.QtWidgets import QApplication, QWidget
 
-    from gpuviz.gpu.agreed import Agreed
+    from gpuviz.gpu.agreed import ConsentList
     from gpuviz.gpu.client import Gpu
     from gpuviz.lectures.lecture import Lecture
     from gpuviz.lectures.writing import Keep
@@ -43,7 +43,7 @@ def main(argv: Sequence[str] = (), wanted: Provenance | Path | None = None) -> i
 def present(
     lecture: Lecture,
     library: Library,
-    agreed: Agreed,
+    agreed: ConsentList,
     slide: int = 0,
     keep: Keep | None = None,
     rehearses: bool = False,
@@ -131,7 +131,7 @@ def _run(argv: Sequence[str], wanted: Provenance | Path | None) -> int:
 def _present(
     lecture: Lecture,
     library: Library,
-    agreed: Agreed,
+    agreed: ConsentList,
     slide: int,
     keep: Keep | None,
     rehearses: bool,

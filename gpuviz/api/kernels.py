@@ -16,7 +16,7 @@ from gpuviz.base.waiting import SECONDS
 from gpuviz.cli.no_kernel import refuse
 from gpuviz.compile import Program, compile_arch, compile_cuda, load_program, ptx_program
 from gpuviz.files.suffixes import OPENED
-from gpuviz.integrations.asked import Asked, Call, of_program
+from gpuviz.integrations.calls import Call, LaunchRequest, of_program
 from gpuviz.launch.job import triple
 from gpuviz.ptx.options import Blocks, Engine, Options
 from gpuviz.run import emulated
@@ -63,7 +63,7 @@ class Wishes:
         )
 
 
-def asked(call: Call) -> Asked:
+def asked(call: Call) -> LaunchRequest:
     """The launch of any kernel.
 
     Raises
@@ -80,7 +80,7 @@ def asked(call: Call) -> Asked:
             "text, the path of a .cu or .ptx file, or a kernel of Triton, Numba, CuPy or cuda.core"
         )
     known = import_module(f"gpuviz.integrations.{LIBRARIES[library]}")
-    made: Asked = known.asked(call)
+    made: LaunchRequest = known.asked(call)
     return made
 
 
@@ -104,14 +104,14 @@ def _program(call: Call) -> Program:
     return compile_cuda(text, arch=target, **call.building.wishes)
 
 
-def of_asked(made: Asked, wishes: Wishes) -> Run:
+def of_asked(made: LaunchRequest, wishes: Wishes) -> Run:
     """The run of a launch."""
     again = partial(_emulated, made, wishes)
     run = again(wishes.record)
     return Run(with_time(run, made.job) if wishes.time else run, made.job, again)
 
 
-def _emulated(made: Asked, wishes: Wishes, record: tuple[int, ...]) -> base.Run:
+def _emulated(made: LaunchRequest, wishes: Wishes, record: tuple[int, ...]) -> base.Run:
     arch = architecture(wishes.arch or made.job.program.arch.rstrip("af"))
     run = emulated.run(made.job, arch, level=wishes.level, options=wishes.options(record))
     return replace(run, trace=replace(run.trace, notes=(*run.trace.notes, *made.notes)))

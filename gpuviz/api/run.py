@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from gpuviz.launch.job import Job
     from gpuviz.results.table import Table
     from gpuviz.run import run as base
-    from gpuviz.timing.explained import Explained
+    from gpuviz.timing.explanation import Explanation
     from gpuviz.traces.trace import Trace
     from gpuviz.views.subject import Subject
     from gpuviz.views.time_view import Shown
@@ -296,7 +296,7 @@ def with_time(run: base.Run, job: Job) -> base.Run:
         return replace(run, trace=replace(run.trace, notes=(*run.trace.notes, str(why))))
 
 
-def _explained(run: base.Run, job: Job) -> Explained:
+def _explained(run: base.Run, job: Job) -> Explanation:
     from gpuviz.arch import architecture
     from gpuviz.run.explained import explain
 

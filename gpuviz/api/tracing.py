@@ -16,7 +16,7 @@ from gpuviz.api.run import Run
 from gpuviz.api.tables import Counts, brief
 from gpuviz.base.errors import Error
 from gpuviz.base.waiting import SECONDS
-from gpuviz.integrations.asked import Asked, Building, Call
+from gpuviz.integrations.calls import BuildOptions, Call, LaunchRequest
 from gpuviz.ptx.options import Blocks, Engine
 from gpuviz.results.table import Table
 from gpuviz.run.run import Level
@@ -81,7 +81,7 @@ class Traced(Sequence["Run"]):
         return f"max_launches={self._most} were kept" if len(self._runs) >= self._most else ""
 
     def launched(
-        self, kernel: str, asked: Callable[[], Asked], launch: Callable[[], Result] | None
+        self, kernel: str, asked: Callable[[], LaunchRequest], launch: Callable[[], Result] | None
     ) -> Result | None:
         """A launch; what cannot be emulated is left out, but where only the emulator can run it."""
         made = self._tried(kernel, asked, launch is None)
@@ -226,7 +226,7 @@ def trace(
     if kernel is None:
         return Traced(max_launches, match, Wishes(arch, level, tuple(record), blocks, checks))
     how = defines or {}, tuple(map(Path, include)), tuple(options)
-    building = Building(name, shared, *how, sizes_of(cluster, "cluster"))
+    building = BuildOptions(name, shared, *how, sizes_of(cluster, "cluster"))
     wishes = Wishes(arch, level, tuple(record), blocks, checks, engine, seconds, time)
     shape = grid if callable(grid) else sizes_of(grid, "grid"), sizes_of(block, "block")
     made = asked(Call(kernel, *shape, args, kwargs or {}, building, arch))

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from gpuviz.files.allowed_paths import whole_name
-from gpuviz.gpu.agreed import Agreed, kept
+from gpuviz.gpu.agreed import ConsentList, kept
 from gpuviz.gpu.consent import Code
 from gpuviz.lectures import agreements
 from gpuviz.words.language import english
@@ -27,7 +27,7 @@ def add_trust(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def settle(codes: Iterable[Code], trust: bool) -> tuple[Agreed, tuple[Code, ...]]:
+def settle(codes: Iterable[Code], trust: bool) -> tuple[ConsentList, tuple[Code, ...]]:
     """What the user agrees to, and what of these codes is not among it.
 
     On a terminal the user is asked, and a yes is remembered; elsewhere the answer is no.

@@ -11,7 +11,7 @@ from gpuviz.cli.consent import add_trust, refusal, settle
 from gpuviz.cli.launch import add_language, at_least_one
 from gpuviz.files import writing as files
 from gpuviz.files.allowed_paths import Reach
-from gpuviz.gpu.agreed import Agreed, kept
+from gpuviz.gpu.agreed import ConsentList, kept
 from gpuviz.gpu.client import Gpu
 from gpuviz.gpu.faults import NoDevice
 from gpuviz.lectures.bundle import find, opened, shipped, unpacked
@@ -128,7 +128,7 @@ def _tell(packing: BundleContents) -> None:
         err(f"gpuviz: {problem}")
 
 
-def _agreed(lecture: Lecture, library: Library, trust: bool) -> Agreed:
+def _agreed(lecture: Lecture, library: Library, trust: bool) -> ConsentList:
     """What may run of the lecture's own kernels; nothing is asked in front of a class."""
     plans = tuple(plans_of(lecture))
     if not plans:

@@ -21,7 +21,7 @@ from gpuviz.cli.launches_to_record import (
 )
 from gpuviz.cli.record_each import Files, check_place, found, record_each
 from gpuviz.course import SCENES, lesson
-from gpuviz.gpu.agreed import Agreed
+from gpuviz.gpu.agreed import ConsentList
 from gpuviz.gpu.client import Gpu
 from gpuviz.gpu.faults import CountersUnavailable
 from gpuviz.gpu.live import MeasureOptions
@@ -189,7 +189,7 @@ def _told(
     return 0 if there == len(wanted) else 1
 
 
-def _agreed(arguments: argparse.Namespace, wanted: tuple[Variant, ...], arch: str) -> Agreed:
+def _agreed(arguments: argparse.Namespace, wanted: tuple[Variant, ...], arch: str) -> ConsentList:
     """What may run of the launches; UnavailableError where the user has not agreed to all."""
     whose = ", ".join(Path(name).name for name in arguments.lecture)
     plans = (plan for one, _, plan, _ in wanted if one.launch)

@@ -17,7 +17,7 @@ from gpuviz.base.errors import Error, InputError
 from gpuviz.cli.launches_to_record import Variant
 from gpuviz.files import writing as files
 from gpuviz.gpu import live
-from gpuviz.gpu.agreed import Agreed
+from gpuviz.gpu.agreed import ConsentList
 from gpuviz.gpu.client import Gpu
 from gpuviz.gpu.live import MeasureOptions
 from gpuviz.launch.job import Job
@@ -99,7 +99,11 @@ class Trial:
 
 
 def record_each(
-    gpu: Gpu, wanted: Iterable[Variant], options: MeasureOptions, agreed: Agreed, time_limit: float
+    gpu: Gpu,
+    wanted: Iterable[Variant],
+    options: MeasureOptions,
+    agreed: ConsentList,
+    time_limit: float,
 ) -> Iterator[tuple[Variant, Entry | Error]]:
     """Measure launches, and say of each what was found, until the time is over."""
     facts, end = gpu.facts(), monotonic() + time_limit

@@ -29,7 +29,7 @@ class _Kept:
     date: str
 
 
-class Agreed:
+class ConsentList:
     """A container of digests. Without a file it is forgotten with the session."""
 
     def __init__(self, file: Path | None = None) -> None:
@@ -76,9 +76,9 @@ class Agreed:
             return
 
 
-def kept() -> Agreed:
+def kept() -> ConsentList:
     """What this user agreed to, for all windows and commands."""
-    return Agreed(folders.data() / FILE)
+    return ConsentList(folders.data() / FILE)
 
 
 def _read(file: Path | None) -> tuple[_Kept, ...]:

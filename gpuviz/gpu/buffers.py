@@ -15,7 +15,7 @@ _VARIED = ("rand", "shuffle", "arange", "[")  # all others have one value in eve
 
 
 @dataclass(frozen=True, eq=False)
-class Beginning:
+class InitialContent:
     """What a buffer begins with: `content` is an array on the device, of one element where all
     are alike, or an array in the processor's memory."""
 
@@ -44,11 +44,11 @@ class Buffers:
         self._cupy, self._most = cupy, most
         self._kept: dict[BufferSpec | tuple[BufferSpec, int], Any] = {}
 
-    def begun(self, one: Recipe | Array) -> Beginning:
+    def begun(self, one: Recipe | Array) -> InitialContent:
         """How a buffer begins."""
         if isinstance(one, Recipe):
-            return Beginning(self._cupy, (one.spec.count,), self._content(one))
-        return Beginning(self._cupy, one.shape, one)
+            return InitialContent(self._cupy, (one.spec.count,), self._content(one))
+        return InitialContent(self._cupy, one.shape, one)
 
     def _content(self, recipe: Recipe) -> Any:
         spec, seed = recipe.spec, recipe.seed

@@ -33,7 +33,7 @@ from gpuviz.gpu.counters import SETS, Which, why_missing
 from gpuviz.gpu.placement import decode, for_driver, instrument
 from gpuviz.gpu.process import RUNS, Process, command
 from gpuviz.gpu.protocol import Mode, Reply, Request
-from gpuviz.gpu.sent import Sent, Use, sent
+from gpuviz.gpu.wire_arguments import Use, WireArguments, wire_arguments
 from gpuviz.launch.images import image_use
 from gpuviz.launch.job import Job
 from gpuviz.ptx.text.parser import parse
@@ -74,7 +74,7 @@ class GpuLaunch(Geometry):
     grid: Triple
     block: Triple
     dynamic_shared: int
-    arguments: Sent
+    arguments: WireArguments
     permit: Permit
 
     def __post_init__(self) -> None:
@@ -99,7 +99,9 @@ class GpuLaunch(Geometry):
         """The request to keep it on the device, be it with other code."""
         arguments = self.arguments
         made = tuple(
-            protocol.Made(str(one.spec), one.seed) if isinstance(one, Recipe) else protocol.Made()
+            protocol.BufferOrigin(str(one.spec), one.seed)
+            if isinstance(one, Recipe)
+            else protocol.BufferOrigin()
             for one in arguments.buffers
         )
         travel = (one for one in arguments.buffers if not isinstance(one, Recipe))
@@ -136,7 +138,7 @@ def launch_of(job: Job, agreed: Container[str] = NOBODY) -> GpuLaunch:
         job.grid,
         job.block,
         job.dynamic_shared,
-        sent(job.arguments, partial(_use, job)),
+        wire_arguments(job.arguments, partial(_use, job)),
         leave,
     )
 
@@ -162,7 +164,7 @@ def _use(job: Job, number: int, at: int) -> Use:
 
 
 @dataclass
-class _Loaded:
+class _DeviceLaunch:
     """A launch on the device: what the driver says of resident blocks and registers, the bytes it
     takes there, and whether it has run to its end before."""
 
@@ -185,7 +187,7 @@ class Gpu:
         self._arguments = tuple(arguments or command(device))
         self._limit = limit
         self._process: Process | None = None
-        self._loaded: dict[str, _Loaded] = {}
+        self._loaded: dict[str, _DeviceLaunch] = {}
         self._devices: tuple[DeviceFacts, ...] = ()
         self._own = device
         self._lock = threading.RLock()
@@ -264,7 +266,7 @@ class Gpu:
         ):
             self._drop(next(iter(self._loaded)))
         said = self._ask(request, cancel).values
-        self._loaded[request.key] = _Loaded(
+        self._loaded[request.key] = _DeviceLaunch(
             said.get("resident_blocks"), said.get("registers"), size
         )
         return request.key

@@ -8,7 +8,7 @@ import numpy as np
 
 from gpuviz.arguments import DTYPES, ImageSpec
 from gpuviz.base.errors import LaunchError
-from gpuviz.gpu.sent import Use
+from gpuviz.gpu.wire_arguments import Use
 
 _LAYERED = 1  # cudaArrayLayered, which CuPy has no name for
 _KINDS = {"i": "Signed", "u": "Unsigned", "f": "Float"}

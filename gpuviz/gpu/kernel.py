@@ -10,11 +10,11 @@ from typing import Any
 
 from gpuviz.arguments import ImageSpec, TensorMapSpec, parse
 from gpuviz.base.arrays import Array
-from gpuviz.gpu.buffers import Beginning, Buffers
+from gpuviz.gpu.buffers import Buffers, InitialContent
 from gpuviz.gpu.images import DeviceImage
 from gpuviz.gpu.protocol import Load
-from gpuviz.gpu.sent import Address, Parameter
 from gpuviz.gpu.tensor_maps import encoded
+from gpuviz.gpu.wire_arguments import Address, Parameter
 
 COPIES_BYTES = 2 << 30  # at most, of buffers to rotate through
 _COPIES = 64
@@ -23,7 +23,7 @@ _COPIES = 64
 class _Copy:
     """Buffers on the device, and the parameters with their addresses."""
 
-    def __init__(self, cupy: Any, request: Load, beginnings: Sequence[Beginning]) -> None:
+    def __init__(self, cupy: Any, request: Load, beginnings: Sequence[InitialContent]) -> None:
         self._cupy, self._beginnings = cupy, beginnings
         self.buffers = [one.new() for one in beginnings]
         self.images: list[DeviceImage] = []

@@ -21,7 +21,7 @@ from gpuviz.gpu.faults import CountersUnavailable
 from gpuviz.gpu.pattern_kernel import source
 from gpuviz.gpu.placement import PLACED_BLOCKS
 from gpuviz.gpu.protocol import Mode
-from gpuviz.gpu.sent import sent
+from gpuviz.gpu.wire_arguments import wire_arguments
 from gpuviz.launch.job import Job, check_limits
 from gpuviz.memory.counts import Count
 from gpuviz.memory.hardware import RAW
@@ -180,6 +180,6 @@ def pattern_launch(case: MeasuredPattern, sm: str) -> GpuLaunch:
         (1, 1, 1),
         (32, 1, 1),
         0,
-        sent((ArrayArgument(index), ArrayArgument(words))),
+        wire_arguments((ArrayArgument(index), ArrayArgument(words))),
         own_permit(program.cubin, program.ptx),
     )

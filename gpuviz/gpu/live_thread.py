@@ -76,7 +76,7 @@ Wish = Look | Once | Continuously
 
 
 @dataclass(frozen=True)
-class Found:
+class Devices:
     """The GPUs, and which of them is used."""
 
     devices: tuple[DeviceFacts, ...]
@@ -91,7 +91,7 @@ class NoGpu:
 
 
 @dataclass(frozen=True, eq=False)
-class Gauged:
+class MeasurementReport:
     """A whole measurement of a target."""
 
     key: str
@@ -99,10 +99,10 @@ class Gauged:
 
 
 @dataclass(frozen=True, eq=False)
-class Placed:
+class PlacementReport:
     """The measurement of a target with the places of its blocks; a note tells why there are none.
 
-    It comes after `Gauged`: the numbers need not wait for a kernel that notes where it runs.
+    It comes after `MeasurementReport`: the numbers need not wait for a kernel that notes its places.
     """
 
     key: str
@@ -110,7 +110,7 @@ class Placed:
 
 
 @dataclass(frozen=True, eq=False)
-class Timed:
+class TimingReport:
     """More durations of a target in microseconds."""
 
     key: str
@@ -118,7 +118,7 @@ class Timed:
 
 
 @dataclass(frozen=True, eq=False)
-class Counted:
+class CounterReport:
     """New readings of a target's counters."""
 
     key: str
@@ -126,7 +126,7 @@ class Counted:
 
 
 @dataclass(frozen=True)
-class Sensed:
+class TelemetryReport:
     """Clocks, temperature, power."""
 
     telemetry: Telemetry
@@ -141,18 +141,29 @@ class Trouble:
 
 
 @dataclass(frozen=True, eq=False)
-class Unagreed:
+class ConsentRequest:
     """Targets that are a stranger's code, which nobody has agreed to run; they were not."""
 
     codes: Mapping[str, Code]
 
 
 @dataclass(frozen=True)
-class Rested:
+class Idle:
     """Nothing is under way any more."""
 
 
-Report = Found | NoGpu | Gauged | Placed | Timed | Counted | Sensed | Trouble | Unagreed | Rested
+Report = (
+    Devices
+    | NoGpu
+    | MeasurementReport
+    | PlacementReport
+    | TimingReport
+    | CounterReport
+    | TelemetryReport
+    | Trouble
+    | ConsentRequest
+    | Idle
+)
 
 
 class Engine:
@@ -205,7 +216,7 @@ class Engine:
             self._wish = wish
             with stopped_by(self._stop.is_set):
                 self._do(wish)
-            self._report(Rested())
+            self._report(Idle())
         self._silent.set()
         if self._gpu is not None:
             self._gpu.close()
@@ -243,8 +254,8 @@ class Engine:
         if self._gpu is not None:
             self._gpu.close()
         self._gpu = self._make_gpu(device)
-        self._report(Found(self._gpu.devices(), self._gpu.facts()))
-        self._report(Sensed(self._gpu.telemetry()))
+        self._report(Devices(self._gpu.devices(), self._gpu.facts()))
+        self._report(TelemetryReport(self._gpu.telemetry()))
         self._peaks_of(self._gpu, self._gpu.facts())  # while nothing is shown yet
 
     def _ready(self) -> Gpu:
@@ -255,7 +266,7 @@ class Engine:
     def _once(self, targets: Targets) -> None:
         gpu = self._ready()
         self._measure(gpu, targets, REPEATS)
-        self._report(Sensed(gpu.telemetry()))
+        self._report(TelemetryReport(gpu.telemetry()))
 
     def _measure(self, gpu: Gpu, targets: Targets, repeats: int) -> dict[str, GpuLaunch]:
         """What is not known of them: the numbers of all first, then what these need not wait for.
@@ -303,7 +314,7 @@ class Engine:
             else:
                 yield target, launch
         if codes:
-            self._report(Unagreed(codes))
+            self._report(ConsentRequest(codes))
 
     def _numbers(self, gpu: Gpu, key: str, launch: GpuLaunch, repeats: int) -> Measurement:
         """Times and counts."""
@@ -311,7 +322,7 @@ class Engine:
         peaks = self._peaks_of(gpu, facts)
         options = MeasureOptions(repeats, counters=not facts.counters, peaks=peaks)
         made = measure_launch(gpu, launch, options, cancel=stop)
-        self._report(Gauged(key, made))
+        self._report(MeasurementReport(key, made))
         return made
 
     def _results_and_places(
@@ -321,9 +332,9 @@ class Engine:
         if target.expected and not made.differences:
             differences = gpu.differences(launch, target.expected, self._stop.is_set)
             made = replace(made, differences=differences)
-            self._report(Gauged(target.key, made))
+            self._report(MeasurementReport(target.key, made))
         if made.placement is None:
-            self._report(Placed(target.key, self._placed(gpu, launch, made)))
+            self._report(PlacementReport(target.key, self._placed(gpu, launch, made)))
 
     def _placed(self, gpu: Gpu, launch: GpuLaunch, made: Measurement) -> Measurement:
         """Whatever keeps blocks from being placed, the numbers stand."""
@@ -362,7 +373,7 @@ class Engine:
             ended = time.monotonic()
             if began - sensed > SENSE_SECONDS:
                 sensed = began
-                self._report(Sensed(gpu.telemetry()))
+                self._report(TelemetryReport(gpu.telemetry()))
             self._stop.wait(pause(ended - began, wish.use))
 
     def _round(self, gpu: Gpu, key: str, launch: GpuLaunch, counting: bool) -> bool:
@@ -371,11 +382,11 @@ class Engine:
         Of the counters only those that take one pass: the others were read when it began.
         """
         timing = gpu.time(launch, BATCH, warmup_ms=0.0, cancel=self._stop.is_set)
-        self._report(Timed(key, timing.microseconds))
+        self._report(TimingReport(key, timing.microseconds))
         if not counting:
             return False
         try:
-            self._report(Counted(key, gpu.count(launch, "live", self._stop.is_set)))
+            self._report(CounterReport(key, gpu.count(launch, "live", self._stop.is_set)))
         except CountersUnavailable:
             return False
         return True

@@ -21,7 +21,7 @@ from gpuviz.base import records
 from gpuviz.base.arrays import Array
 from gpuviz.base.errors import FormatError
 from gpuviz.gpu.counters import Which
-from gpuviz.gpu.sent import Parameter
+from gpuviz.gpu.wire_arguments import Parameter
 from gpuviz.traces.geometry import Triple
 
 Arrays = tuple[Array, ...]
@@ -41,7 +41,7 @@ class Describe:
 
 
 @dataclass(frozen=True)
-class Made:
+class BufferOrigin:
     """A buffer that the worker makes by its SPEC (`gpuviz.arguments`); "": one that travels."""
 
     spec: str = ""
@@ -60,8 +60,8 @@ class Made:
 class Load:
     """Keep a launch under a key. Arrays: the code (bytes), then the buffers that travel, in order.
 
-    `made`, `parameters` and `variables` are those of a `Sent`. `form` says what the code is: a
-    cubin, or PTX for the driver to assemble. The reply's `resident_blocks` is how many of its
+    `made`, `parameters` and `variables` are those of `WireArguments`. `form` says what the code is:
+    a cubin, or PTX for the driver to assemble. The reply's `resident_blocks` is how many of its
     blocks the driver says fit on one multiprocessor, `registers` how many it gives a thread.
     """
 
@@ -71,7 +71,7 @@ class Load:
     grid: Triple
     block: Triple
     dynamic_shared: int
-    made: tuple[Made, ...]
+    made: tuple[BufferOrigin, ...]
     parameters: tuple[Parameter, ...]
     variables: tuple[tuple[str, Parameter], ...]
     arrays: Arrays
@@ -179,7 +179,7 @@ _KINDS: dict[str, type[Any]] = {
 
 
 @dataclass(frozen=True)
-class _Announced:
+class _ArrayHeader:
     """An array that follows."""
 
     dtype: str
@@ -190,14 +190,14 @@ class _Announced:
 class _Header:
     kind: str
     fields: Mapping[str, Any]
-    arrays: tuple[_Announced, ...]
+    arrays: tuple[_ArrayHeader, ...]
 
 
 def send(stream: IO[bytes], message: Message) -> None:
     """Write one message and flush."""
     plain = {f.name: getattr(message, f.name) for f in fields(message)}
     arrays = [np.asarray(array) for array in plain.pop("arrays", ())]
-    announced = tuple(_Announced(array.dtype.str, array.shape) for array in arrays)
+    announced = tuple(_ArrayHeader(array.dtype.str, array.shape) for array in arrays)
     header = records.text(_Header(type(message).__name__, plain, announced)).encode()
     stream.write(_FRAME.pack(_MAGIC, len(header)) + header)
     for array in arrays:

@@ -22,7 +22,7 @@ from gpuviz.gpu.kernel import Kernel
 
 
 @dataclass(frozen=True)
-class Read:
+class CounterValues:
     """Values by key, why there are none under some, and how many times the kernel ran for them."""
 
     values: dict[str, float]
@@ -55,7 +55,7 @@ class Counters:
         self._found()
         self._select(metrics_for(LIVE_FORMS, self._available))
 
-    def read(self, kernel: Kernel, which: Which) -> Read:
+    def read(self, kernel: Kernel, which: Which) -> CounterValues:
         """What one launch says, read in groups of what may be read together.
 
         Raises
@@ -75,7 +75,7 @@ class Counters:
                 whys |= dict.fromkeys(chosen, str(error))
             else:
                 values, passes = values | found, passes + took
-        return Read(values, whys, passes)
+        return CounterValues(values, whys, passes)
 
     def _read(
         self, kernel: Kernel, chosen: dict[str, tuple[str, ...]]

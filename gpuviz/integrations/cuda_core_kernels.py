@@ -14,7 +14,7 @@ from gpuviz.compile import Program, ptx_program
 from gpuviz.compile.elf import embedded_ptx
 from gpuviz.compile.ptxas import assembled
 from gpuviz.integrations import device_memory
-from gpuviz.integrations.asked import Asked, Building, Call, of_program
+from gpuviz.integrations.calls import BuildOptions, Call, LaunchRequest, of_program
 from gpuviz.integrations.watching import Watcher, replaced
 from gpuviz.launch.job import triple
 
@@ -22,7 +22,7 @@ from gpuviz.launch.job import triple
 _OTHERS = frozenset({"cuda", "numba", "numba_cuda", "cupy", "cupyx", "torch"})
 
 
-def asked(call: Call) -> Asked:
+def asked(call: Call) -> LaunchRequest:
     """A launch of a kernel of an ObjectCode; its building names it where there are several.
 
     Raises
@@ -85,12 +85,14 @@ def _imported(function: Callable[..., Any]) -> list[tuple[Any, str]]:
     ]
 
 
-def _asked(name: str, stream: Any, config: Any, kernel: Any, args: tuple[Any, ...]) -> Asked:
+def _asked(
+    name: str, stream: Any, config: Any, kernel: Any, args: tuple[Any, ...]
+) -> LaunchRequest:
     if hasattr(stream, "sync"):
         stream.sync()  # what its arguments hold is what was done before
     grid, block = triple(tuple(config.grid), "grid"), triple(tuple(config.block), "block")
     cluster = None if config.cluster is None else triple(tuple(config.cluster), "cluster")
-    building = Building(name, config.shmem_size or 0, cluster=cluster)
+    building = BuildOptions(name, config.shmem_size or 0, cluster=cluster)
     return asked(Call(_code(kernel), grid, block, [*map(_argument, args)], {}, building))
 
 

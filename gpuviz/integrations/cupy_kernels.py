@@ -14,19 +14,19 @@ import numpy as np
 from gpuviz.arch import architecture
 from gpuviz.base.errors import UnsupportedError
 from gpuviz.compile import Program, compile_arch, compile_cuda, entry_name
-from gpuviz.integrations import cupy_written as written
-from gpuviz.integrations.asked import Asked, Building, Call, launch_of, of_program
+from gpuviz.integrations import cupy_codegen as written
+from gpuviz.integrations.calls import BuildOptions, Call, LaunchRequest, launch_of, of_program
 from gpuviz.integrations.watching import Watcher, replaced
 from gpuviz.launch.job import triple
 
 _ARCH = "sm_90"  # counted for, where nobody says and there is no GPU
-_PLAIN = Building()
+_PLAIN = BuildOptions()
 # What CuPy puts before the texts that it writes.
 _FOLDERS = ("", *(f"cupy/_cccl/{name}" for name in ("libcudacxx", "thrust", "cub")))
 _HEADERS = "#include <cupy/complex.cuh>\n#include <cupy/carray.cuh>\n#include <cupy/atomics.cuh>\n"
 
 
-def asked(call: Call) -> Asked:
+def asked(call: Call) -> LaunchRequest:
     """A launch of a RawKernel, a kernel of a RawModule, or one that CuPy writes.
 
     Raises
@@ -50,7 +50,7 @@ def asked(call: Call) -> Asked:
     return of_program(program, replace(call, building=building))
 
 
-def _writes(kernel: Any) -> Callable[[Call], written.Written] | None:
+def _writes(kernel: Any) -> Callable[[Call], written.GeneratedKernel] | None:
     """What writes the text of a kernel that is made of expressions or of Python."""
     if hasattr(kernel, "reduce_expr"):
         return written.reduction
@@ -59,7 +59,7 @@ def _writes(kernel: Any) -> Callable[[Call], written.Written] | None:
     return written.jit if type(kernel).__name__ == "_JitRawKernel" else None
 
 
-def _of_written(made: written.Written, call: Call) -> Asked:
+def _of_written(made: written.GeneratedKernel, call: Call) -> LaunchRequest:
     from cupy._core import _kernel
 
     own = Path(_kernel.__file__).parent / "include"
@@ -70,7 +70,7 @@ def _of_written(made: written.Written, call: Call) -> Asked:
 
 
 def _program(
-    text: str, arch: str, options: Sequence[str] = (), building: Building = _PLAIN
+    text: str, arch: str, options: Sequence[str] = (), building: BuildOptions = _PLAIN
 ) -> Program:
     """The text compiled with CuPy's options: macros and folders of headers told apart."""
     defines: dict[str, object] = {}
@@ -113,7 +113,7 @@ def watching(watcher: Watcher) -> Iterator[None]:
             if not (watched and watcher.wants(name(self), present)):
                 return launch()
             sizes = triple(tuple(grid), "grid"), triple(tuple(block), "block")
-            building = Building(shared=more.get("shared_mem", 0))
+            building = BuildOptions(shared=more.get("shared_mem", 0))
             return launched(Call(self, *sizes, args, {}, building, arch), name(self), launch)
 
         return call

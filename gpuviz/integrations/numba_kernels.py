@@ -19,7 +19,7 @@ from gpuviz.compile import ptx_program
 from gpuviz.compile.program import CompileError, Program, kernels
 from gpuviz.compile.ptxas import assembled
 from gpuviz.integrations.arguments import Arguments
-from gpuviz.integrations.asked import Asked, Building, Call, launch_of
+from gpuviz.integrations.calls import BuildOptions, Call, LaunchRequest, launch_of
 from gpuviz.integrations.host_arrays import is_array
 from gpuviz.integrations.watching import Watcher, replaced
 from gpuviz.launch.job import triple
@@ -29,7 +29,7 @@ _COLOURS = re.compile("\x1b\\[[0-9;]*m")
 _OPTIONS = ("fastmath", "opt", "launch_bounds")
 
 
-def asked(call: Call) -> Asked:
+def asked(call: Call) -> LaunchRequest:
     """A launch of a dispatcher, what `cuda.jit` makes.
 
     Raises
@@ -134,7 +134,7 @@ def watching(watcher: Watcher) -> Iterator[None]:
         if not watcher.wants(name, present):
             return plain(self, args, config)
         grid, block = (triple(tuple(s), "size") for s in (config.griddim, config.blockdim))
-        asks = Call(self, grid, block, args, {}, Building(shared=config.sharedmem), arch)
+        asks = Call(self, grid, block, args, {}, BuildOptions(shared=config.sharedmem), arch)
         launch = partial(plain, self, args, config) if present else None
         return watcher.launched(name, partial(asked, asks), launch)
 

@@ -16,7 +16,7 @@ from gpuviz.arguments.given import ArrayArgument
 from gpuviz.base.errors import InputError, UnsupportedError
 from gpuviz.compile import Program, ptx_program
 from gpuviz.integrations.arguments import Arguments, scalar
-from gpuviz.integrations.asked import Asked, Call, launch_of
+from gpuviz.integrations.calls import Call, LaunchRequest, launch_of
 from gpuviz.integrations.host_arrays import is_array
 from gpuviz.integrations.watching import Watcher, replaced
 from gpuviz.launch.job import triple
@@ -38,7 +38,7 @@ class _Pointer:
         return self._offset
 
 
-def asked(call: Call) -> Asked:
+def asked(call: Call) -> LaunchRequest:
     """A launch of a kernel, autotuned or not.
 
     Raises

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Protocol, TypeVar
 
-from gpuviz.integrations.asked import Asked
+from gpuviz.integrations.calls import LaunchRequest
 
 Result = TypeVar("Result")
 
@@ -21,7 +21,7 @@ class Watcher(Protocol):
         """
 
     def launched(
-        self, kernel: str, asked: Callable[[], Asked], launch: Callable[[], Result] | None
+        self, kernel: str, asked: Callable[[], LaunchRequest], launch: Callable[[], Result] | None
     ) -> Result | None:
         """A launch: `asked` copies its arguments, `launch` makes it on the GPU; without a GPU there
         is no `launch`, and the emulator leaves the results where the kernel would.

@@ -25,7 +25,7 @@ from gpuviz.panels.panel import Need, Panel, line
 from gpuviz.panels.picture import Picture
 from gpuviz.panels.resource_names import RESOURCES
 from gpuviz.panels.warp_timeline import WarpTimeline
-from gpuviz.timing.explained import Explained
+from gpuviz.timing.explanation import Explanation
 from gpuviz.timing.warp_states import State
 from gpuviz.words.language import grouped, tr
 
@@ -52,7 +52,7 @@ class LimitBar(NamedTuple):
     line: int = 0
 
 
-def bars_of(e: Explained) -> tuple[LimitBar, ...]:
+def bars_of(e: Explanation) -> tuple[LimitBar, ...]:
     """All bounds of a launch, the largest first."""
     scale = e.timeline.scale
     found = [LimitBar(b.resource, b.cycles * scale, False, b.line) for b in e.limits.bounds]
@@ -137,7 +137,7 @@ class WhatIfs(Panel):
     """What the launch would take without each of its larger costs, a sentence each."""
 
     answers: ClassVar[bool] = True
-    explained: Explained
+    explained: Explanation
 
     def need(self, stage: Stage, width: float) -> Need:
         """As many lines as the sentences take."""
@@ -162,7 +162,7 @@ class WhatIfs(Panel):
 
 
 def timeline_picture(
-    e: Explained, source: Sequence[str] = (), begin: float = 0.0, end: float = 0.0
+    e: Explanation, source: Sequence[str] = (), begin: float = 0.0, end: float = 0.0
 ) -> Picture:
     """The multiprocessor that takes longest, from a cycle to another (0: to the end), as
     far as it was recorded.
@@ -172,7 +172,7 @@ def timeline_picture(
     return Picture(limit_sentence(e, source), notes(e), shown)
 
 
-def limits_picture(e: Explained, source: Sequence[str] = ()) -> Picture:
+def limits_picture(e: Explanation, source: Sequence[str] = ()) -> Picture:
     """Bars of what each resource takes, and what would be without."""
     bars = LimitBars(bars_of(e), e.prediction.cycles, e.limits.limiter)
     what_ifs = WhatIfs(e)
@@ -182,7 +182,7 @@ def limits_picture(e: Explained, source: Sequence[str] = ()) -> Picture:
     return Picture(limit_sentence(e, source), notes(e), body)
 
 
-def notes(e: Explained) -> str:
+def notes(e: Explanation) -> str:
     """The time, what was looked at, and how far the model can be trusted."""
     said = time_words(e), size_note(e), model_note(e.timeline.device)
     return " · ".join(filter(None, said))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from gpuviz.panels.resource_names import RESOURCES
 from gpuviz.panels.state_inks import NAMES
 from gpuviz.timing.device import Device
-from gpuviz.timing.explained import Explained, WhatIf
+from gpuviz.timing.explanation import Explanation, WhatIf
 from gpuviz.timing.warp_states import FAR
 from gpuviz.words.language import brief, duration, grouped, later, percent, tr
 
@@ -28,7 +28,7 @@ _WITHOUT: dict[str, str] = {
 }
 
 
-def limit_sentence(e: Explained, source: Sequence[str] = ()) -> str:
+def limit_sentence(e: Explanation, source: Sequence[str] = ()) -> str:
     """The largest bound, and its cause on a line of the source."""
     found, largest = e.limits, e.limits.bounds[0]
     known = {
@@ -53,7 +53,7 @@ def limit_sentence(e: Explained, source: Sequence[str] = ()) -> str:
     return f"{said}, {where}"
 
 
-def what_if_words(e: Explained, one: WhatIf) -> str:
+def what_if_words(e: Explanation, one: WhatIf) -> str:
     """What a launch would take, and what would limit it then."""
     known = {
         "without": tr(_WITHOUT[one.resource]),
@@ -81,7 +81,7 @@ def model_note(device: Device) -> str:
     )
 
 
-def size_note(e: Explained) -> str:
+def size_note(e: Explanation) -> str:
     """How much of the launch was looked at; "" when all of a multiprocessor."""
     made = e.timeline
     said = []
@@ -105,7 +105,7 @@ def size_note(e: Explained) -> str:
     return " · ".join(said)
 
 
-def time_words(e: Explained) -> str:
+def time_words(e: Explanation) -> str:
     """The time predicted, and what of it is the launch itself."""
     return tr(
         "{time}, {launch} of it for the launch itself",

@@ -9,7 +9,7 @@ from gpuviz.panels.limit_words import model_note
 from gpuviz.recordings.stall_reasons import ALL, KEYS, PREFIX
 from gpuviz.results.quantities import Row
 from gpuviz.run.stalls import modelled
-from gpuviz.timing.explained import Explained
+from gpuviz.timing.explanation import Explanation
 from gpuviz.words.language import later, tr
 
 _TIMES = {
@@ -40,7 +40,7 @@ _MEANWHILE = {
 }
 
 
-def time_rows(found: Sequence[Explained | None]) -> list[Row]:
+def time_rows(found: Sequence[Explanation | None]) -> list[Row]:
     """Rows for the runs (None: nothing was found out of it), measured by the same counters as
     everything else; none where nothing is known.
     """

@@ -10,7 +10,7 @@ from gpuviz.ptx.options import Options
 from gpuviz.run.predicted import launched
 from gpuviz.run.run import Cancel, Progress, go_on, quiet
 from gpuviz.timing.device import device_of
-from gpuviz.timing.explained import Explained, explained
+from gpuviz.timing.explanation import Explanation, explained
 from gpuviz.timing.prediction import predict
 
 _EMULATING = 0.6  # of the time it takes
@@ -24,7 +24,7 @@ def explain(
     options: Options | None = None,
     progress: Progress = quiet,
     cancel: Cancel = go_on,
-) -> Explained:
+) -> Explanation:
     """Explain a launch on the device that stands for its architecture; `cold` when its data is in
     memory only.
 

@@ -16,7 +16,7 @@ from gpuviz.run.not_timed import copied, not_timed
 from gpuviz.run.run import Run
 from gpuviz.sass.level import sass_level
 from gpuviz.timing.device import Device, device_of
-from gpuviz.timing.prediction import Launched, predict, predict_each
+from gpuviz.timing.prediction import SampledLaunch, predict, predict_each
 from gpuviz.timing.sample import each_alone, sample
 from gpuviz.timing.tensor_cores import not_measured
 from gpuviz.timing.timeline import Timeline, timeline_of
@@ -27,7 +27,7 @@ _RECORD = 4_000_000  # rows; the sample is small, and nothing of it may be cut
 
 def launched(
     job: Job, arch: Architecture, device: Device, options: Options, first: Run | None = None
-) -> Launched:
+) -> SampledLaunch:
     """A launch as the model of time wants it; `first` is a run of it, some blocks recorded with
     their paths, which does where it has those that are looked at.
 
@@ -64,7 +64,7 @@ def launched(
     )
     enough = first.trace.path is not None and known >= set(looked_at.recorded)
     run = first if enough else _run(job, arch, options, looked_at.recorded)
-    return Launched(
+    return SampledLaunch(
         run.trace,
         module,
         level.listing,

@@ -22,7 +22,7 @@ if TYPE_CHECKING:  # what shows a run needs none of what makes one
     from gpuviz.sass.plan import Difference
     from gpuviz.sweeps.cell import On
     from gpuviz.sweeps.table import Table
-    from gpuviz.timing.explained import Explained
+    from gpuviz.timing.explanation import Explanation
     from gpuviz.timing.timeline import Timeline
     from gpuviz.traces.trace import Coverage, Trace
 
@@ -99,7 +99,7 @@ class Run:
     others: tuple[Measurement | None, ...] = ()
     inputs: Mapping[str, npt.NDArray[Any]] = field(default_factory=dict)
     timelines: tuple[Timeline, ...] = ()
-    explained: Explained | None = None
+    explained: Explanation | None = None
 
     @property
     def timeline(self) -> Timeline | None:

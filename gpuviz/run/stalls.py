@@ -9,7 +9,7 @@ import numpy as np
 
 from gpuviz.base.arrays import Bool
 from gpuviz.recordings.stall_reasons import ALL
-from gpuviz.timing.explained import Explained
+from gpuviz.timing.explanation import Explanation
 from gpuviz.timing.timeline import Timeline
 from gpuviz.timing.warp_states import FAR, State
 
@@ -32,7 +32,7 @@ _SHARED = re.compile(
 Stalls = Mapping[str, tuple[float, float]]  # by key: predicted and counted
 
 
-def modelled(e: Explained) -> dict[str, float]:
+def modelled(e: Explanation) -> dict[str, float]:
     """What is modelled of a launch that counters of a GPU tell, too, by their keys."""
     return e.counted | predicted_waits(e.timeline)
 

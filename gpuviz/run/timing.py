@@ -19,7 +19,7 @@ from gpuviz.run.stalls import Stalls, predicted_waits, stalls_of
 from gpuviz.run.verification import Measurements, job_of
 from gpuviz.timing.bounds import Limits, limits
 from gpuviz.timing.device import H200, Device
-from gpuviz.timing.prediction import Launched, Prediction, predict
+from gpuviz.timing.prediction import Prediction, SampledLaunch, predict
 from gpuviz.timing.timeline import timeline_of
 
 SHORT_US = 5.0  # less than this is mostly launch
@@ -166,7 +166,7 @@ def _waits(prediction: Prediction, told: Mapping[str, float | None]) -> Stalls:
     return stalls_of(predicted_waits(timeline_of(prediction)), counted)
 
 
-def launch_fits(known: Launched, device: Device) -> float:
+def launch_fits(known: SampledLaunch, device: Device) -> float:
     """Warps that could reside on a multiprocessor all the time, in hundredths of the most; 0 where
     there are fewer blocks than would fit.
     """

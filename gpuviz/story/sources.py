@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
-from gpuviz.gpu.agreed import Agreed
+from gpuviz.gpu.agreed import ConsentList
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,4 +38,4 @@ class Sources:
 
     make_gpu: Callable[[int], Gpu] | None = None
     job_of: JobOf = _compiled
-    agreed: Agreed = field(default_factory=Agreed)
+    agreed: ConsentList = field(default_factory=ConsentList)

@@ -45,7 +45,7 @@ class Loads:
 
 
 @dataclass(frozen=True, eq=False)
-class Served:
+class Lookups:
     """What became of the look-ups in an L1 of `lines`.
 
     `hit` (A,) are the sectors of each that were there, as bits; `gone` (A,) is the look-up that
@@ -102,16 +102,16 @@ def _looked_up(rows: I64, number: I64, sector: I64) -> Loads:
     )
 
 
-def served(loads: Loads, lines: int) -> Served:
+def lookups(loads: Loads, lines: int) -> Lookups:
     """What an L1 of so many lines makes of the loads; one of none finds nothing."""
     count, known = len(loads.line), max(len(loads.address), 1)
     hit, gone = np.zeros(count, np.int32), np.full(count, count, np.int64)
     if not lines:
-        return Served(0, hit, np.arange(count), loads.sectors)
+        return Lookups(0, hit, np.arange(count), loads.sectors)
     links = [np.zeros(known + 1, np.int32) for _ in range(2)]
     valid, asked = np.zeros(known, np.int32), np.zeros(known, np.int64)
     native(look_up)(lines, count, loads.line, loads.mask, *links, valid, asked, hit, gone)
-    return Served(lines, hit, gone, loads.sectors - int(bits(hit).sum()))
+    return Lookups(lines, hit, gone, loads.sectors - int(bits(hit).sum()))
 
 
 def look_up(
@@ -126,7 +126,7 @@ def look_up(
     hit: I32,
     gone: I64,
 ) -> float:
-    """Look up the lines one after another, least recently used out first (see `served`)."""
+    """Look up the lines one after another, least recently used out first (see `lookups`)."""
     held = 0
     for i in range(count):
         d = line[i]
@@ -154,4 +154,4 @@ def bits(mask: I32) -> I32:
 
 def missed_by_size(loads: Loads, sizes: tuple[int, ...]) -> F64:
     """(N,) sectors that come from L2 where L1 has so many bytes."""
-    return np.array([served(loads, size // LINE).missed for size in sizes], np.float64)
+    return np.array([lookups(loads, size // LINE).missed for size in sizes], np.float64)

@@ -33,7 +33,7 @@ _ROUNDS = 3  # of resident blocks, to see at which pace a multiprocessor goes on
 
 
 @dataclass(frozen=True, eq=False)
-class Launched:
+class SampledLaunch:
     """A launch whose blocks in `sample` were recorded with their path.
 
     `resident` blocks fit a multiprocessor, with `shared` bytes each; of the whole launch:
@@ -87,12 +87,12 @@ class Prediction:
         return self.scale == 1.0
 
 
-def predict(launched: Launched, device: Device, cold: bool = True) -> Prediction:
+def predict(launched: SampledLaunch, device: Device, cold: bool = True) -> Prediction:
     """What a launch takes; `cold` when its data is in memory only."""
     return max(predict_each(launched, device, cold), key=lambda one: one.cycles)
 
 
-def predict_each(launched: Launched, device: Device, cold: bool = True) -> list[Prediction]:
+def predict_each(launched: SampledLaunch, device: Device, cold: bool = True) -> list[Prediction]:
     """What each multiprocessor of the sample takes; sums are of all."""
     works, code = works_of(launched)
     blocks, most = launched.sample.blocks, launched.sample.most
@@ -144,7 +144,7 @@ def _outcomes(
 
 
 def _in_l2(
-    launched: Launched, works: Sequence[Work], device: Device, around: Circumstances
+    launched: SampledLaunch, works: Sequence[Work], device: Device, around: Circumstances
 ) -> tuple[float, list[F64]]:
     """Of what multiprocessors touch first, the part that memory is read for; how probable it is
     that others have brought each line. Each is simulated as if it were alone.
@@ -180,7 +180,7 @@ def _longer(outcome: Outcome, resident: int, most: int) -> float:
     return float((outcome.cycles + (most - count) * pace) / outcome.cycles)
 
 
-def works_of(launched: Launched) -> tuple[list[Work], tuple[SassInstruction, ...]]:
+def works_of(launched: SampledLaunch) -> tuple[list[Work], tuple[SassInstruction, ...]]:
     """What each multiprocessor of the sample does, and the code of all."""
     trace = launched.trace
     blocks = sass_blocks(launched.listing)
@@ -197,7 +197,7 @@ def works_of(launched: Launched) -> tuple[list[Work], tuple[SassInstruction, ...
     ], code
 
 
-def _round(share: tuple[int, ...], launched: Launched) -> tuple[int, ...]:
+def _round(share: tuple[int, ...], launched: SampledLaunch) -> tuple[int, ...]:
     """As many blocks as reside at once; where fewer were looked at, these once more."""
     wanted = min(launched.sample.most, launched.resident)
     if launched.sample.each >= wanted:

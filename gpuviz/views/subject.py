@@ -12,14 +12,14 @@ if TYPE_CHECKING:
     from gpuviz.run.run import Cancel, Progress
     from gpuviz.story.exhibit import Exhibit, Variant
     from gpuviz.story.lesson import Plan
-    from gpuviz.timing.explained import Explained
+    from gpuviz.timing.explanation import Explanation
 
 
 @dataclass(frozen=True, eq=False)
 class Subject:
     """A launch that was explained: the name of its kernel, its source, and its architecture."""
 
-    explained: Explained
+    explained: Explanation
     kernel: str
     source: str
     arch: str

@@ -14,7 +14,7 @@ import pytest
 from gpuviz import app
 from gpuviz.cli import main
 from gpuviz.gpu import client
-from gpuviz.gpu.agreed import Agreed
+from gpuviz.gpu.agreed import ConsentList
 from gpuviz.lectures import bundle
 from gpuviz.recordings.recording import read
 from gpuviz.story.lesson import Plan
@@ -118,9 +118,9 @@ def test_a_file_named_to_be_run_is_the_users_own(ran: Path) -> None:
 def test_a_lecture_is_presented_without_what_was_not_agreed_to(
     ran: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    given: list[Agreed] = []
+    given: list[ConsentList] = []
 
-    def present(lecture: object, library: object, agreed: Agreed, *how: object) -> int:
+    def present(lecture: object, library: object, agreed: ConsentList, *how: object) -> int:
         given.append(agreed)
         return 0
 

@@ -17,7 +17,7 @@ from gpuviz.draw.stage import Stage
 from gpuviz.panels.legend import ColorKey, Key
 from gpuviz.recordings.measurement import CounterValue, DeviceFacts, Measurement
 from gpuviz.story.lesson import Value
-from gpuviz.timing.caches import LINE, served
+from gpuviz.timing.caches import LINE, lookups
 from tests.course import pictures
 from tests.course.performed import performed
 
@@ -31,7 +31,7 @@ def naive(**values: Value) -> Reads:
 
 
 def seen(reads: Reads) -> Window:
-    found = served(reads.loads, reads.l1 // LINE)
+    found = lookups(reads.loads, reads.l1 // LINE)
     return window(reads.run.trace, reads.loads, found, 0, SIDE)
 
 

@@ -14,7 +14,7 @@ from gpuviz.export.reading import read
 from gpuviz.export.save import save, save_timeline
 from gpuviz.story.script import Script
 from gpuviz.timing.bounds import limits
-from gpuviz.timing.explained import Explained
+from gpuviz.timing.explanation import Explanation
 from gpuviz.views.lesson_view import View
 from gpuviz.views.subject import Subject, explained_of, wish_of
 from gpuviz.views.time_view import time_view
@@ -25,7 +25,7 @@ from tests.timing.launches import made
 def subject() -> Subject:
     """A launch explained, nothing mended."""
     prediction, timeline = made("shloop_32")
-    return Subject(Explained(prediction, limits(prediction), (), timeline), "shloop", "", "sm_90")
+    return Subject(Explanation(prediction, limits(prediction), (), timeline), "shloop", "", "sm_90")
 
 
 def view(asked: list[str]) -> View:

@@ -14,7 +14,7 @@ from gpuviz.lectures.over_time import lesson_of
 from gpuviz.lectures.reading import read
 from gpuviz.memory.counts import Count
 from gpuviz.run.run import Run
-from gpuviz.timing.explained import Explained
+from gpuviz.timing.explanation import Explanation
 from gpuviz.views.performed import view_of
 from gpuviz.views.provenance import Provenance
 
@@ -31,7 +31,7 @@ def runs(title: str) -> dict[str, Run]:
     return dict(view_of(slide.view, told=lesson_of(slide)).runs)
 
 
-def explained(title: str) -> Explained:
+def explained(title: str) -> Explanation:
     (run,) = runs(title).values()
     assert run.explained is not None
     return run.explained
@@ -44,7 +44,7 @@ def becomes(title: str, without: str) -> float:
     return one.cycles / e.prediction.cycles
 
 
-def share(e: Explained, resource: str) -> float:
+def share(e: Explanation, resource: str) -> float:
     bound = next(b for b in e.limits.bounds if b.resource == resource)
     return bound.cycles / e.limits.cycles
 

@@ -13,7 +13,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QDialog
 from pytestqt.qtbot import QtBot
 
-from gpuviz.gpu.agreed import Agreed
+from gpuviz.gpu.agreed import ConsentList
 from gpuviz.gpu.client import Gpu
 from gpuviz.gpu.consent import Code
 from gpuviz.launch.job import Job
@@ -47,7 +47,7 @@ def window(make: Make, perform: FakePerform, qtbot: QtBot, tmp_path: Path) -> Wi
     def gpu(device: int) -> Gpu:
         return Gpu(device, arguments=fake_gpu.arguments())
 
-    made = make(Sources(gpu, strangers, Agreed(tmp_path / "agreed.json")))
+    made = make(Sources(gpu, strangers, ConsentList(tmp_path / "agreed.json")))
     qtbot.waitUntil(lambda: made.meter.state.device is not None, timeout=20_000)
     return made
 

@@ -28,7 +28,7 @@ LATER = [
     "gpuviz.gpu.client",
     "gpuviz.gpu.process",
     "gpuviz.gpu.protocol",
-    "gpuviz.gpu.sent",
+    "gpuviz.gpu.wire_arguments",
     "gpuviz.recordings.lookup",
     "gpuviz.story.perform",
     "gpuviz.course.shared_memory.banks.lesson",

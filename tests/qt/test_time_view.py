@@ -26,7 +26,7 @@ from gpuviz.qt.window.window import Window
 from gpuviz.results.time_rows import WAITS
 from gpuviz.story.exhibit import Variant
 from gpuviz.story.lesson import Plan
-from gpuviz.timing.explained import Explained
+from gpuviz.timing.explanation import Explanation
 from gpuviz.timing.warp_states import State
 from gpuviz.views.subject import Subject, Wish
 from tests.timing.launches import known, made
@@ -41,7 +41,7 @@ def subject() -> Subject:
     from gpuviz.timing.bounds import limits
 
     prediction, timeline = made("copy1_2e18")
-    e = Explained(prediction, limits(prediction), (), timeline)
+    e = Explanation(prediction, limits(prediction), (), timeline)
     return Subject(e, "copy1", known("copy1_2e18").trace.source, "sm_90")
 
 
@@ -253,7 +253,7 @@ def test_waits_are_folded_by_a_click_on_their_heading(window: Window, qtbot: QtB
 def test_a_long_launch_is_walked_through_stretch_by_stretch(
     view: TimeView, explain: Explain, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from gpuviz.timing import explained as module
+    from gpuviz.timing import explanation as module
     from gpuviz.timing import timeline
     from gpuviz.timing.timeline import timeline_of
 

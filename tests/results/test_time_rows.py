@@ -13,17 +13,17 @@ from gpuviz.results.rows import table
 from gpuviz.results.time_rows import WAITS, time_rows
 from gpuviz.run.stalls import predicted_waits
 from gpuviz.timing.bounds import limits
-from gpuviz.timing.explained import Explained
+from gpuviz.timing.explanation import Explanation
 from tests.course.performed import performed
 from tests.timing.launches import MEASURED, known, made
 
 pytestmark = pytest.mark.machine_code
 
 
-def explained(name: str) -> Explained:
+def explained(name: str) -> Explanation:
     """A launch with its timeline, nothing mended."""
     prediction, timeline = made(name)
-    return Explained(prediction, limits(prediction), (), timeline)
+    return Explanation(prediction, limits(prediction), (), timeline)
 
 
 def test_time_and_traffic_stand_beside_what_counters_read() -> None:

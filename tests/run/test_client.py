@@ -22,7 +22,7 @@ from gpuviz.gpu import client, protocol
 from gpuviz.gpu.client import Gpu, GpuLaunch
 from gpuviz.gpu.consent import own_permit
 from gpuviz.gpu.faults import CountersUnavailable, NoDevice, TimeLimit, WorkerLost
-from gpuviz.gpu.sent import sent
+from gpuviz.gpu.wire_arguments import wire_arguments
 
 ROOT = Path(__file__).parent.parent.parent
 PERMIT = own_permit(b"code", "")
@@ -31,7 +31,7 @@ FAKE = (sys.executable, str(Path(__file__).with_name("fake_worker.py")))
 
 def launch(entry: str = "plain", number: int = 0, size: int = 5) -> GpuLaunch:
     given = np.arange(size, dtype=np.float32) + number, np.asarray(np.int32(7))
-    arguments = sent([ArrayArgument(one) for one in given])
+    arguments = wire_arguments([ArrayArgument(one) for one in given])
     return GpuLaunch("cubin", b"code", "", entry, (1, 1, 1), (32, 1, 1), 0, arguments, PERMIT)
 
 
@@ -146,7 +146,9 @@ def test_large_buffers_do_not_travel(gpu: Gpu, monkeypatch: pytest.MonkeyPatch) 
     send = protocol.send
     monkeypatch.setattr(protocol, "send", count)
     specs = (BufferSpec("f32", 1 << 20, "rand"), BufferSpec("i32", 1 << 20, "zeros"))
-    one = GpuLaunch("cubin", b"code", "", "plain", (1, 1, 1), (32, 1, 1), 0, sent(specs), PERMIT)
+    one = GpuLaunch(
+        "cubin", b"code", "", "plain", (1, 1, 1), (32, 1, 1), 0, wire_arguments(specs), PERMIT
+    )
     left = {str(n): np.asarray(materialise(spec, n)) + 1 for n, spec in enumerate(specs)}
     assert gpu.differences(one, {k: v.astype(v.dtype) for k, v in left.items()}) == {
         "0": 0.0,

@@ -10,10 +10,10 @@ import pytest
 
 from gpuviz.compile import Program
 from gpuviz.course import SCENES
-from gpuviz.gpu.agreed import Agreed
+from gpuviz.gpu.agreed import ConsentList
 from gpuviz.gpu.client import GpuLaunch, launch_of
 from gpuviz.gpu.consent import ASKED, Code, NotAgreed, Permit, asked, digest_of, own_permit, permit
-from gpuviz.gpu.sent import Sent
+from gpuviz.gpu.wire_arguments import WireArguments
 from gpuviz.launch.job import Job, Whose
 from gpuviz.story.lesson import Plan
 from gpuviz.story.perform import job_of
@@ -64,7 +64,9 @@ def test_a_launch_cannot_be_made_without_a_permit_or_with_that_of_another() -> N
         replace(launch, code=b"other")
     with pytest.raises(ValueError, match="for other code"):
         replace(launch, ptx="other")
-    made = GpuLaunch("cubin", b"x", "", "k", (1, 1, 1), (1, 1, 1), 0, Sent(), own_permit(b"x", ""))
+    made = GpuLaunch(
+        "cubin", b"x", "", "k", (1, 1, 1), (1, 1, 1), 0, WireArguments(), own_permit(b"x", "")
+    )
     assert replace(made, grid=(2, 1, 1)).permit.digest == digest_of(b"x", "")
 
 
@@ -93,20 +95,20 @@ def test_lessons_and_sweeps_are_the_courses_and_files_are_strangers(tmp_path: Pa
 
 def test_what_was_agreed_is_remembered_by_content(tmp_path: Path) -> None:
     file = tmp_path / "kept" / "agreed.json"
-    first, told = Agreed(file), code(JOB)
+    first, told = ConsentList(file), code(JOB)
     assert told.digest not in first
     first.add([told])
-    assert told.digest in first and told.digest in Agreed(file)
+    assert told.digest in first and told.digest in ConsentList(file)
     other = code(replace(JOB, program=PTX))
-    second = Agreed(file)  # another window
+    second = ConsentList(file)  # another window
     second.add([other])
-    assert {one.digest in Agreed(file) for one in (told, other)} == {True}
+    assert {one.digest in ConsentList(file) for one in (told, other)} == {True}
     second.forget()
-    assert told.digest not in Agreed(file)
+    assert told.digest not in ConsentList(file)
 
 
 def test_for_this_session_only(tmp_path: Path) -> None:
-    agreed = Agreed(tmp_path / "agreed.json")
+    agreed = ConsentList(tmp_path / "agreed.json")
     agreed.for_now([code(JOB)])
     assert code(JOB).digest in agreed and not (tmp_path / "agreed.json").exists()
 
@@ -115,14 +117,14 @@ def test_for_this_session_only(tmp_path: Path) -> None:
 def test_a_damaged_file_agrees_to_nothing(text: str, tmp_path: Path) -> None:
     file = tmp_path / "agreed.json"
     file.write_text(text)
-    agreed = Agreed(file)
+    agreed = ConsentList(file)
     assert code(JOB).digest not in agreed
     agreed.add([code(JOB)])
-    assert code(JOB).digest in Agreed(file)
+    assert code(JOB).digest in ConsentList(file)
 
 
 def test_where_nothing_can_be_written_it_holds_for_the_session(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    agreed = Agreed(tmp_path / "file" / "agreed.json")
+    agreed = ConsentList(tmp_path / "file" / "agreed.json")
     agreed.add([code(JOB)])
     assert code(JOB).digest in agreed

@@ -12,21 +12,21 @@ import pytest
 
 from gpuviz.base.errors import KernelFault
 from gpuviz.compile import Program, Resources
-from gpuviz.gpu.agreed import Agreed
+from gpuviz.gpu.agreed import ConsentList
 from gpuviz.gpu.client import GpuLaunch
 from gpuviz.gpu.live_thread import (
+    ConsentRequest,
     Continuously,
     Engine,
-    Gauged,
+    Idle,
     Look,
+    MeasurementReport,
     Once,
-    Placed,
+    PlacementReport,
     Report,
-    Rested,
     Target,
-    Timed,
+    TimingReport,
     Trouble,
-    Unagreed,
     Wish,
 )
 from gpuviz.launch.job import Job
@@ -95,7 +95,7 @@ TARGETS = target("ours", "course"), target("theirs", "stranger")
 
 class Thread:
     def __init__(self) -> None:
-        self.gpu, self.agreed = CountingGpu(), Agreed()
+        self.gpu, self.agreed = CountingGpu(), ConsentList()
         self.reports: queue.Queue[Report] = queue.Queue()
         self.engine = Engine(lambda device: self.gpu, self._take, self.agreed)  # type: ignore[arg-type,return-value]
         self.done(Look())
@@ -106,7 +106,7 @@ class Thread:
     def done(self, wish: Wish) -> list[Report]:
         self.engine.ask(wish)
         found: list[Report] = []
-        while not isinstance(report := self.reports.get(timeout=10), Rested):
+        while not isinstance(report := self.reports.get(timeout=10), Idle):
             found.append(report)
         return found
 
@@ -120,19 +120,22 @@ def thread() -> Iterator[Thread]:
 
 def test_one_that_is_not_agreed_to_does_not_keep_others_from_running(thread: Thread) -> None:
     found = thread.done(Once(TARGETS))
-    (asked,) = (report for report in found if isinstance(report, Unagreed))
+    (asked,) = (report for report in found if isinstance(report, ConsentRequest))
     assert {key: code.file for key, code in asked.codes.items()} == {"theirs": "theirs.cu"}
-    assert [report.key for report in found if isinstance(report, Gauged)] == ["ours"]
+    assert [report.key for report in found if isinstance(report, MeasurementReport)] == ["ours"]
     assert set(thread.gpu.ran) == {b"ours"}
     thread.agreed.add(asked.codes.values())
     found = thread.done(Once(TARGETS))
-    assert [report.key for report in found if isinstance(report, Gauged)] == ["ours", "theirs"]
+    assert [report.key for report in found if isinstance(report, MeasurementReport)] == [
+        "ours",
+        "theirs",
+    ]
     assert set(thread.gpu.ran) == {b"ours", b"theirs"}
 
 
 def test_running_on_and_on_rests_where_nothing_may_run(thread: Thread) -> None:
     (asked,) = thread.done(Continuously(TARGETS[1:]))
-    assert isinstance(asked, Unagreed) and thread.gpu.ran == []
+    assert isinstance(asked, ConsentRequest) and thread.gpu.ran == []
 
 
 def test_running_on_and_on_goes_on_with_what_may_run(thread: Thread) -> None:
@@ -140,7 +143,7 @@ def test_running_on_and_on_goes_on_with_what_may_run(thread: Thread) -> None:
     timed: set[str] = set()
     while not timed:
         report = thread.reports.get(timeout=10)
-        timed |= {report.key} if isinstance(report, Timed) else set()
+        timed |= {report.key} if isinstance(report, TimingReport) else set()
     thread.engine.rest()
     assert timed == {"ours"} and set(thread.gpu.ran) == {b"ours"}
 
@@ -151,7 +154,7 @@ OURS = target("one", "course"), target("two", "course")
 def until_timed(thread: Thread, keys: set[str]) -> list[Report]:
     """What is reported until each of these was timed in a round."""
     found: list[Report] = []
-    while keys - {report.key for report in found if isinstance(report, Timed)}:
+    while keys - {report.key for report in found if isinstance(report, TimingReport)}:
         found.append(thread.reports.get(timeout=10))
     return found
 
@@ -162,7 +165,9 @@ def test_the_numbers_of_all_come_before_what_takes_longer(thread: Thread) -> Non
 
 
 def test_what_is_known_already_is_not_measured_again_before_what_is_new(thread: Thread) -> None:
-    (known,) = (r.measurement for r in thread.done(Once(OURS[:1])) if isinstance(r, Placed))
+    (known,) = (
+        r.measurement for r in thread.done(Once(OURS[:1])) if isinstance(r, PlacementReport)
+    )
     placed = replace(known, placement=Placement(*np.zeros((4, 1), np.int64)))
     thread.gpu.asked.clear()
     thread.engine.ask(Continuously((replace(OURS[0], known=placed), OURS[1])))
@@ -177,7 +182,7 @@ def test_one_that_fails_keeps_none_of_the_others(thread: Thread) -> None:
     found = until_timed(thread, {"two"})
     thread.engine.rest()
     assert [report.key for report in found if isinstance(report, Trouble)] == ["one"]
-    assert "two" in {report.key for report in found if isinstance(report, Gauged)}
+    assert "two" in {report.key for report in found if isinstance(report, MeasurementReport)}
 
 
 def test_one_that_fails_in_a_round_keeps_none_of_the_others(thread: Thread) -> None:

@@ -11,8 +11,8 @@ import pytest
 from gpuviz.arguments import BufferSpec, Recipe
 from gpuviz.base.errors import Error, FormatError, KernelFault, UnavailableError
 from gpuviz.gpu import faults, protocol
-from gpuviz.gpu.protocol import Load, Made, Message, Reply, Time, receive, send
-from gpuviz.gpu.sent import Address, Parameter
+from gpuviz.gpu.protocol import BufferOrigin, Load, Message, Reply, Time, receive, send
+from gpuviz.gpu.wire_arguments import Address, Parameter
 
 ARRAYS = (
     np.arange(6, dtype=np.int16).reshape(2, 3),
@@ -45,7 +45,7 @@ def there_and_back(message: Message) -> Message:
             (1, 2, 3),
             (4, 5, 6),
             7,
-            (Made(), Made("f32[4]=rand", 2)),
+            (BufferOrigin(), BufferOrigin("f32[4]=rand", 2)),
             (Parameter("00ff", (Address(0, 1, 16, "image f32[4]=zeros", "linear"),)),),
             (("held", Parameter("07")),),
             ARRAYS,
@@ -96,7 +96,7 @@ def test_what_is_no_message_is_refused(pipe: io.BytesIO) -> None:
         receive(pipe)
 
 
-def load(*made: Made, arrays: tuple[np.ndarray, ...] = ARRAYS) -> Load:
+def load(*made: BufferOrigin, arrays: tuple[np.ndarray, ...] = ARRAYS) -> Load:
     parameter = Parameter("0001020304050607", (Address(0, 1, 16, "image f32[4]=zeros"),))
     variables = (("held", parameter),)
     return Load("k", "ptx", "f", (1, 2, 3), (4, 5, 6), 7, made, (parameter,), variables, arrays)
@@ -105,12 +105,14 @@ def load(*made: Made, arrays: tuple[np.ndarray, ...] = ARRAYS) -> Load:
 @pytest.mark.parametrize("recipe", ["f32[2]=@/etc/hosts", "i32=7", "nonsense"])
 def test_the_worker_makes_buffers_alone(recipe: str) -> None:
     with pytest.raises(Error):
-        _ = load(Made(recipe)).buffers
+        _ = load(BufferOrigin(recipe)).buffers
 
 
 def test_buffers_are_in_order_made_or_sent() -> None:
     code, array, other = ARRAYS[4], ARRAYS[0], ARRAYS[1]
-    asked = load(Made(), Made("f32[4]=rand", 3), Made(), arrays=(code, array, other))
+    asked = load(
+        BufferOrigin(), BufferOrigin("f32[4]=rand", 3), BufferOrigin(), arrays=(code, array, other)
+    )
     first, made, last = asked.buffers
     assert first is array and made == Recipe(BufferSpec("f32", 4, "rand"), 3) and last is other
 

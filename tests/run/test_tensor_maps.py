@@ -9,8 +9,8 @@ import pytest
 
 from gpuviz.arguments import TensorMapSpec, parse
 from gpuviz.base.errors import LaunchError
-from gpuviz.gpu.sent import sent
 from gpuviz.gpu.tensor_maps import encoded
+from gpuviz.gpu.wire_arguments import wire_arguments
 
 MAP = "tensormap(f16[32,256]=rand, box=16x64, swizzle=128, outside=nan)"
 
@@ -53,7 +53,9 @@ def test_what_the_driver_refuses_is_told() -> None:
 
 
 def test_a_map_travels_with_the_buffer_it_is_of() -> None:
-    arguments = sent((parse(MAP), parse("f32[8]=zeros"), parse("tensormap(f32[8]=&1+0, box=8)")))
+    arguments = wire_arguments(
+        (parse(MAP), parse("f32[8]=zeros"), parse("tensormap(f32[8]=&1+0, box=8)"))
+    )
     first, _, view = arguments.parameters
     assert first.tensor_map == MAP and view.tensor_map == "tensormap(f32[8]=&1+0, box=8)"
     sizes = [one.spec.count for one in arguments.buffers]  # type: ignore[union-attr]

@@ -9,7 +9,7 @@ from gpuviz.ptx.options import Options
 from gpuviz.run import verification
 from gpuviz.run.predicted import launched
 from gpuviz.timing.device import H200
-from gpuviz.timing.prediction import Launched, Prediction, predict
+from gpuviz.timing.prediction import Prediction, SampledLaunch, predict
 from gpuviz.timing.timeline import Timeline, timeline_of
 
 FILE = Path(__file__).parent.parent / "data" / "timing" / "h200_timing.json"
@@ -19,7 +19,7 @@ MEASURED: dict[str, Any] = {
 
 
 @cache
-def known(name: str) -> Launched:
+def known(name: str) -> SampledLaunch:
     """One launch of the file, emulated."""
     measured = verification.load(FILE)
     launch = next(one for one in measured.launches if one.name == name)

@@ -7,7 +7,7 @@ from collections import OrderedDict
 import numpy as np
 import pytest
 
-from gpuviz.timing.caches import Loads, missed_by_size, served
+from gpuviz.timing.caches import Loads, lookups, missed_by_size
 
 
 def loads(seed: int = 3, count: int = 3000, lines: int = 60) -> Loads:
@@ -36,7 +36,7 @@ def plainly(given: Loads, capacity: int) -> tuple[list[int], list[int]]:
 def test_least_recently_used_lines_make_room(capacity: int) -> None:
     given = loads()
     hit, gone = plainly(given, capacity)
-    found = served(given, capacity)
+    found = lookups(given, capacity)
     assert found.hit.tolist() == hit and found.gone.tolist() == gone
     missed = sum(int(m).bit_count() for m in given.mask) - sum(int(h).bit_count() for h in hit)
     assert found.missed == missed

@@ -17,10 +17,10 @@ from gpuviz.run.predicted import launched
 from gpuviz.story.lesson import Plan
 from gpuviz.story.perform import job_of
 from gpuviz.timing.device import H200, KIB
-from gpuviz.timing.explained import explained
+from gpuviz.timing.explanation import explained
 from gpuviz.timing.facts import Circumstances, l1_bytes
 from gpuviz.timing.multiprocessor import SUMS, Outcome
-from gpuviz.timing.prediction import Launched, _longer, predict
+from gpuviz.timing.prediction import SampledLaunch, _longer, predict
 from gpuviz.timing.traffic import _turns
 from gpuviz.timing.warp_states import State
 
@@ -29,7 +29,7 @@ _LANES = np.arange(32, dtype=np.uint64)
 
 
 @cache
-def _known(plan: Plan) -> Launched:
+def _known(plan: Plan) -> SampledLaunch:
     return launched(job_of(plan, "sm_90"), _HOPPER, H200, Options(blocks="classes"))
 
 

@@ -9,7 +9,7 @@ from gpuviz.run.stalls import agreement, errors, largest, predicted_waits, stall
 from gpuviz.timing import multiprocessor as sm
 from gpuviz.timing import simulation
 from gpuviz.timing.bounds import limits
-from gpuviz.timing.explained import Explained
+from gpuviz.timing.explanation import Explanation
 from gpuviz.timing.native import native
 from gpuviz.timing.timeline import Timeline, timeline_of
 from gpuviz.timing.tracks import tracks
@@ -137,7 +137,7 @@ def test_where_all_is_over_there_is_no_stretch() -> None:
 
 def test_a_picture_of_a_stretch_shows_and_says_just_that() -> None:
     prediction, _ = made("shloop_32")
-    e = Explained(prediction, limits(prediction), (), timeline_of(prediction, 50_000, 3000))
+    e = Explanation(prediction, limits(prediction), (), timeline_of(prediction, 50_000, 3000))
     shown = timeline_picture(e)
     assert isinstance(shown.body, WarpTimeline)
     record = e.timeline

@@ -34,7 +34,7 @@ from gpuviz.story.exhibit import Exhibit
 from gpuviz.words.language import tr
 
 if TYPE_CHECKING:
-    from gpuviz.timing.explained import Explained
+    from gpuviz.timing.explanation import Explanation
     from gpuviz.views.subject import Subject
 
 REFRESH_MS = 150
@@ -56,7 +56,7 @@ class Counts(QWidget):
         self._theme = theme
         self._showing: Exhibit | None = None
         self._measured: dict[str, Readout] = {}
-        self._explained: dict[str, Explained] = {}
+        self._explained: dict[str, Explanation] = {}
         self._closed: set[str] = set()  # groups of rows that are folded
         self._views: list[View] = []
         self._view = ""

@@ -297,7 +297,7 @@ class Meter(QObject):
         from gpuviz.gpu import live_thread as live
 
         match report:
-            case live.Found(devices, device):
+            case live.Devices(devices, device):
                 self._find(devices, device, "")
                 self.found.emit(device)
             case live.NoGpu(why):
@@ -306,23 +306,23 @@ class Meter(QObject):
                 self._again = self._by_itself
                 self._failed |= {key} if key else {target.key for target in self._targets()}
                 self._become(trouble=f"{key}: {message}" if key else message)
-            case live.Unagreed(codes):
+            case live.ConsentRequest(codes):
                 self._leave_out(codes)
-            case live.Sensed(telemetry):
+            case live.TelemetryReport(telemetry):
                 self.sensed.emit(telemetry)
-            case live.Gauged(key, measurement):
+            case live.MeasurementReport(key, measurement):
                 self._newest.take(key, measurement)
                 self.measured.emit(key, measurement)
-            case live.Placed(key, measurement):
+            case live.PlacementReport(key, measurement):
                 self._newest.take(key, measurement)
                 self.placed.emit(key, measurement)
-            case live.Timed(key, microseconds):
+            case live.TimingReport(key, microseconds):
                 self._newest.time(key, microseconds)
                 self.timed.emit(key, microseconds)
-            case live.Counted(key, readings):
+            case live.CounterReport(key, readings):
                 self._newest.read(key, readings)
                 self.counted.emit(key, readings)
-            case live.Rested():
+            case live.Idle():
                 self._rested()
 
     def _leave_out(self, codes: Mapping[str, Code]) -> None:

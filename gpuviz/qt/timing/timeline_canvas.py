@@ -209,7 +209,7 @@ if TYPE_CHECKING:
     from gpuviz.draw.marks import Frame
     from gpuviz.panels.limit_bars import LimitBars, WhatIfs
     from gpuviz.qt.look.theme import Theme
-    from gpuviz.timing.explained import Explained
+    from gpuviz.timing.explanation import Explanation
 
 _GAP = 10.0
 
@@ -233,7 +233,7 @@ class LimitsCanvas(QWidget):
         self.setMouseTracking(True)
         theme.changed.connect(self._fit)
 
-    def show_explained(self, e: Explained | None) -> None:
+    def show_explained(self, e: Explanation | None) -> None:
         """Show a launch, or nothing."""
         from gpuviz.panels.limit_bars import LimitBars, WhatIfs, bars_of
         from gpuviz.panels.limit_words import what_if_words

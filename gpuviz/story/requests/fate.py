@@ -15,7 +15,7 @@ from gpuviz.arch import Architecture
 from gpuviz.base.arrays import I64
 from gpuviz.memory.request import Request
 from gpuviz.memory.transaction_names import in_bytes
-from gpuviz.timing.caches import LINE, SECTOR, Loads, Served, loads_of, served
+from gpuviz.timing.caches import LINE, SECTOR, Loads, Lookups, loads_of, lookups
 from gpuviz.timing.device import H200
 from gpuviz.traces.trace import Trace, lane_mask
 from gpuviz.words.language import tr
@@ -50,9 +50,9 @@ class Fate:
 
 
 @lru_cache(maxsize=4)
-def _through_l1(trace: Trace) -> tuple[Loads, Served]:
+def _through_l1(trace: Trace) -> tuple[Loads, Lookups]:
     found = loads_of(trace, trace.recorded)
-    return found, served(found, L1 // LINE)
+    return found, lookups(found, L1 // LINE)
 
 
 def fate_of(trace: Trace, arch: Architecture, request: Request) -> Fate | None:
@@ -82,7 +82,7 @@ def _bytes(address: I64, width: int) -> I64:
     return np.unique(np.asarray(address, np.int64)[:, None] + np.arange(width))
 
 
-def _kept(loads: Loads, found: Served, sectors: I64) -> bool:
+def _kept(loads: Loads, found: Lookups, sectors: I64) -> bool:
     """Whether each of the sectors is missed once, and found whenever it is asked for again."""
     for sector in sectors.tolist():
         line, bit = divmod(sector, LINE // SECTOR)

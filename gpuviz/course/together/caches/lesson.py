@@ -29,7 +29,7 @@ from gpuviz.story.lesson import Lesson, Parameter, Plan, Preset, Runs, Story, Va
 from gpuviz.story.load_traffic import FROM_L2
 from gpuviz.story.measured import time_column, time_of
 from gpuviz.story.script import Act, Script
-from gpuviz.timing.caches import LINE, Loads, loads_of, missed_by_size, served
+from gpuviz.timing.caches import LINE, Loads, loads_of, lookups, missed_by_size
 from gpuviz.timing.device import H200, KIB
 from gpuviz.timing.facts import Circumstances, l1_bytes
 from gpuviz.timing.placement import blocks_of
@@ -128,7 +128,7 @@ class Reads:
     @property
     def missed(self) -> int:
         """Sectors that L2 sends to the blocks looked at."""
-        return served(self.loads, self.l1 // LINE).missed
+        return lookups(self.loads, self.l1 // LINE).missed
 
     @property
     def least(self) -> int:
@@ -191,7 +191,7 @@ def narrate(values: Values, runs: Runs) -> Story:
     plans = {one.role: one for one in plan(values)}
     naive, tiled = (reads_of(runs[name], plans[name].record) for name in ("naive", "tiled"))
     first = plans["naive"].record[0]
-    at_work = served(naive.loads, naive.l1 // LINE)
+    at_work = lookups(naive.loads, naive.l1 // LINE)
     seen = window(runs["naive"].trace, naive.loads, at_work, first, number(values, "size"))
     sizes = tuple(sorted(H200.l1_bytes - size for size in H200.carve_outs))
     looked = architecture(runs["naive"].arch).looks_in_l1

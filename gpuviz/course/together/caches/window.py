@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpuviz.base.arrays import I64, Bool
-from gpuviz.timing.caches import SECTOR, Loads, Served, bits
+from gpuviz.timing.caches import SECTOR, Loads, Lookups, bits
 from gpuviz.traces.trace import Buffer, Requests, Trace, lane_mask
 
 ROWS, COLUMNS, STEPS = 16, 16, 16  # floats shown of each matrix, more of wide blocks; steps
@@ -66,7 +66,7 @@ class _Own:
     matrix: I64
 
 
-def window(trace: Trace, loads: Loads, served: Served, block: int, side: int) -> Window:
+def window(trace: Trace, loads: Loads, served: Lookups, block: int, side: int) -> Window:
     """Of a block whose rows and columns are the first ones, in a product `side` wide."""
     warps, requests = trace.launch.warps_per_block, trace.requests
     buffers = trace.launch.buffers[:2]
@@ -125,7 +125,7 @@ def _own(trace: Trace, loads: Loads, block: int, side: int) -> _Own:
     return _Own(lookup, np.repeat(moment, many), np.repeat(load, many), line, matrix)
 
 
-def _ends(own: _Own, served: Served, count: int) -> list[int]:
+def _ends(own: _Own, served: Lookups, count: int) -> list[int]:
     """For each look-up the moment until which its line stays in L1."""
     reached = np.maximum.accumulate(own.moment)
     ends, later = [0] * len(own.lookup), dict[tuple[int, int], int]()

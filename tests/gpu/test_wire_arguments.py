@@ -16,7 +16,7 @@ from gpuviz.gpu.buffers import Buffers
 from gpuviz.gpu.client import GpuLaunch, launch_of
 from gpuviz.gpu.images import DeviceImage
 from gpuviz.gpu.kernel import Kernel
-from gpuviz.gpu.sent import Address, sent
+from gpuviz.gpu.wire_arguments import Address, wire_arguments
 from gpuviz.launch.job import Job
 from gpuviz.ptx.prepare import ArgumentPlacer
 
@@ -153,7 +153,7 @@ def test_buffers_are_in_the_order_of_the_emulator() -> None:
         placing.bytes_of("", number, argument)
     for value in variables(specs).values():
         placing.bytes_of("", -1, value)
-    made = [one.values if isinstance(one, Recipe) else one for one in sent(specs).buffers]
+    made = [one.values if isinstance(one, Recipe) else one for one in wire_arguments(specs).buffers]
     assert len(made) == len(placing.given) == 4
     for one, other in zip(made, placing.given, strict=True):
         assert one.tobytes() == other.tobytes() and one.dtype == other.dtype
@@ -161,7 +161,7 @@ def test_buffers_are_in_the_order_of_the_emulator() -> None:
 
 def test_an_array_that_is_given_twice_is_one_buffer() -> None:
     array = np.zeros(4)
-    found = sent([ArrayArgument(array), ArrayArgument(array)])
+    found = wire_arguments([ArrayArgument(array), ArrayArgument(array)])
     assert len(found.buffers) == 1
     assert found.parameters[1].addresses == (Address(0, 0),)
 
@@ -169,14 +169,14 @@ def test_an_array_that_is_given_twice_is_one_buffer() -> None:
 def test_a_file_travels_and_a_recipe_does_not(tmp_path: Any) -> None:
     np.save(tmp_path / "a.npy", np.arange(5, dtype=np.float32))
     specs = [parse(f"{{8; a@0 f32[5]=@{tmp_path / 'a.npy'}}}"), parse("f32[1000]+1=rand")]
-    file, recipe = sent(specs).buffers
+    file, recipe = wire_arguments(specs).buffers
     assert isinstance(file, np.ndarray) and file.tolist() == [0, 1, 2, 3, 4]
     assert isinstance(recipe, Recipe)
 
 
 def test_a_pointer_into_no_buffer_is_told() -> None:
     with pytest.raises(LaunchError, match="points into argument 1, which is no buffer"):
-        sent([parse("i32=7"), parse("&0+4")])
+        wire_arguments([parse("i32=7"), parse("&0+4")])
 
 
 def test_what_a_kernel_does_with_a_handle_decides_what_it_is() -> None:

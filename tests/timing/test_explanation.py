@@ -14,7 +14,7 @@ from gpuviz.panels.limit_bars import bars_of
 from gpuviz.panels.limit_words import limit_sentence, model_note, what_if_words
 from gpuviz.timing.bounds import Bound, Limits
 from gpuviz.timing.device import DEVICES, H200, device_of
-from gpuviz.timing.explained import Explained, explained
+from gpuviz.timing.explanation import Explanation, explained
 from gpuviz.timing.timeline import Instruction
 from gpuviz.timing.warp_states import Spans, State
 from gpuviz.views.subject import Subject
@@ -23,7 +23,7 @@ from tests.timing.launches import made
 
 
 @cache
-def known(name: str) -> Explained:
+def known(name: str) -> Explanation:
     """A launch explained."""
     return explained(made(name)[0])
 
@@ -49,7 +49,7 @@ def test_the_sentence_names_what_limits_and_its_line() -> None:
     assert "3.4 % in the median" in model_note(H200)
 
 
-def waiting(*spans: tuple[State, int, int, int]) -> Explained:
+def waiting(*spans: tuple[State, int, int, int]) -> Explanation:
     """A launch that nothing limits, of instructions on lines 0, 1, 2 ...; spans are a state, how
     long, the instruction that came last, and the one that is waited for (-1: none).
     """
@@ -66,7 +66,7 @@ def waiting(*spans: tuple[State, int, int, int]) -> Explained:
     )
     limits = Limits(100.0, (Bound("issue", 1.0),), "latency", 4)
     prediction = SimpleNamespace(cycles=100.0)
-    return Explained(prediction, limits, (), timeline)  # type: ignore[arg-type]
+    return Explanation(prediction, limits, (), timeline)  # type: ignore[arg-type]
 
 
 def test_the_line_is_that_of_the_wait_that_is_named() -> None:

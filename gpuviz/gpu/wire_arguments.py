@@ -58,7 +58,7 @@ class Parameter:
 
 
 @dataclass(frozen=True, eq=False)
-class Sent:
+class WireArguments:
     """The arguments of a launch, and what `variables` of the module hold, by name."""
 
     buffers: tuple[Recipe | Array, ...] = ()
@@ -71,7 +71,9 @@ class Sent:
         return sum(b.spec.size if isinstance(b, Recipe) else b.nbytes for b in self.buffers)
 
 
-def sent(specs: Sequence[Spec], uses: Uses = lambda number, at: "texture") -> Sent:
+def wire_arguments(
+    specs: Sequence[Spec], uses: Uses = lambda number, at: "texture"
+) -> WireArguments:
     """The arguments of a launch; `uses` says what a handle is to the kernel.
 
     Raises
@@ -88,7 +90,7 @@ def sent(specs: Sequence[Spec], uses: Uses = lambda number, at: "texture") -> Se
     held = tuple(
         (name, table.parameter(-1, value, uses)) for name, value in variables(specs).items()
     )
-    return Sent(tuple(table.found), parameters, held)
+    return WireArguments(tuple(table.found), parameters, held)
 
 
 class _Buffers:

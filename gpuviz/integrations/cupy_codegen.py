@@ -14,7 +14,7 @@ import numpy as np
 
 from gpuviz.base.errors import InputError, UnsupportedError
 from gpuviz.integrations.arguments import Arguments
-from gpuviz.integrations.asked import Call
+from gpuviz.integrations.calls import Call
 from gpuviz.integrations.cupy_arrays import (
     Shape,
     View,
@@ -37,7 +37,7 @@ _ELEMENTWISE_BLOCK = 128  # threads, as `Function.linear_launch` has it
 
 
 @dataclass(frozen=True, eq=False)
-class Written:
+class GeneratedKernel:
     """A kernel's text with the options it is compiled with, and how it is launched."""
 
     text: str
@@ -48,7 +48,7 @@ class Written:
     notes: tuple[str, ...] = ()
 
 
-def elementwise(call: Call) -> Written:
+def elementwise(call: Call) -> GeneratedKernel:
     """An ElementwiseKernel: arrays of one shape, or that broadcast to it, its outputs among
     them; `size` and `block_size` by name.
 
@@ -82,10 +82,10 @@ def elementwise(call: Call) -> Written:
     made.add("_ind", indexer(shape))
     size, most = prod(shape), given["block_size"]
     sizes = (-(-size // most), 1, 1), (min(most, size), 1, 1)
-    return Written(text, kernel.name, sizes, made, kernel.kwargs.get("options", ()))
+    return GeneratedKernel(text, kernel.name, sizes, made, kernel.kwargs.get("options", ()))
 
 
-def reduction(call: Call) -> Written:
+def reduction(call: Call) -> GeneratedKernel:
     """A ReductionKernel in the form that CuPy gives it where it does not leave it to CUB; `axis`
     and `keepdims` by name, its outputs among the arguments.
 
@@ -146,10 +146,10 @@ def reduction(call: Call) -> Written:
     made.number("_block_stride", step)
     notes = ("as CuPy launches it without CUB (CUPY_ACCELERATORS): with it another kernel runs",)
     sizes = (blocks, 1, 1), (threads, 1, 1)
-    return Written(text, kernel.name, sizes, made, kernel.options, notes)
+    return GeneratedKernel(text, kernel.name, sizes, made, kernel.options, notes)
 
 
-def jit(call: Call) -> Written:
+def jit(call: Call) -> GeneratedKernel:
     """A kernel of cupyx.jit, written in CUDA C as CuPy does for arguments of these types.
 
     Raises
@@ -182,7 +182,7 @@ def jit(call: Call) -> Written:
             made.add(label, carray(made, label, arg))
         else:
             made.number(label, (np.float32 if kind.dtype.char == "e" else kind.dtype.type)(arg))
-    return Written(found.code, found.func_name, sizes, made, found.options)
+    return GeneratedKernel(found.code, found.func_name, sizes, made, found.options)
 
 
 def completed(call: Call, make: Callable[[Shape, np.dtype[Any]], Any]) -> Call:

@@ -31,7 +31,7 @@ class WhatIf:
 
 
 @dataclass(frozen=True, eq=False)
-class Explained:
+class Explanation:
     """A launch's prediction with its reasons.
 
     Attributes
@@ -86,7 +86,7 @@ class Explained:
             "dram_read_sectors": made.dram_read,
         }
 
-    def since(self, cycle: float) -> Explained:
+    def since(self, cycle: float) -> Explanation:
         """The same with the timeline from a cycle on; InputError when all is over before."""
         if cycle == self.timeline.since:
             return self
@@ -109,7 +109,7 @@ def explained(
     prediction: Prediction,
     progress: Callable[[float], None] = lambda share: None,
     cancel: Callable[[], bool] = lambda: False,
-) -> Explained:
+) -> Explanation:
     """Explain a prediction; each what-if simulates the multiprocessor once more.
 
     Raises
@@ -133,7 +133,7 @@ def explained(
         raise Cancelled("stopped")
     timeline = timeline_of(prediction)
     progress(1.0)
-    return Explained(prediction, found, tuple(what_ifs), timeline)
+    return Explanation(prediction, found, tuple(what_ifs), timeline)
 
 
 def _what_if(resource: str, after: Prediction) -> WhatIf:

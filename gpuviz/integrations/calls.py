@@ -21,7 +21,7 @@ Grid = Triple | Callable[[Mapping[str, Any]], Sequence[int]] | None
 
 
 @dataclass(frozen=True)
-class Building:
+class BuildOptions:
     """How a text becomes a program, which kernel of it is meant, and its dynamic shared memory;
     `cluster` are the blocks of one, where the launch says that and not the code.
     """
@@ -55,7 +55,7 @@ class Call:
     block: Triple | None = None
     args: Sequence[Any] = ()
     kwargs: Mapping[str, Any] = field(default_factory=dict)
-    building: Building = Building()
+    building: BuildOptions = BuildOptions()
     arch: str = ""
 
     @property
@@ -79,7 +79,7 @@ class Call:
 
 
 @dataclass(frozen=True, eq=False)
-class Asked:
+class LaunchRequest:
     """`arrays` are those given, by the names of their buffers; `notes` what to know of them."""
 
     job: Job
@@ -100,14 +100,14 @@ def launch_of(
     made: Arguments,
     shared: int = 0,
     notes: Iterable[str] = (),
-) -> Asked:
+) -> LaunchRequest:
     """A kernel of a program with grid, block, arguments and dynamic shared memory."""
     names = tuple(made.names)
     job = Job(program, entry, *sizes, tuple(made.specs), shared, "named", names=names)
-    return Asked(job, made.arrays, (*made.notes, *notes))
+    return LaunchRequest(job, made.arrays, (*made.notes, *notes))
 
 
-def of_program(program: Program, call: Call) -> Asked:
+def of_program(program: Program, call: Call) -> LaunchRequest:
     """A kernel of CUDA C or PTX with the arguments of a call, a buffer or value each.
 
     Raises
