@@ -102,7 +102,7 @@ class MeasurementReport:
 class PlacementReport:
     """The measurement of a target with the places of its blocks; a note tells why there are none.
 
-    It comes after `MeasurementReport`: the numbers need not wait for a kernel that notes its places.
+    It comes after `MeasurementReport`: the numbers need not wait for a launch that notes them.
     """
 
     key: str

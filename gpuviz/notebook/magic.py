@@ -107,7 +107,7 @@ def load(ipython: Any) -> None:
         try:
             name, run = cell(line, cell_text, ipython.user_ns)
         except Error as error:
-            display(_Spec(str(error)))
+            display(_ErrorTable(str(error)))
             return
         ipython.user_ns[name] = run
         display(run)
@@ -120,7 +120,7 @@ def load(ipython: Any) -> None:
     ipython.register_magic_function(gpuviz, "cell", "gpuviz")
 
 
-class _Spec(Table):
+class _ErrorTable(Table):
     """An error as a notebook shows it: its words, without a traceback."""
 
     def __init__(self, words: str) -> None:
