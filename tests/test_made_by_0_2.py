@@ -148,7 +148,7 @@ def test_the_window_opens_as_0_2_left_it(qtbot: QtBot, tmp_path: Path) -> None:
     window = Window(perform, COURSE, settings, None, None, session=Session())
     try:
         view = window.view.now
-        assert (view.lesson.id, view.values["stride"], view.seconds) == ("banks", 7, 30)
+        assert (view.lesson.id, view.values["stride"], view.seconds) == ("banks", 7, 60)
         assert view.compared and view.compare_values["stride"] == 8
         assert (window.theme.mode, window.theme.look.scale) == ("projector", 1.5)
         assert window.player.state.speed == 2
@@ -158,7 +158,7 @@ def test_the_window_opens_as_0_2_left_it(qtbot: QtBot, tmp_path: Path) -> None:
         window.deleteLater()
     settings.sync()
     kept = QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat)
-    wanted = {"language": "es", "reduced_motion": "true", "emulation_seconds": "30", "tour": "seen"}
+    wanted = {"language": "es", "reduced_motion": "true", "emulation_seconds": "60", "tour": "seen"}
     assert {key: str(kept.value(key)).removesuffix(".0") for key in wanted} == wanted
     assert LINKS[0] in json.loads(str(kept.value("recents")))
 
