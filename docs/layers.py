@@ -60,9 +60,9 @@ INNER_LAYERS = {
         ("simt",),
         ("decode",),
         ("recorders", "flops", "prepare"),
-        ("checks", "check", "interpreter"),
+        ("checks", "interpreter"),
         ("compiled",),
-        ("classes",),
+        ("equivalence",),
         ("emulator",),
     )
 }

@@ -13,7 +13,7 @@ os.environ["GPUVIZ_SIZES"] = "small"  # slow tests look at lessons as they ship 
 import pytest
 from hypothesis import settings
 
-from gpuviz.sass import tool
+from gpuviz.sass import listing
 
 settings.register_profile("default", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
@@ -67,7 +67,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.skip(reason="no NVIDIA GPU answers"))
 
 
-DISASSEMBLER = tool.find()
+DISASSEMBLER = listing.find_nvdisasm()
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -80,7 +80,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     if needed and DISASSEMBLER is None:
         pytest.skip("no nvdisasm")
     there = needed or item.get_closest_marker("slow") is not None
-    tool.find = _disassembler if there else _no_disassembler
+    listing.find_nvdisasm = _disassembler if there else _no_disassembler
 
 
 @cache

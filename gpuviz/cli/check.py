@@ -45,7 +45,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _file(path: Path, arguments: argparse.Namespace) -> dict[str, Any]:
-    from gpuviz.ptx.check import unsupported
+    from gpuviz.ptx.decode.decoder import unsupported
 
     refuse(path)
     settings = load(path)

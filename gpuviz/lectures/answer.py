@@ -18,8 +18,7 @@ from gpuviz.lectures.lecture import (
     Guess,
     Question,
 )
-from gpuviz.memory.counts import by_name, count_of, parts
-from gpuviz.memory.derived import DERIVED
+from gpuviz.memory.counts import DERIVED, by_name, count_of, parts
 from gpuviz.memory.units import SPACES, unit_of
 from gpuviz.memory.units import label as label_of
 from gpuviz.panels.resource_names import RESOURCES

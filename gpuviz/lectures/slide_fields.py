@@ -31,8 +31,7 @@ from gpuviz.lectures.markdown.files import find as find_pictures
 from gpuviz.lectures.over_time import lesson_of
 from gpuviz.lectures.own_files import KERNEL, TRACE, launch_in, plain_values, told
 from gpuviz.lectures.plot_beside import plot_of
-from gpuviz.memory.counts import Count, find, parts
-from gpuviz.memory.derived import DERIVED
+from gpuviz.memory.counts import DERIVED, Count, find, parts
 from gpuviz.memory.units import SPACES
 from gpuviz.panels.resource_names import RESOURCES
 from gpuviz.story.check import check_values

@@ -2,18 +2,20 @@
 
 What the lanes of a warp ask for, and what it costs:
 
-coalescing, segments, half_warps    global memory: transactions, one by one, and those of 1.x
-banks, bank_schedule, tesla         shared memory: wavefronts, one by one, and those of 1.x
-strides                             wavefronts of a stride by arithmetic alone
-atomics, copies, local, constant    shared atomics, cp.async, local and constant memory
-lanes, patterns                     what all of these share; requests that look alike
+coalescing            global memory: transactions, one by one
+banks, bank_schedule  shared memory: wavefronts, one by one
+atomics               atomics on shared memory
+other_spaces          constant and local memory, cp.async
+strides               wavefronts of a stride by arithmetic alone
+lanes                 what all of these share
 
 What is counted of a launch:
 
-counts, hardware                    every count by its name, and the counter that should equal it
-request_counts, counting            what each request counts; the sums of a launch
-footprint                           sectors that are loaded at all
-derived, units, transaction_names   numbers made of two counts; what all of them are called
+counts, hardware          every count by its name, and the counter that should equal it
+request_counts, counting  what each request counts; the sums of a launch
+bulk                      what is copied in bulk
+units, profiler_names     what counts are called, on screen and by profilers
+line_costs                which lines cost most, and why
 
-What was asked of it in a trace, for pictures: request, bank_request, served, strip.
+What was asked of it in a trace, for pictures: request, bank_request, passes, operands.
 """

@@ -8,9 +8,18 @@ import numpy as np
 
 from gpuviz.arch import Architecture
 from gpuviz.base.arrays import I64, U64, Bool
-from gpuviz.memory.banks import LANE, RULES, WIDTHS, Cells, cells, may_merge, merges
+from gpuviz.memory.banks import (
+    LANE,
+    RULES,
+    WIDTHS,
+    Cells,
+    cells,
+    may_merge,
+    merges,
+    passes,
+    requests_of,
+)
 from gpuviz.memory.lanes import check
-from gpuviz.memory.tesla import passes, requests_of
 from gpuviz.traces.trace import Op
 
 

@@ -3,7 +3,7 @@
 Requests without an active lane count nothing, as in Nsight Compute's l1tex counters
 (smsp__inst_executed counts them). The tag counter of Nsight Compute that ignores requests whose
 lane 0 is predicated off is not imitated. Cache hits are not modelled: l2_load_sectors_least and
-_most bound the sectors that loads ask of L2; they agree when nothing is loaded twice (`footprint`).
+_most bound the sectors that loads ask of L2; they agree when nothing is loaded twice (`Footprint`).
 """
 
 from __future__ import annotations
@@ -14,13 +14,160 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from gpuviz.arch import Architecture
-from gpuviz.base.arrays import I64, U64
+from gpuviz.base.arrays import I64, U64, Bool
 from gpuviz.memory.counts import Count, kind_of, requests_of
-from gpuviz.memory.footprint import Footprint
-from gpuviz.memory.patterns import Patterns, representatives
 from gpuviz.memory.request_counts import LOADS_OF_LOOP, columns, copied, counted, measure
 from gpuviz.traces.observe import Access, Report, Sums
-from gpuviz.traces.trace import Launch, MemoryInstruction
+from gpuviz.traces.trace import LANES, Launch, MemoryInstruction
+
+SECTOR_BITS = 5
+_PAGE_BITS = 20  # sectors of one page: 32 MiB of memory
+
+
+class Footprint:
+    """A bit for each sector loaded so far, in pages that appear when first touched.
+
+    Every sector a request loads is looked up in L1. What L1 holds already is not asked of L2; how
+    much that is depends on when blocks run and where: cache hits are not modelled. But two numbers
+    bound it. At least every distinct sector comes from L2 once; at most every sector of every
+    request does. Where both agree the launch *streams* (nothing is loaded twice) and the number of
+    sectors requested from L2 is exact (l1tex__m_xbar2l1tex_read_sectors_mem_lg_op_ld on the
+    hardware).
+    """
+
+    def __init__(self) -> None:
+        self._pages: dict[int, Bool] = {}
+
+    def mark(self, access: Access) -> None:
+        """Note the sectors of a global load; accesses are aligned, so each touches one sector."""
+        address = access.address if access.active is None else access.address[access.active]
+        sector = (address.reshape(-1) >> np.uint64(SECTOR_BITS)).astype(np.int64)
+        if not sector.size:
+            return
+        first, last = int(sector.min()) >> _PAGE_BITS, int(sector.max()) >> _PAGE_BITS
+        if first == last:
+            self._mark_page(first, sector)
+            return
+        page = sector >> _PAGE_BITS
+        for number in np.unique(page).tolist():
+            self._mark_page(number, sector[page == number])
+
+    def _mark_page(self, number: int, sector: I64) -> None:
+        self._page(number)[sector & (1 << _PAGE_BITS) - 1] = True
+
+    def _page(self, number: int) -> Bool:
+        if number not in self._pages:
+            self._pages[number] = np.zeros(1 << _PAGE_BITS, bool)
+        return self._pages[number]
+
+    def copy(self) -> Footprint:
+        """A footprint with the same sectors."""
+        other = Footprint()
+        other._pages = {number: page.copy() for number, page in self._pages.items()}
+        return other
+
+    @property
+    def sectors(self) -> int:
+        """Number of distinct sectors loaded."""
+        return sum(int(np.count_nonzero(page)) for page in self._pages.values())
+
+    @property
+    def pairs(self) -> int:
+        """Number of distinct pairs of sectors loaded: memory is read 64 bytes at a time (H200)."""
+        pages = self._pages.values()
+        return sum(int(np.count_nonzero(page.reshape(-1, 2).any(axis=1))) for page in pages)
+
+
+# --- requests that look alike --------------------------------------------------------------------
+#
+# They are counted once. Two look alike when their lanes are equally active, their addresses differ
+# by a constant, and the constant is a multiple of a period over which nothing that is counted
+# changes. Alike is exact: rows are compared, hashes only find candidates.
+
+_MIX = np.random.default_rng(2).integers(1, 2**63, LANES + 2, dtype=np.uint64) * 2 + 1
+_FULL = np.ones((1, LANES), dtype=bool)
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """R different requests, each standing for `weight` alike ones."""
+
+    address: U64
+    active: Bool
+    weight: I64
+
+
+def representatives(address: U64, active: Bool | None, period: int) -> Rows:
+    """The different ones among (N, 32) requests; `period` bytes is a power of two."""
+    base, relative = _relative(address, active)
+    phase = base & np.uint64(period - 1)
+    if _all_alike(relative, active):
+        phases, weight = np.unique(phase, return_counts=True)
+        rows = relative[:1] + phases[:, None]
+        return Rows(rows, np.repeat(_mask(active, [0]), len(rows), axis=0), weight)
+    index, weight = _different(relative, active, phase)
+    return Rows(relative[index] + phase[index, None], _mask(active, index), weight)
+
+
+def _mask(active: Bool | None, index: I64 | list[int]) -> Bool:
+    """Active lanes of the rows picked."""
+    return np.repeat(_FULL, len(index), axis=0) if active is None else active[index]
+
+
+def _relative(address: U64, active: Bool | None) -> tuple[U64, U64]:
+    """(N,) address of the first active lane, and all addresses relative to it (0 if inactive)."""
+    if active is None:
+        base = address[:, 0]
+        return base, address - base[:, None]
+    first = active.argmax(axis=1)
+    base = address[np.arange(len(address)), first]
+    relative = address - base[:, None]
+    relative *= active
+    return base, relative
+
+
+def _all_alike(relative: U64, active: Bool | None) -> bool:
+    """Whether all rows equal the first."""
+    same = active is None or bool((active == active[0]).all())
+    return same and bool((relative == relative[0]).all())
+
+
+def _different(relative: U64, active: Bool | None, phase: U64) -> tuple[I64, I64]:
+    """Indices of one row of each kind, and how many there are of it."""
+    mixed = relative @ _MIX[:LANES] + phase * _MIX[LANES]
+    if active is not None:
+        mixed += np.packbits(active, axis=1).view(np.uint32)[:, 0] * _MIX[LANES + 1]
+    _, index, kind, weight = np.unique(
+        mixed, return_index=True, return_inverse=True, return_counts=True
+    )
+    alike = index[kind]
+    exact = (relative == relative[alike]).all() and (phase == phase[alike]).all()
+    if exact and (active is None or (active == active[alike]).all()):
+        return index, weight
+    every = np.arange(len(relative))  # a hash collision: count each row by itself
+    return every, np.ones_like(every)
+
+
+class Patterns:
+    """Remembers the counts of small sets of requests it has seen."""
+
+    rows = 64
+    entries = 4096
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[object, ...], I64] = {}
+
+    def recall(self, kind: tuple[object, ...], rows: Rows, count: Callable[[], I64]) -> I64:
+        """(R, Q) counts of the rows: remembered, or counted now."""
+        if len(rows.address) > self.rows:
+            return count()
+        key = (kind, rows.address.tobytes(), rows.active.tobytes())
+        if key not in self._known:
+            if len(self._known) >= self.entries:
+                self._known.clear()
+            self._known[key] = count()
+        return self._known[key]
+
 
 _NOTHING: I64 = np.zeros(0, np.int64)
 
@@ -86,7 +233,7 @@ class Counter(Sums):
     """Counts every access of a launch for one architecture; a `gpuviz.traces.observe.Sums`.
 
     `keep` chooses the instructions that count. Rows that look alike are counted once (see
-    `gpuviz.memory.patterns`), so that regular kernels cost microseconds a call. Not thread-safe.
+    `gpuviz.memory.counting`), so that regular kernels cost microseconds a call. Not thread-safe.
     """
 
     def __init__(

@@ -6,7 +6,8 @@ its words, in `units`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 from typing import Literal, TypeVar, cast
@@ -203,3 +204,42 @@ def requests_of(instruction: MemoryInstruction) -> Count:
 def costs_of(instruction: MemoryInstruction) -> Count:
     """The count of what an instruction's requests take: sectors or wavefronts."""
     return count_of(kind_of(instruction), cost_of(instruction.space))
+
+
+_SECTOR = 32
+
+
+@dataclass(frozen=True)
+class DerivedCount:
+    """`value` of the quantities `of`, which a GPU counts, and `known`, which it does not.
+
+    `share` says that it is a fraction, no count.
+    """
+
+    of: Quantity
+    known: Quantity
+    value: Callable[[float, float], float | None]
+    share: bool = False
+
+    def fits(self, kind: Kind) -> bool:
+        """Whether accesses of a kind have both quantities."""
+        return {self.of, self.known} <= {count.quantity for count in counts_of(kind)}
+
+    def from_counts(self, kind: Kind, values: CountValues) -> float | None:
+        """The number of a kind of accesses; None where it means nothing.
+
+        Raises
+        ------
+        KeyError : a count is missing
+        """
+        return self.value(values[count_of(kind, self.of)], values[count_of(kind, self.known)])
+
+
+def _share(sectors: float, asked: float) -> float | None:
+    return asked / (sectors * _SECTOR) if sectors else None
+
+
+DERIVED: Mapping[str, DerivedCount] = {
+    "conflicts": DerivedCount("wavefronts", "wavefronts_ideal", lambda taken, ideal: taken - ideal),
+    "used": DerivedCount("sectors", "bytes", _share, share=True),
+}

@@ -7,17 +7,249 @@ for ranking lines, no time: caches are not modelled.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Literal
 
+import numpy as np
+
+from gpuviz.base.arrays import I64, Bool
 from gpuviz.memory.counting import CountRow, Counts
-from gpuviz.memory.counts import Count, Quantity, cost_of, costs_of
-from gpuviz.memory.lane_steps import LaneSteps, key_of, steps_of
+from gpuviz.memory.counts import Count, Quantity, cost_of, costs_of, kind_of, requests_of
 from gpuviz.memory.operands import Operands
-from gpuviz.memory.reasons import Evidence, Reason, reason
+from gpuviz.memory.units import in_bytes
 from gpuviz.source.spread import Place
-from gpuviz.traces.trace import MemoryInstruction, Trace
+from gpuviz.traces.trace import MemoryInstruction, Requests, Trace, lane_mask
+from gpuviz.words.language import fine_percent, tr, trn
+
+# --- reasons -------------------------------------------------------------------------------------
+#
+# Why an access costs what it does, in plain words, and which lesson shows it.
+
+Kind = Literal[
+    "fine", "off", "apart", "fields", "misaligned", "scattered", "conflict", "atomic", "local",
+    "constants",
+]  # fmt: skip
+_FAR = 512  # bytes from lane to lane: the column of a matrix rather than a stride
+LESSONS: dict[Kind, str] = {
+    "fine": "",
+    "off": "divergence",
+    "apart": "coalescing",
+    "fields": "alignment",
+    "misaligned": "coalescing",
+    "scattered": "coalescing",
+    "conflict": "banks",
+    "atomic": "histogram",
+    "local": "memory-spaces",
+    "constants": "constant-memory",
+}
+
+
+@dataclass(frozen=True)
+class Reason:
+    """What is wrong with an access, in a sentence; `lesson` is the id of the one that shows it."""
+
+    kind: Kind
+    said: str
+    lesson: str = ""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What is known of an access: its cost and the least it could be, and how its lanes lie.
+
+    `steps` are None where no request was recorded; `fields` says that others go to the same
+    records, a few bytes beside.
+    """
+
+    row: CountRow
+    cost: int
+    ideal: int
+    steps: LaneSteps | None = None
+    fields: bool = False
+
+    @property
+    def requests(self) -> int:
+        """Requests of the launch."""
+        return self.row.counts.get(requests_of(self.row.instruction), 0)
+
+    @property
+    def step(self) -> int | None:
+        """Bytes from lane to lane, None when unknown or in no order."""
+        return self.steps.step if self.steps else None
+
+
+def reason(of: Evidence) -> Reason:
+    """What is wrong with an access, if anything is."""
+    space, op = kind_of(of.row.instruction)
+    kind: Kind
+    if space == "local":
+        kind = "local"
+    elif not of.cost:
+        kind = "off"
+    elif op in ("atomic", "reduction") and of.steps and of.steps.same > 1:
+        kind = "atomic"
+    elif of.cost <= of.ideal:
+        kind = "fine"
+    elif space in ("shared", "constant"):
+        kind = "conflict" if space == "shared" else "constants"
+    else:
+        kind = _of_global(of)
+    lesson = "matrix-layout" if kind == "apart" and abs(of.step or 0) >= _FAR else LESSONS[kind]
+    return Reason(kind, _WORDS[kind](of), lesson)
+
+
+def _of_global(of: Evidence) -> Kind:
+    """What is wrong with the places of the lanes."""
+    if of.steps is None or of.step is None:
+        return "scattered"
+    if abs(of.step) <= of.row.instruction.width:
+        return "misaligned"
+    return "fields" if of.fields else "apart"
+
+
+def _used(of: Evidence) -> str:
+    """`12 %`: how much of what is moved is asked for."""
+    asked = of.row.counts.get(_bytes_of(of.row), 0)
+    return fine_percent(asked / (32 * of.cost))
+
+
+def _bytes_of(row: CountRow) -> Count:
+    return Count("_".join((*kind_of(row.instruction), "bytes")))
+
+
+def _apart(of: Evidence) -> str:
+    return tr(
+        "Neighbouring lanes are {step} apart: {share} of what is moved is used.",
+        step=in_bytes(abs(of.step or 0)),
+        share=_used(of),
+    )
+
+
+def _fields(of: Evidence) -> str:
+    return tr(
+        "One field of records of {step}: {share} of what is moved is used. An array for each "
+        "field would be read whole.",
+        step=in_bytes(abs(of.step or 0)),
+        share=_used(of),
+    )
+
+
+def _scattered(of: Evidence) -> str:
+    return tr("Lanes go here and there: {share} of what is moved is used.", share=_used(of))
+
+
+def _conflict(of: Evidence) -> str:
+    turns = round(of.cost / max(of.ideal, 1), 1)
+    said = trn("{n} turn", "{n} turns", round(turns + 0.4), n=f"{turns:g}")
+    if of.step is None:
+        return tr("Lanes want different words of one bank: {turns} in place of one.", turns=said)
+    return tr(
+        "Neighbouring lanes are {step} apart and want different words of one bank: {turns} in "
+        "place of one.",
+        step=in_bytes(abs(of.step)),
+        turns=said,
+    )
+
+
+def _atomic(of: Evidence) -> str:
+    same = of.steps.same if of.steps else 0
+    return tr("Up to {n} lanes of a warp change the same word: they take turns.", n=same)
+
+
+def _constants(of: Evidence) -> str:
+    different = f"{of.cost / max(of.requests, 1):.3g}"
+    return tr("Lanes read {n} different constants: one after the other.", n=different)
+
+
+_WORDS: dict[Kind, Callable[[Evidence], str]] = {
+    "fine": lambda of: tr("Nothing: it cannot be less."),
+    "off": lambda of: tr("Issued, but no lane took part: all were predicated off."),
+    "apart": _apart,
+    "fields": _fields,
+    "misaligned": lambda of: tr("Lanes lie side by side, but not from where a sector begins."),
+    "scattered": _scattered,
+    "conflict": _conflict,
+    "atomic": _atomic,
+    "local": lambda of: tr(
+        "It lies in local memory: an array indexed at run time, or registers that are short."
+    ),
+    "constants": _constants,
+}
+
+
+# --- lanes ---------------------------------------------------------------------------------------
+#
+# How those of an instruction's requests lie: how far from one lane to the next.
+
+_SAMPLE = 64  # requests looked at
+_MOSTLY = 0.6  # of the steps are alike
+
+
+@dataclass(frozen=True)
+class LaneSteps:
+    """Of the requests of one instruction, as far as they were recorded.
+
+    `step` is how many bytes lie from one active lane to the next, None where that differs;
+    `first` the address of the first active lane; `same` how many lanes at most want one address.
+    """
+
+    step: int | None
+    first: int
+    same: int
+
+
+def steps_of(trace: Trace) -> dict[tuple[int, str], LaneSteps]:
+    """By pc and space, for the instructions of which there are recorded requests with a lane."""
+    of = trace.requests.instruction
+    order = np.argsort(of, kind="stable").astype(np.int64)
+    ends = np.searchsorted(of[order], np.arange(len(trace.instructions) + 1))
+    found: dict[tuple[int, str], LaneSteps] = {}
+    for number, instruction in enumerate(trace.instructions):
+        rows = order[ends[number] : ends[number + 1]][:_SAMPLE]
+        if len(rows) and key_of(instruction) not in found:
+            steps = _steps(trace.requests.select(rows))
+            if steps is not None:
+                found[key_of(instruction)] = steps
+    return found
+
+
+def key_of(instruction: MemoryInstruction) -> tuple[int, str]:
+    """What tells instructions apart: a copy has two sides, in two spaces."""
+    return instruction.pc, instruction.space
+
+
+def _steps(rows: Requests) -> LaneSteps | None:
+    active = lane_mask(rows.active)
+    if not active.any():
+        return None
+    address = rows.address.astype(np.int64)
+    row = int(active.any(axis=1).argmax())
+    first = int(address[row, active[row].argmax()])
+    return LaneSteps(_step(address, active), first, _same(address, active))
+
+
+def _step(address: I64, active: Bool) -> int | None:
+    """The step that most lanes are from the one before."""
+    both = active[:, 1:] & active[:, :-1]
+    steps, counts = np.unique(np.diff(address, axis=1)[both], return_counts=True)
+    if not len(steps) or counts.max() < _MOSTLY * counts.sum():
+        return None
+    return int(steps[counts.argmax()])
+
+
+def _same(address: I64, active: Bool) -> int:
+    """How many lanes of one request want the same address, at most."""
+    return max(
+        (
+            int(np.unique(a[on], return_counts=True)[1].max())
+            for a, on in zip(address, active, strict=True)
+            if on.any()
+        ),
+        default=0,
+    )
+
 
 _CYCLES: Mapping[Quantity, float] = {"sectors": 0.5, "wavefronts": 1.0}
 
@@ -103,7 +335,7 @@ def _accesses(trace: Trace, rows: Iterable[CountRow], operands: Operands) -> Ite
         at = row.instruction
         known = steps.get(key_of(at))
         cost, ideal = _cost(row)
-        found = Evidence(row, cost, ideal, known, known is not None and _fields(known, records))
+        found = Evidence(row, cost, ideal, known, known is not None and _of_fields(known, records))
         yield AccessCost(
             at,
             found.requests,
@@ -124,7 +356,7 @@ def _cost(row: CountRow) -> tuple[int, int]:
     return cost, min(cost, ideal)
 
 
-def _fields(one: LaneSteps, others: Iterable[LaneSteps]) -> bool:
+def _of_fields(one: LaneSteps, others: Iterable[LaneSteps]) -> bool:
     """Whether another access goes to the same records, at another place in them."""
     return any(
         other.step == one.step and 0 < abs(other.first - one.first) < abs(one.step or 0)

@@ -20,11 +20,9 @@ from gpuviz.base.arrays import I64, U64, Bool
 from gpuviz.memory.atomics import turns
 from gpuviz.memory.banks import Wavefronts, matrix_wavefronts, wavefronts
 from gpuviz.memory.coalescing import Transactions, transactions
-from gpuviz.memory.constant import passes
-from gpuviz.memory.copies import copy_wavefronts, past_l1
 from gpuviz.memory.counts import PART_OF, Count, Kind, Quantity, counts_of, kind_of, of_kind
 from gpuviz.memory.lanes import any_active, bytes_asked
-from gpuviz.memory.local import local_transactions
+from gpuviz.memory.other_spaces import constant_passes, copy_wavefronts, local_transactions, past_l1
 from gpuviz.traces.trace import MATRICES, MemoryInstruction, Space
 
 _PAST_L1: tuple[Count, ...] = (Count.GLOBAL_LOAD_SECTORS, Count.GLOBAL_LOAD_LINES)
@@ -123,7 +121,7 @@ def _of_constants(
     arch: Architecture, instruction: MemoryInstruction, address: U64, active: Bool
 ) -> Found:
     requests = any_active(active)
-    turns = passes(arch, address, active, instruction.width)
+    turns = constant_passes(arch, address, active, instruction.width)
     return {"requests": requests, "wavefronts": turns, "replays": turns - requests}
 
 

@@ -25,7 +25,7 @@ from gpuviz.draw.scales import Scales
 from gpuviz.draw.stage import Stage
 from gpuviz.draw.warp import lane_boxes, lane_row
 from gpuviz.memory.request import Request
-from gpuviz.memory.transaction_names import in_bytes
+from gpuviz.memory.units import in_bytes
 from gpuviz.panels.address_strip import (
     Longest,
     StripLayout,

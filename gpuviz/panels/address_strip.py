@@ -17,9 +17,8 @@ from gpuviz.draw.layout import Rect, centers, first_fitting
 from gpuviz.draw.marks import Mark, Texts
 from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
-from gpuviz.memory.request import Request
-from gpuviz.memory.strip import LINE, Strip
-from gpuviz.memory.transaction_names import in_bytes
+from gpuviz.memory.request import LINE, Request, Strip
+from gpuviz.memory.units import in_bytes
 from gpuviz.traces.trace import LANES
 from gpuviz.words.language import tr
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gpuviz.draw.ease import passed
 from gpuviz.memory.bank_request import BankRequest
-from gpuviz.memory.transaction_names import counted
+from gpuviz.memory.units import counted
 from gpuviz.panels.bank_map import BankMap, lanes_named
 from gpuviz.panels.figures import Figure, FigureRow, TextLine
 from gpuviz.panels.layout import Line, rows

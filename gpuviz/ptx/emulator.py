@@ -14,12 +14,12 @@ from gpuviz.arguments import ByValue
 from gpuviz.base.arrays import Array
 from gpuviz.base.errors import KernelFault
 from gpuviz.ptx.checks.sinks import sinks as checking
-from gpuviz.ptx.classes.observed import from_sample
-from gpuviz.ptx.classes.observed import observe as from_classes
-from gpuviz.ptx.classes.shift import Unproved
-from gpuviz.ptx.classes.telling import Totals
 from gpuviz.ptx.compiled.estimate import estimated_seconds, estimated_work, worth_compiling
 from gpuviz.ptx.compiled.writer import Bailout
+from gpuviz.ptx.equivalence.shift import NoProof
+from gpuviz.ptx.equivalence.some_blocks import from_sample
+from gpuviz.ptx.equivalence.some_blocks import observe as from_classes
+from gpuviz.ptx.equivalence.totals import Totals
 from gpuviz.ptx.flops import floating_operations
 from gpuviz.ptx.interpreter import interpret, transfers, without_effect
 from gpuviz.ptx.options import RECORD_LIMIT, Options, OutOfTime
@@ -228,7 +228,7 @@ class _Emulation:
         seconds = min(options.seconds, estimated_seconds(self.launched))
         try:
             self.coverage = from_classes(self.launched, every, options, seconds)
-        except Unproved as reason:
+        except NoProof as reason:
             why = f"blocks are not shown to be alike: {reason}"
             if reason.ran:  # memory has changed
                 self._begin_again(why)

@@ -92,9 +92,9 @@ class Options:
     ----------
     record : linear ids of the blocks whose requests are kept
     blocks : which of them are executed: "all"; one of each class of blocks that provably do the
-        same ("classes", see `gpuviz.ptx.classes`: counts are exact, outputs those of few blocks;
-        where nothing can be proved it is "auto"); a "sample", from which counts are estimated;
-        "auto": all if there is time for it, else classes, else a sample
+        same ("classes", see `gpuviz.ptx.equivalence`: counts are exact, outputs those of few
+        blocks; where nothing can be proved it is "auto"); a "sample", from which counts are
+        estimated; "auto": all if there is time for it, else classes, else a sample
     max_blocks : emulate only that many blocks, spread over the grid, and say so
     seconds : how long the launch may take; what it takes to place arguments does not count
     instructions : how many thread instructions it may take, None for any number

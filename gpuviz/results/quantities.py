@@ -8,8 +8,18 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from gpuviz.memory.counting import CountRow
-from gpuviz.memory.counts import Count, Kind, Quantity, cost_of, costs_of, count_of, counts_of, find
-from gpuviz.memory.derived import DERIVED, Derived
+from gpuviz.memory.counts import (
+    DERIVED,
+    Count,
+    DerivedCount,
+    Kind,
+    Quantity,
+    cost_of,
+    costs_of,
+    count_of,
+    counts_of,
+    find,
+)
 from gpuviz.memory.profiler_names import names_of
 from gpuviz.memory.units import OPS, SPACES, UNITS, Unit, label, unit_of
 from gpuviz.run.run import Run
@@ -156,7 +166,7 @@ def _silent_row(requests: Count, silent: Sequence[Totals]) -> list[Row]:
     return [Row(tr("of them without a lane"), hint, "", values)]
 
 
-def _derived_row(kind: Kind, name: str, how: Derived, totals: Sequence[Totals]) -> Row:
+def _derived_row(kind: Kind, name: str, how: DerivedCount, totals: Sequence[Totals]) -> Row:
     known = count_of(kind, how.known)
     return Row(
         label(kind[1], UNITS[name]),
@@ -168,7 +178,7 @@ def _derived_row(kind: Kind, name: str, how: Derived, totals: Sequence[Totals]) 
     )
 
 
-def _with(how: Derived, known: float, counted: float) -> float | None:
+def _with(how: DerivedCount, known: float, counted: float) -> float | None:
     """What a row's counter says of it, with what the model knows of the run."""
     return how.value(counted, known)
 

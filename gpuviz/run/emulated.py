@@ -15,9 +15,8 @@ from gpuviz.memory.counts import Count
 from gpuviz.ptx.emulator import Options, Result, emulate
 from gpuviz.ptx.text.parser import parse
 from gpuviz.run.run import Level, Run, not_checked
-from gpuviz.sass.apply import Replay, finish
+from gpuviz.sass.apply import Replay, finish, original
 from gpuviz.sass.level import SassLevel, note, sass_level
-from gpuviz.sass.original import original
 from gpuviz.sass.tensor import TensorInstructions
 from gpuviz.source.parameter_names import source_parameters
 from gpuviz.traces.observe import Sums

@@ -13,7 +13,7 @@ from gpuviz.ptx.decode.locate import describe
 from gpuviz.ptx.text.ir import Instruction
 from gpuviz.sass.plan import Emit, Plan
 from gpuviz.traces.observe import Access, Report, Sums
-from gpuviz.traces.trace import LANES, Launch, MemoryInstruction, Op
+from gpuviz.traces.trace import LANES, Branch, Launch, MemoryInstruction, Op, Trace
 
 
 class Replay(Sums):
@@ -156,3 +156,40 @@ def _spilled(pc: int, emit: Emit, warps: int) -> CountRow:
         "bytes": warps * width * LANES,
     }
     return CountRow(at, of_kind(("local", op), found))
+
+
+def original(trace: Trace, plan: Plan) -> Trace:
+    """The trace with the pc of each unrolled copy replaced by that of its original.
+
+    Tests that unrolling put before its chunks are no branches of the program, and are left out.
+    """
+    if not plan.origin:
+        return trace
+    origin = plan.origin
+    return replace(
+        trace,
+        instructions=tuple(replace(i, pc=origin.get(i.pc, i.pc)) for i in trace.instructions),
+        branches=tuple(_branches(trace.branches, plan)),
+        stretches=tuple(replace(s, pc=origin.get(s.pc, s.pc)) for s in trace.stretches),
+    )
+
+
+def _branches(branches: Iterable[Branch], plan: Plan) -> Iterable[Branch]:
+    """The branches of the PTX, those of copies added to them."""
+    by_pc: dict[int, Instruction] = {i.pc: i for f in plan.module.functions for i in f.body}
+    found: dict[int, Branch] = {}
+    for one in branches:
+        pc = plan.origin.get(one.pc, one.pc)
+        if pc != one.pc and by_pc[pc].opcode.name != "bra":
+            continue
+        have = found.get(pc, Branch(pc, one.line, one.ptx_line, 0, 0, 0, 0))
+        found[pc] = Branch(
+            pc,
+            one.line,
+            one.ptx_line,
+            have.warps + one.warps,
+            have.divergent + one.divergent,
+            have.taken + one.taken,
+            have.not_taken + one.not_taken,
+        )
+    return found.values()

@@ -10,10 +10,9 @@ from functools import lru_cache
 from gpuviz.base.errors import UnavailableError
 from gpuviz.compile import Program
 from gpuviz.ptx.text.ir import Module
-from gpuviz.sass.listing import Listing, read_listings
+from gpuviz.sass.listing import Listing, disassemble, read_listings
 from gpuviz.sass.match import make_plan
 from gpuviz.sass.plan import Plan
-from gpuviz.sass.tool import disassemble
 from gpuviz.words.language import tr, trn
 
 _FAMILY = re.compile(r"sm_(\d+?)\d[af]?$")

@@ -5,11 +5,11 @@ instruction the PTX line it comes from; a merged access has the line of one of i
 
 1. Loops that the assembler unrolled are unrolled in the PTX likewise (`shape`, `unroll`).
 2. The machine instructions that come from the lines of a block's accesses are found, and divided
-   among those with one base (`accesses`, `shares`): that is done here.
+   among those with one base (`accesses`, `pair`): that is done here.
 3. Such a group is paired, one by one or by the bytes (`pair`, `merge`). PTX accesses covered by
    another's instruction were merged into it, those that nobody covers were dropped, as their value
    was not needed or already known.
-4. Guarded instructions are issued to warps without an active lane as well (`owner`).
+4. Guarded instructions are issued to warps without an active lane as well (`Owners`).
 """
 
 from __future__ import annotations
@@ -18,21 +18,159 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from gpuviz.ptx.text.flow import Span, spans
-from gpuviz.ptx.text.ir import Function, Module
+from gpuviz.ptx.text.ir import Function, Instruction, Module
 from gpuviz.ptx.text.isa import ATOMICS, kind_of
 from gpuviz.sass.accesses import Access, accesses_of, by_base, may_be
-from gpuviz.sass.differences import differences
-from gpuviz.sass.flow import SassBlock, sass_blocks
-from gpuviz.sass.hoist import hoisted
+from gpuviz.sass.flow import SassBlock, dominators, loops, name_of, sass_blocks
 from gpuviz.sass.listing import Listing, SassInstruction
-from gpuviz.sass.owner import Owners
-from gpuviz.sass.pair import alike, atomic, dropped, pair, unmatched
-from gpuviz.sass.plan import Emit, Match, Plan
+from gpuviz.sass.moved_loads import hoisted, sunk
+from gpuviz.sass.pair import Shares, alike, atomic, dropped, pair, unmatched
+from gpuviz.sass.plan import Difference, Emit, Match, Plan
 from gpuviz.sass.shape import shapes_of
-from gpuviz.sass.shares import Shares
-from gpuviz.sass.sink import sunk
 from gpuviz.sass.symbolic import Values
-from gpuviz.sass.unroll import Unrolled, unroll
+from gpuviz.sass.unroll import UnrolledFunction, unroll
+
+_ANCHORS = frozenset(
+    {
+        "LDS",
+        "STS",
+        "LDG",
+        "STG",
+        "LDL",
+        "STL",
+        "LD",
+        "ST",
+        "ATOMS",
+        "ATOMG",
+        "RED",
+        "REDG",
+        "ATOM",
+        "BAR",
+        "LDGSTS",
+        "SHFL",
+        "VOTE",
+        "WARPSYNC",
+    }
+)
+_TESTS = frozenset({"ISETP", "FSETP", "DSETP", "HSETP2", "PLOP3", "LOP3", "R2P", "UISETP"})
+
+
+class Owners:
+    """Finds the PTX block that is executed as often as a guarded machine instruction is issued.
+
+    `@P0 STS` is issued to every warp that comes by, whether a lane's P0 holds or not, and the
+    counter of executed instructions counts it. In PTX the same store stood in a block of its own,
+    which other warps branched around; the assembler replaced the branch by the guard. So it is
+    issued as often as the block with the branch is executed.
+    """
+
+    def __init__(
+        self, unrolled: UnrolledFunction, blocks: Sequence[Span], code: Sequence[SassBlock]
+    ) -> None:
+        following = [b.next for b in blocks]
+        body, added = unrolled.function.body, set(unrolled.tests.values())
+        self._unrolled = unrolled
+        self._first = [body[b.start].pc for b in blocks]
+        self._lines = [{i.ptx_line for i in body[b.start : b.end]} for b in blocks]
+        self._code = code
+        self._above = dominators(following)
+        self._headers = frozenset(loops(following))
+        self._tests = {n for n, pc in enumerate(self._first) if pc in added}
+
+    def issued(self, emit: Emit, access: Access, place: int) -> Emit:
+        """The same with its owner, where it is guarded; `place` is its block of machine code."""
+        memory = emit.sass.memory
+        if not emit.sass.guard or memory is None or memory.space != "shared":
+            return emit
+        if memory.op not in ("load", "store"):
+            return emit
+        return replace(emit, owner=self._owner(access, place))
+
+    def _owner(self, access: Access, place: int) -> int:
+        """The pc that tells how often a guarded instruction is issued."""
+        chunk, tests = self._unrolled.chunk_of.get(access.pc), self._unrolled.tests
+        loops_by_itself = place in self._code[place].next
+        if access.pc in tests and (not loops_by_itself if chunk is None else chunk.guard):
+            return tests[access.pc]
+        return self._first[self._block(place, access.block)]
+
+    def _block(self, sass_block: int, block: int) -> int:
+        """The PTX block that is executed whenever the machine code's block is."""
+        chain = self._chain(block)
+        for names in (_ANCHORS, _TESTS):
+            lines = self._present(sass_block, names)
+            best = next((b for b in reversed(chain) if self._lines[b] & lines), None)
+            if best is not None:
+                return best
+        return block
+
+    def _chain(self, block: int) -> list[int]:
+        """The block and those that dominate it, up to the header of its loop."""
+        found = [block]
+        while found[-1] not in self._headers:
+            above = self._above.get(found[-1], found[-1])
+            if above == found[-1] or above in self._tests:
+                break
+            found.append(above)
+        return found
+
+    def _present(self, sass_block: int, names: frozenset[str]) -> set[int]:
+        """PTX lines of the unguarded instructions of these names in a block of code."""
+        return {
+            i.ptx_line
+            for i in self._code[sass_block].instructions
+            if not i.guard and name_of(i) in names
+        }
+
+
+def differences(plan: Plan) -> tuple[Difference, ...]:
+    """One sentence for each PTX memory instruction that did not stay what it was."""
+    by_pc = {i.pc: i for f in plan.module.functions for i in f.body}
+    found: dict[tuple[int, str], Difference] = {}
+    for match in plan.matches.values():
+        at = by_pc[match.pc]
+        text = _text(match, at, plan)
+        if text:
+            kind = match.kind if match.kind != "same" else "issued"
+            found.setdefault((at.ptx_line, text), Difference(at.line, at.ptx_line, kind, text))
+    for _, emit in plan.spills:
+        sass = emit.sass
+        text = (
+            f"the compiler added {sass.opcode}: registers are short, one is spilled (counted "
+            "as if all lanes of the warps were active)"
+        )
+        found.setdefault((sass.ptx_line, text), Difference(sass.line, sass.ptx_line, "spill", text))
+    return tuple(sorted(found.values(), key=lambda d: d.ptx_line))
+
+
+def _text(match: Match, at: Instruction, plan: Plan) -> str:
+    kind = kind_of(at)
+    name = kind if kind in ("load", "store") else "access"
+    if match.kind == "widened":
+        members = 1 + sum(m.into == match.pc for m in plan.matches.values())
+        return (
+            f"the compiler merged {members} {name}s into one {match.emits[0].width}-byte {name}"
+            if members > 1
+            else f"the compiler made this {name} {match.emits[0].width} bytes wide"
+        )
+    if match.kind == "merged":
+        return f"the compiler merged this {name} into a neighbour's"
+    if match.kind == "dropped":
+        if "const" in at.opcode.mods:
+            return "the constant is an operand of the instructions that use it: no request"
+        why = "its value is not used, or known already" if name == "load" else "nobody reads it"
+        return f"the compiler removed this {name}: {why}"
+    if match.kind == "split":
+        return f"the compiler split this {name} into {len(match.emits)}"
+    if match.kind == "unmatched":
+        return f"no machine instruction could be matched to this {name}: counted as in the PTX"
+    if any(e.owner >= 0 for e in match.emits):
+        return (
+            f"the compiler replaced the branch around this {name} by a guard: it is issued "
+            "to every warp that comes by"
+        )
+    return ""
+
 
 Idle = list[tuple[int, Emit]]
 
@@ -52,7 +190,7 @@ def make_plan(module: Module, listing: Listing) -> Plan:
             continue
         function = hoisted(sunk(function, code), code)
         unrolled = unroll(function, shapes_of(function, code), next_pc + len(origin))
-        matching = _Matching(unrolled, code)
+        matching = _Matcher(unrolled, code)
         functions.append(unrolled.function)
         origin.update(unrolled.origin)
         matches.update(matching.matches())
@@ -108,10 +246,10 @@ def _twins(matches: dict[int, Match], listing: Listing) -> set[int]:
     return {i.address for i in listing.memory if i.memory and (i.ptx_line, i.memory.width) in known}
 
 
-class _Matching:
+class _Matcher:
     """Matches one function; `idle` are instructions whose guard never holds, found on the way."""
 
-    def __init__(self, unrolled: Unrolled, code: Sequence[SassBlock]) -> None:
+    def __init__(self, unrolled: UnrolledFunction, code: Sequence[SassBlock]) -> None:
         self.idle: Idle = []
         self._unrolled = unrolled
         self._code = code
@@ -167,7 +305,7 @@ class _Matching:
         )
 
 
-def _units(unrolled: Unrolled, blocks: Sequence[Span]) -> list[list[Access]]:
+def _units(unrolled: UnrolledFunction, blocks: Sequence[Span]) -> list[list[Access]]:
     """Accesses of one block, or of all copies of a loop's body in one block of code."""
     values = Values(unrolled.function, blocks)
     units: dict[object, list[Access]] = {}
@@ -178,7 +316,7 @@ def _units(unrolled: Unrolled, blocks: Sequence[Span]) -> list[list[Access]]:
 
 
 def _versions(
-    members: Sequence[Access], unrolled: Unrolled, code: Sequence[SassBlock]
+    members: Sequence[Access], unrolled: UnrolledFunction, code: Sequence[SassBlock]
 ) -> dict[int, list[SassInstruction]]:
     """By block of machine code, its instructions that may be the accesses of a unit."""
     chunk = unrolled.chunk_of.get(members[0].pc)

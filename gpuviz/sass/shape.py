@@ -7,10 +7,9 @@ from collections.abc import Mapping, Sequence
 
 from gpuviz.ptx.text.ir import Function, Instruction
 from gpuviz.ptx.text.isa import ACCESSES, kind_of
-from gpuviz.sass.counted_loops import Loop, counted_loops
 from gpuviz.sass.flow import SassBlock, name_of
 from gpuviz.sass.listing import SassInstruction
-from gpuviz.sass.unroll import Chunk, Shape
+from gpuviz.sass.unroll import Chunk, Loop, Shape, counted_loops
 
 _ARITHMETIC = frozenset({"FADD", "FMUL", "FFMA", "DADD", "DMUL", "DFMA", "HADD2", "HMUL2", "HFMA2"})
 _DATA = ("f16", "f16x2", "bf16", "f32", "f64")

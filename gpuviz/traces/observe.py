@@ -390,7 +390,7 @@ class Sums(Sink):
     """A sink whose results are sums over a launch: it need not hear events one by one.
 
     An engine may tell such a sink, and no other, what a launch did in any order and folded:
-    requests that look alike (see `gpuviz.memory.patterns`) once, with `Access.repeat` saying how
+    requests that look alike (see `gpuviz.memory.counting`) once, with `Access.repeat` saying how
     many there were, and transfers likewise; where those went, in accesses with a repeat of 0 that
     count nothing; a stretch once, with `Lanes` that only count. It may also give a launch up and
     tell it anew.

@@ -18,7 +18,7 @@ from gpuviz.base.cancel import stopped_by
 from gpuviz.base.errors import Cancelled, UnavailableError
 from gpuviz.compile import CompileError, compile_cuda, nvcc, nvrtc, process
 from gpuviz.processes import programs as processes
-from gpuviz.sass import tool
+from gpuviz.sass import listing
 from tests.vitals import children, state_of
 
 pytestmark = [
@@ -115,7 +115,7 @@ def program(folder: Path, name: str, text: str) -> Path:
 
 def test_nvdisasm_that_is_killed_is_told(tmp_path: Path) -> None:
     with pytest.raises(UnavailableError, match=r"nvdisasm ended by SIGKILL"):
-        tool._run(program(tmp_path, "nvdisasm", "kill -9 $$"), b"a cubin")
+        listing._run(program(tmp_path, "nvdisasm", "kill -9 $$"), b"a cubin")
 
 
 def test_what_nvcc_did_not_say_is_not_kept(tmp_path: Path) -> None:

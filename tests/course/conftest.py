@@ -9,15 +9,15 @@ import pytest
 from gpuviz.recordings import lookup
 from gpuviz.recordings.lookup import Recordings
 from gpuviz.run import session
-from gpuviz.sass import tool
+from gpuviz.sass import listing
 
-DISASSEMBLER = tool.find
+DISASSEMBLER = listing.find_nvdisasm
 THIRD = 3
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Lessons are performed once for all tests: with the machine code that some of them show."""
-    tool.find = DISASSEMBLER
+    listing.find_nvdisasm = DISASSEMBLER
 
 
 @pytest.fixture(autouse=True, scope="module")

@@ -9,7 +9,7 @@ from gpuviz.compile import nvrtc
 from gpuviz.course.shared_memory.constant_memory.lesson import LESSON, SPACES, costs, expected
 from gpuviz.draw.hit import tip_at
 from gpuviz.draw.marks import Boxes, Lines
-from gpuviz.memory.constant import passes, schedule
+from gpuviz.memory.other_spaces import constant_passes, constant_schedule
 from gpuviz.run.run import Run
 from gpuviz.story.lesson import Story, Values
 from gpuviz.story.perform import Performance, perform
@@ -65,8 +65,8 @@ def test_the_schedule_serves_every_lane_once_in_as_many_passes_as_counted(arch: 
     for most in (1, 2, 9, 1000):
         address = (rng.integers(0, most, 32) * 4).astype(np.uint64)
         active = rng.random(32) < 0.8
-        waves = schedule(architecture(arch), address, active, 4)
-        counted = passes(architecture(arch), address[None], active[None], 4)
+        waves = constant_schedule(architecture(arch), address, active, 4)
+        counted = constant_passes(architecture(arch), address[None], active[None], 4)
         assert len(waves) == counted[0]
         assert sorted(np.concatenate(waves).tolist()) == np.flatnonzero(active).tolist()
         assert all(len(np.unique(address[lanes])) == 1 for lanes in waves)

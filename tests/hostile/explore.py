@@ -28,7 +28,8 @@ from types import FrameType
 import atheris
 
 with atheris.instrument_imports(include=["gpuviz.ptx", "gpuviz.compile.paths"]):
-    from gpuviz.ptx import check, emulator
+    from gpuviz.ptx import emulator
+    from gpuviz.ptx.decode import decoder
     from gpuviz.ptx.text import parser
     from gpuviz.traces.checks import ALL
 
@@ -80,7 +81,7 @@ class Search:
         parser.parse.cache_clear()
         module = parser.parse(text)
         self.read += 1
-        check.unsupported(module)
+        decoder.unsupported(module)
         for name in module.kernels[:1]:
             specs = map(argument, ptx.specs_of([x.type for x in module.by_name[name].params]))
             given = [materialise(spec, number) for number, spec in enumerate(specs)]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from gpuviz.arch import architecture
 from gpuviz.memory.atomics import turns, way_of
-from gpuviz.memory.copies import copy_wavefronts
+from gpuviz.memory.other_spaces import copy_wavefronts
 from gpuviz.ptx.emulator import Options
 from gpuviz.run import emulated, verification
 

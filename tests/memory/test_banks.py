@@ -13,7 +13,7 @@ from gpuviz.arch import Architecture, architecture
 from gpuviz.base.errors import InputError
 from gpuviz.memory.bank_schedule import conflict, schedule
 from gpuviz.memory.banks import wavefronts
-from gpuviz.memory.constant import passes as constant_passes
+from gpuviz.memory.other_spaces import constant_passes
 
 MEASURED = json.loads(
     (Path(__file__).parents[1] / "data" / "h200_shared_wavefronts.json").read_text()

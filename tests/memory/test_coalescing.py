@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from gpuviz.arch import Architecture, architecture
 from gpuviz.base.errors import InputError
 from gpuviz.memory.coalescing import segments, transactions
-from gpuviz.memory.local import interleaved, local_transactions
+from gpuviz.memory.other_spaces import interleaved, local_transactions
 
 FAMILIES = [architecture(v) for v in ("1.0", "1.3", "2.0", "3.0", "3.5", "5.2", "9.0", "12.1")]
 WIDTHS = (1, 2, 4, 8, 16)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from gpuviz.memory.copies import copy_wavefronts, past_l1
+from gpuviz.memory.other_spaces import copy_wavefronts, past_l1
 from gpuviz.traces.observe import NOTHING
 
 LANES = np.arange(32, dtype=np.uint64)

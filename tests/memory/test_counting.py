@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gpuviz.arch import architecture
-from gpuviz.memory import patterns
+from gpuviz.memory import counting
 from gpuviz.memory.counting import Counter
 from gpuviz.memory.counts import Count, counts_of, kind_of
 from gpuviz.memory.request_counts import measure
@@ -79,13 +79,13 @@ def test_a_hash_collision_costs_time_only(monkeypatch: pytest.MonkeyPatch) -> No
     address = rng.integers(0, 500, (40, 32)).astype(np.uint64) * 4
     honest, deceived = Counter(ARCHS[-1]), Counter(ARCHS[-1])
     honest.access(Access(instruction(), address, None))
-    monkeypatch.setattr(patterns, "_MIX", np.zeros_like(patterns._MIX))
+    monkeypatch.setattr(counting, "_MIX", np.zeros_like(counting._MIX))
     deceived.access(Access(instruction(), address, None))
     assert honest.result() == deceived.result()
 
 
 def test_forgetting_patterns_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(patterns.Patterns, "entries", 1)
+    monkeypatch.setattr(counting.Patterns, "entries", 1)
     counter = Counter(ARCHS[-1])
     for stride in (4, 8, 4):
         counter.access(Access(instruction(), (LANE * np.uint64(stride))[None], None))

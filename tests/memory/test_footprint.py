@@ -5,8 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gpuviz.arch import architecture
-from gpuviz.memory.counting import Counter
-from gpuviz.memory.footprint import Footprint
+from gpuviz.memory.counting import Counter, Footprint
 from gpuviz.traces.observe import Access
 from gpuviz.traces.trace import MemoryInstruction
 

@@ -13,8 +13,7 @@ from gpuviz.cli import main
 from gpuviz.compile import compile_cuda
 from gpuviz.course import COURSE
 from gpuviz.launch.job import Job
-from gpuviz.memory.line_costs import LineCost, line_costs
-from gpuviz.memory.reasons import LESSONS
+from gpuviz.memory.line_costs import LESSONS, LineCost, line_costs
 from gpuviz.ptx.options import Options
 from gpuviz.run import emulated
 

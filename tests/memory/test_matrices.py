@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from gpuviz.arch import architecture
-from gpuviz.memory.copies import past_l1
 from gpuviz.memory.counts import Count
+from gpuviz.memory.other_spaces import past_l1
 from gpuviz.memory.request_counts import measure
 from gpuviz.traces.trace import MATRICES, MemoryInstruction
 

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gpuviz.draw.layout import Rect
-from gpuviz.memory.strip import Strip, cut
+from gpuviz.memory.request import Strip, cut
 from gpuviz.panels.address_strip import height_of, place
 
 LANES = np.arange(32)

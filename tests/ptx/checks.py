@@ -9,7 +9,7 @@ import numpy as np
 from gpuviz.ptx.arithmetic.kinds import CONTAINERS
 from gpuviz.ptx.arithmetic.ops import Operation, operation
 from gpuviz.ptx.arithmetic.rounding import double_of
-from gpuviz.ptx.text.opcode import Opcode
+from gpuviz.ptx.text.ir import Opcode
 
 Value = int | float | bool
 _FORMATS = {"f16": "e", "f32": "f", "f64": "d"}

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from gpuviz.base.errors import FormatError, KernelFault, LaunchError
-from gpuviz.ptx.check import unsupported
+from gpuviz.ptx.decode.decoder import unsupported
 from gpuviz.ptx.emulator import Options, Result
 from gpuviz.ptx.text.parser import parse
 from gpuviz.traces.file import load, save

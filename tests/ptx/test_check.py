@@ -3,8 +3,7 @@
 import pytest
 
 from gpuviz.base.errors import UnsupportedError
-from gpuviz.ptx.check import Problem, unsupported
-from gpuviz.ptx.decode.decoder import Decoder
+from gpuviz.ptx.decode.decoder import Decoder, Problem, unsupported
 from gpuviz.ptx.simt.global_memory import GlobalMemory
 from gpuviz.ptx.simt.program import parameter_bytes, place, reachable
 from gpuviz.ptx.text.parser import parse

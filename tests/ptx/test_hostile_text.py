@@ -10,9 +10,9 @@ from gpuviz.arch import architecture
 from gpuviz.base.errors import Error, LaunchError
 from gpuviz.compile import Program
 from gpuviz.launch.job import Job
-from gpuviz.ptx.check import unsupported
+from gpuviz.ptx.decode.decoder import unsupported
 from gpuviz.ptx.emulator import Options, emulate
-from gpuviz.ptx.text import lexer
+from gpuviz.ptx.text import stream
 from gpuviz.ptx.text.parser import parse
 from gpuviz.run import emulated
 
@@ -95,7 +95,7 @@ def test_variables(before: str, said: str) -> None:
 
 
 def test_more_than_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lexer, "_MOST", 1000)
+    monkeypatch.setattr(stream, "_MOST", 1000)
     assert "more than 1,000 words and signs" in outcome(ptx("mov.u32 %r1, 2;\n" * 1000))
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gpuviz.base.errors import FormatError, KernelFault, UnsupportedError
-from gpuviz.ptx.check import unsupported
+from gpuviz.ptx.decode.decoder import unsupported
 from gpuviz.ptx.emulator import Options, emulate
 from gpuviz.ptx.text.parser import parse
 

@@ -12,7 +12,7 @@ import pytest
 
 from gpuviz.base.errors import KernelFault, UnsupportedError
 from gpuviz.ptx.arithmetic.kinds import CONTAINERS
-from gpuviz.ptx.check import unsupported
+from gpuviz.ptx.decode.decoder import unsupported
 from gpuviz.ptx.emulator import emulate
 from gpuviz.ptx.text.parser import parse
 

@@ -12,7 +12,7 @@ import pytest
 from gpuviz.ptx.arithmetic.kinds import CONTAINERS
 from gpuviz.ptx.arithmetic.ops import ROWS, operation
 from gpuviz.ptx.arithmetic.row import Row, _slots, built
-from gpuviz.ptx.text.opcode import Opcode
+from gpuviz.ptx.text.ir import Opcode
 from tests.ptx.checks import interesting, op
 
 # Opcodes seen in the PTX of 211 CUDA programs that are no arithmetic: memory, control, warps.

@@ -9,8 +9,8 @@ from gpuviz.base.errors import FormatError
 from gpuviz.ptx.emulator import emulate
 from gpuviz.ptx.simt.program import relocated
 from gpuviz.ptx.text.ir import Addr, Imm, Not, Pair, Reg, Relocation, Sym, Vec
-from gpuviz.ptx.text.lexer import tokens
 from gpuviz.ptx.text.parser import parse
+from gpuviz.ptx.text.stream import tokens
 from tests.ptx.launching import compiled
 
 HEAD = ".version 8.0\n.target sm_80, texmode_independent\n.address_size 64\n"

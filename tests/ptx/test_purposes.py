@@ -1,8 +1,8 @@
 """What instructions are for: sums, addresses of what they sum, and the loop around them."""
 
+from gpuviz.course.together.thread_coarsening.inner_loops import inner_loop, purposes
 from gpuviz.ptx.text.isa import registers_written
 from gpuviz.ptx.text.parser import parse
-from gpuviz.ptx.text.purposes import inner_loop, purposes
 
 SUM = """.version 8.0
 .target sm_90

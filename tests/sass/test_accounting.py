@@ -5,9 +5,8 @@ from collections import Counter
 import pytest
 
 from gpuviz.ptx.text.parser import parse
-from gpuviz.sass.listing import read_listings
+from gpuviz.sass.listing import disassemble, read_listings
 from gpuviz.sass.match import make_plan
-from gpuviz.sass.tool import disassemble
 from tests.sass.kernels import together
 
 pytestmark = [pytest.mark.slow, pytest.mark.machine_code]

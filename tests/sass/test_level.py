@@ -4,7 +4,7 @@ import pytest
 
 from gpuviz.arch import architecture
 from gpuviz.run.emulated import run
-from gpuviz.sass import tool
+from gpuviz.sass import listing
 from tests.sass.kernels import job
 
 
@@ -21,7 +21,7 @@ def test_machine_code_of_another_family_does_not_count() -> None:
 
 
 def test_without_the_disassembler(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tool, "find", lambda: None)
+    monkeypatch.setattr(listing, "find_nvdisasm", lambda: None)
     result = run(job("tr_naive"), architecture("sm_90"))
     assert result.level == "ptx" and "pip install nvidia-cuda-nvdisasm" in result.level_note
 

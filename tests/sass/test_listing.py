@@ -1,8 +1,7 @@
 import pytest
 
 from gpuviz.sass.flow import sass_blocks
-from gpuviz.sass.listing import read_listings
-from gpuviz.sass.opcodes import Memory, memory_of
+from gpuviz.sass.listing import Memory, memory_of, read_listings
 
 TEXT = """
 //--------------------- .text.k          --------------------------

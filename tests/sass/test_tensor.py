@@ -11,8 +11,7 @@ from gpuviz.arch import architecture
 from gpuviz.compile import ptx_program
 from gpuviz.launch.job import Job
 from gpuviz.memory.counts import Count
-from gpuviz.ptx.text.ir import Instruction
-from gpuviz.ptx.text.opcode import Opcode
+from gpuviz.ptx.text.ir import Instruction, Opcode
 from gpuviz.ptx.text.parser import parse
 from gpuviz.run.emulated import run
 from gpuviz.sass.listing import Listing, SassInstruction

@@ -10,8 +10,7 @@ from gpuviz.ptx.emulator import Options, emulate
 from gpuviz.ptx.text.ir import Module
 from gpuviz.ptx.text.parser import parse
 from gpuviz.run.emulated import run
-from gpuviz.sass.counted_loops import counted_loops
-from gpuviz.sass.unroll import Chunk, Rewriter
+from gpuviz.sass.unroll import Chunk, Rewriter, counted_loops
 from tests.sass.kernels import job
 
 SLOW = pytest.mark.slow

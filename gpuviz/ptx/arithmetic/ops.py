@@ -24,7 +24,7 @@ from gpuviz.ptx.arithmetic.kinds import (
     is_signed,
 )
 from gpuviz.ptx.arithmetic.row import Operation, Row, built
-from gpuviz.ptx.text.opcode import Opcode
+from gpuviz.ptx.text.ir import Opcode
 
 
 def same(function: Function) -> Builder:

@@ -6,12 +6,13 @@ is then one of some warps, that of the cluster is the whole one, and what warps 
 mbarriers goes from block to block. A finding names the real blocks again.
 
 Who uses an mbarrier of another block must come after its initialisation, and no block may end
-before others have done what they do in its memory (`leaving`). Assumed:
+before others have done what they do in its memory (`Exits`). Assumed:
 barrier.cluster.arrive.relaxed orders as the plain one does, as it does after a fence.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -19,8 +20,7 @@ import numpy as np
 from gpuviz.base.arrays import I64, Bool
 from gpuviz.ptx.checks.batch import flat
 from gpuviz.ptx.checks.hazards import BEGIN, Hazard, finding
-from gpuviz.ptx.checks.leaving import Leaving, Reach
-from gpuviz.ptx.checks.numbering import Numbers, Rows, Stored
+from gpuviz.ptx.checks.numbering import ClusterStores, Numbers, Rows
 from gpuviz.ptx.checks.race import RaceCheck
 from gpuviz.ptx.checks.report import line_of
 from gpuviz.ptx.simt.cluster import split_told
@@ -41,11 +41,66 @@ from gpuviz.traces.observe import (
 from gpuviz.traces.trace import LANES, Finding, Launch, MemoryInstruction, Op, Stretch
 from gpuviz.words.language import tr
 
+# --- blocks that end -----------------------------------------------------------------------------
+#
+# The memory of a block is gone when all its threads have ended. What another block does there is in
+# time when some thread of the block knew of it before it ended: at a barrier of the cluster,
+# through an mbarrier, or, of bytes that were copied, because it waited for them. An H200 ends a
+# launch in which it is not, if it comes to that.
+
+_Block = tuple[int, int]  # a cluster, and the rank in it
+
+
+@dataclass(frozen=True)
+class Reach:
+    """What a thread (counted over clusters) did at a step in the memory of another block."""
+
+    step: int
+    at: Place
+    thread: int
+    block: _Block
+
+
+class Exits:
+    """Who reached into which block last, and what each block knew when it ended."""
+
+    def __init__(self) -> None:
+        self._last: dict[tuple[_Block, int], Reach] = {}  # by warp
+        self._copied: dict[tuple[_Block, int], Reach] = {}  # by mbarrier
+        self._knew: dict[_Block, I64] = {}  # (warps,) steps
+        self._seen: dict[_Block, I64] = {}  # (mbarriers,) steps
+
+    def reached(self, reach: Reach, warp: int) -> None:
+        """A thread of a warp of the cluster."""
+        self._last[reach.block, warp] = reach
+
+    def copied(self, reach: Reach, mbarrier: int) -> None:
+        """A copy begins whose bytes are counted."""
+        self._copied[reach.block, mbarrier] = reach
+
+    def left(self, block: _Block, knew: I64, seen: I64) -> None:
+        """Threads of a block end."""
+        for kept, now in ((self._knew, knew), (self._seen, seen)):
+            before = kept.get(block, now)
+            wide = np.zeros(max(len(now), len(before)), np.int64)
+            wide[: len(before)] = before
+            wide[: len(now)] = np.maximum(wide[: len(now)], now)
+            kept[block] = wide
+
+    def early(self) -> Iterator[Reach]:
+        """What came too late, perhaps."""
+        for kept, known in ((self._last, self._knew), (self._copied, self._seen)):
+            for (block, which), reach in kept.items():
+                steps = known.get(block)
+                if steps is not None and (which >= len(steps) or steps[which] <= reach.step):
+                    yield reach
+
+
 _BYTES = 8  # of an mbarrier
 
 
 @dataclass(frozen=True)
-class _Begun:
+class _Initialisation:
     """Who has initialised an mbarrier, and when; threads are counted over clusters."""
 
     step: int
@@ -77,9 +132,9 @@ class ClusterRaceCheck(RaceCheck):
         size = self._cluster.size
         super().blocks_begin(first // size, count // size)
         self._batch.unfold()
-        self._begun: dict[tuple[int, int], _Begun] = {}  # by cluster and place
+        self._begun: dict[tuple[int, int], _Initialisation] = {}  # by cluster and place
         self._ready: set[tuple[int, int, int]] = set()  # those, and warps that know it
-        self._leaving = Leaving()
+        self._leaving = Exits()
 
     def blocks_end(self, first: int, count: int) -> None:
         """Tell of the real blocks."""
@@ -88,7 +143,7 @@ class ClusterRaceCheck(RaceCheck):
             self._report(finding(self._numbers.launch, made, made.second.space))
         for reach in self._leaving.early():
             self._report(self._late(reach))
-        self._leaving = Leaving()
+        self._leaving = Exits()
 
     def _late(self, reach: Reach) -> Finding:
         """A block may have ended."""
@@ -197,7 +252,7 @@ class ClusterRaceCheck(RaceCheck):
         """An mbarrier is written when it begins."""
         step = len(self._events) - 1
         for one, place, by in zip(cluster.tolist(), where.tolist(), thread.tolist(), strict=True):
-            self._begun[one, place] = _Begun(step, at, by)
+            self._begun[one, place] = _Initialisation(step, at, by)
             self._ready = {known for known in self._ready if known[:2] != (one, place)}
 
     def _uses(self, at: Place, cluster: I64, where: I64, thread: I64) -> None:
@@ -214,7 +269,9 @@ class ClusterRaceCheck(RaceCheck):
             if known[begun.thread // LANES % self._numbers.per_cluster] <= begun.step:
                 self._not_begun(begun, at, one, place, by)
 
-    def _not_begun(self, begun: _Begun, at: Place, cluster: int, place: int, thread: int) -> None:
+    def _not_begun(
+        self, begun: _Initialisation, at: Place, cluster: int, place: int, thread: int
+    ) -> None:
         size = self._numbers.per_cluster * LANES
         first = _mbarrier(begun.at, BEGIN, "store")
         second = _mbarrier(at, "mbarrier", "atomic")
@@ -282,7 +339,7 @@ class ClusterRaceCheck(RaceCheck):
     def stored(self, access: Access, values: Values) -> None:
         """Plain stores."""
         made = self._access(access)
-        super().stored(made, Stored(self._numbers, values))
+        super().stored(made, ClusterStores(self._numbers, values))
         self._reached(made)
 
     def _reached(self, made: Access) -> None:

@@ -19,7 +19,7 @@ import numpy as np
 
 from gpuviz.base.arrays import I64, Bool
 from gpuviz.ptx.checks.batch import Batch
-from gpuviz.ptx.checks.order import Order
+from gpuviz.ptx.checks.happens_before import Order
 from gpuviz.traces.observe import Warps
 from gpuviz.traces.trace import MemoryInstruction
 

@@ -42,8 +42,8 @@ class InitCheck(Sink):
     def launch_begin(self, launch: Launch, report: Report) -> None:
         """Know the buffers, and whom to tell."""
         self._launch, self._report = launch, report
-        self._open = [_Written(b.address, b.size) for b in launch.buffers if b.unset]
-        self._heap: _Written | None = None
+        self._open = [_WrittenBytes(b.address, b.size) for b in launch.buffers if b.unset]
+        self._heap: _WrittenBytes | None = None
         self._outside: set[tuple[int, int]] = set()
 
     def finding(self, finding: Finding) -> None:
@@ -67,7 +67,7 @@ class InitCheck(Sink):
         """What malloc gives has no content."""
         starts = address.astype(np.int64)
         if self._heap is None:
-            self._heap = _Written(int(starts.min()), 0)
+            self._heap = _WrittenBytes(int(starts.min()), 0)
             self._open.append(self._heap)
         self._heap.reach(int((starts + size).max()))
         for start, length in zip(starts.tolist(), size.tolist(), strict=True):
@@ -121,7 +121,7 @@ class InitCheck(Sink):
         peer = cluster.peer(thread // each + first, np.maximum(rank, 0)) - first
         return offset, np.where(rank < 0, thread, peer * each)
 
-    def _at_open(self, at: MemoryInstruction, memory: _Written, access: Access) -> None:
+    def _at_open(self, at: MemoryInstruction, memory: _WrittenBytes, access: Access) -> None:
         where = access.address.view(np.int64)
         inside = (where >= memory.start) & (where + at.width <= memory.end)
         inside = inside if access.active is None else inside & access.active
@@ -133,7 +133,7 @@ class InitCheck(Sink):
     def _checked(
         self,
         at: MemoryInstruction,
-        memory: _Written,
+        memory: _WrittenBytes,
         index: I64,
         where: I64,
         thread: I64,
@@ -174,7 +174,7 @@ class InitCheck(Sink):
         )
 
 
-class _Written:
+class _WrittenBytes:
     """Which bytes from an address on have been written: 255 for those, 0 for others."""
 
     def __init__(self, start: int, size: int) -> None:
@@ -211,7 +211,7 @@ class _Written:
         return bad if bad.any() else None
 
 
-class _Inner(_Written):
+class _Inner(_WrittenBytes):
     """Shared memory of blocks, or local memory of threads: `rows` of one length a block."""
 
     def __init__(self, batch: Batch, rows: int) -> None:

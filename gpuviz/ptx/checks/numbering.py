@@ -82,7 +82,7 @@ class Rows:
 
 
 @dataclass(frozen=True, eq=False)
-class Stored:
+class ClusterStores:
     """What warps store that are counted over clusters."""
 
     numbers: Numbers

@@ -22,8 +22,8 @@ from gpuviz.base.arrays import I64, Array, Bool
 from gpuviz.ptx.checks import regions
 from gpuviz.ptx.checks.batch import Batch, ends, flat
 from gpuviz.ptx.checks.flags import SHARED, Flags, Strength
+from gpuviz.ptx.checks.happens_before import Order
 from gpuviz.ptx.checks.hazards import Hazard, Hazards, Kind, finding
-from gpuviz.ptx.checks.order import Order
 from gpuviz.ptx.checks.regions import GlobalRegions, Later, Region, SharedRegion
 from gpuviz.ptx.checks.shadow import Earlier, Touch
 from gpuviz.ptx.checks.transfers import Reads, instruction_of, pieces

@@ -10,12 +10,12 @@ from functools import cached_property
 
 from gpuviz.ptx.arithmetic.kinds import bits_of
 from gpuviz.ptx.arithmetic.ops import operation
-from gpuviz.ptx.check import problems
 from gpuviz.ptx.compiled.accesses import Accesses, regions
 from gpuviz.ptx.compiled.graph import Graph, Op, graph_of, live_in, written
 from gpuviz.ptx.compiled.memory_map import SCALARS
 from gpuviz.ptx.compiled.uniformity import Threads, Uniformity
 from gpuviz.ptx.compiled.writer import Bailout, Value
+from gpuviz.ptx.decode.decoder import problems
 from gpuviz.ptx.simt.global_memory import GlobalMemory
 from gpuviz.ptx.simt.program import Program, reachable, symbols
 from gpuviz.ptx.simt.spaces import ReadOnlyMemory

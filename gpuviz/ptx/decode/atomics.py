@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gpuviz.base.arrays import I64, Array
-from gpuviz.ptx.decode.locate import Located, Locator, Shape, generic, space_named
+from gpuviz.ptx.decode.locate import Location, Locator, Shape, generic, space_named
 from gpuviz.ptx.decode.memory import polls
 from gpuviz.ptx.decode.operands import Builder, Site
 from gpuviz.ptx.simt import atomic
@@ -92,7 +92,7 @@ def _operation(site: Site) -> str:
 
 
 def _apply(
-    g: Group, place: Located, index: I64, name: str, kind: str, b: Array, c: Array | None
+    g: Group, place: Location, index: I64, name: str, kind: str, b: Array, c: Array | None
 ) -> Array:
     """Apply to the active lanes; old values in the view's full shape."""
     layout = g.layout

@@ -1,15 +1,20 @@
-"""Functions of a program to code that runs: which builder takes which instruction."""
+"""Functions of a program to code that runs: which builder takes which instruction.
+
+What of a module cannot be executed is found in the same way, without running anything.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 
 import numpy as np
 
-from gpuviz.base.errors import UnsupportedError
+from gpuviz.base.errors import Error, UnsupportedError, shortened
 from gpuviz.ptx.decode import (
     address,
     atomics,
+    calls,
     control,
     images,
     ldmatrix,
@@ -17,22 +22,21 @@ from gpuviz.ptx.decode import (
     memory,
     mma,
     moves,
-    parameters,
-    tensormap,
+    tensor_copies,
     warp,
-    warpgroup,
     wgmma,
     wmma,
 )
 from gpuviz.ptx.decode.arithmetic import arithmetic_step
 from gpuviz.ptx.decode.calls import call_end
-from gpuviz.ptx.decode.operands import Builder, Reader, Site, Unsupported
+from gpuviz.ptx.decode.operands import Builder, Reader, Site, UnsupportedInstruction
 from gpuviz.ptx.decode.outline import is_synchronised, outline
 from gpuviz.ptx.simt.code import Block, FunctionCode, Step
+from gpuviz.ptx.simt.global_memory import GlobalMemory
 from gpuviz.ptx.simt.group import Group
-from gpuviz.ptx.simt.program import Program
+from gpuviz.ptx.simt.program import Program, parameter_bytes, place, reachable
 from gpuviz.ptx.text.flow import Span, ends_block, goes_on
-from gpuviz.ptx.text.ir import Function, Instruction
+from gpuviz.ptx.text.ir import Function, Instruction, Module
 from gpuviz.traces.observe import Place
 from gpuviz.traces.trace import Stretch
 from gpuviz.words.language import later
@@ -70,7 +74,7 @@ def _give_way(g: Group) -> None:
 # What is not here is looked up in the table of arithmetic (arithmetic/ops.py).
 STEPS: dict[str, Builder] = {
     **memory.STEPS,
-    **parameters.STEPS,
+    **calls.STEPS,
     **atomics.STEPS,
     **moves.STEPS,
     **address.STEPS,
@@ -81,7 +85,7 @@ STEPS: dict[str, Builder] = {
     **wmma.STEPS,
     **wgmma.STEPS,
     **mbarrier.STEPS,
-    **tensormap.STEPS,
+    **tensor_copies.STEPS,
     "nanosleep": _sleep,
     "membar": _fence,
     "fence": _fence,
@@ -158,7 +162,7 @@ def step_of(site: Site) -> Step | None:
             return _end(site)
         step = STEPS.get(site.name, _arithmetic)(site)
         return step if step is None or site.instruction.guard is None else guarded(step, site)
-    except Unsupported:
+    except UnsupportedInstruction:
         raise
     except UnsupportedError as error:
         raise site.unsupported(f"this instruction ({error})") from error
@@ -168,7 +172,7 @@ def step_of(site: Site) -> Step | None:
 
 def _together(site: Site) -> Callable[[Group], bool]:
     """The check whether all lanes are here that execute an instruction together."""
-    return warpgroup.together(site) if site.name == "wgmma" else warp.members_here(site)
+    return wgmma.together(site) if site.name == "wgmma" else warp.members_here(site)
 
 
 def _arithmetic(site: Site) -> Step:
@@ -223,3 +227,51 @@ def _guarded_end(end: Step, predicate: Reader, following: int) -> Step:
             g.move(following)
 
     return guarded
+
+
+_ONE = (1, 1, 1)
+
+
+@dataclass(frozen=True)
+class Problem:
+    """An instruction that the emulator does not execute. `line` is the CUDA line, 0 if unknown."""
+
+    opcode: str
+    ptx_line: int
+    line: int
+    why: str
+
+
+def unsupported(module: Module) -> Mapping[str, tuple[Problem, ...]]:
+    """The problems of each kernel, in the order of the text; of the functions it may call too.
+
+    Instructions are decoded just as for a run, so a kernel without problems can be run.
+    """
+    return {name: _of_kernel(module, module.by_name[name]) for name in module.kernels}
+
+
+def _of_kernel(module: Module, kernel: Function) -> tuple[Problem, ...]:
+    try:
+        program = place(
+            module, kernel, _ONE, _ONE, 0, GlobalMemory(), bytes(parameter_bytes(kernel))
+        )
+    except Error as error:
+        return (Problem("", 0, 0, str(error)),)
+    return tuple(sorted(problems(program), key=lambda problem: problem.ptx_line))
+
+
+def problems(program: Program) -> Iterator[Problem]:
+    """The problems of the kernel of a program, and of the functions that it may call."""
+    for number, function in enumerate(reachable(program.module, program.kernel)):
+        yield from _of_function(function, number, Decoder(program))
+
+
+def _of_function(function: Function, number: int, decoder: Decoder) -> Iterator[Problem]:
+    code, spans = outline(function, number)
+    for block, span in enumerate(spans):
+        for at in function.body[span.start : span.end]:
+            try:
+                step_of(decoder.site(at, code, block))
+            except UnsupportedInstruction as error:
+                why = f"{shortened(error.what)} is not supported"
+                yield Problem(at.opcode.text, at.ptx_line, at.line, why)

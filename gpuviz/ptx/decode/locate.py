@@ -81,7 +81,7 @@ def describe(
 
 
 @dataclass(eq=False, slots=True)
-class Located:
+class Location:
     """Where the lanes of a group access memory; kept while `base` and what follows stay the same.
 
     `index` are the cells; `access` is what sinks are told, None when nobody listens.
@@ -116,13 +116,13 @@ class Locator:
         self._form = form
         self._offset = operand.offset if isinstance(operand.base, Reg) else 0
         self._records: dict[str, MemoryInstruction] = {}
-        self._last: Located | None = None
+        self._last: Location | None = None
         site.code.kept_places.append(self._forget)
 
     def _forget(self) -> None:
         self._last = None
 
-    def __call__(self, g: Group) -> Located:
+    def __call__(self, g: Group) -> Location:
         """The place of a group whose lanes all hit one space."""
         base, last = self.address(g), self._last
         if (
@@ -146,7 +146,7 @@ class Locator:
             return base
         return np.asarray(base + base.dtype.type(self._offset & _MASK[base.dtype.itemsize]))
 
-    def _locate(self, g: Group, base: Array) -> Located:
+    def _locate(self, g: Group, base: Array) -> Location:
         address, shape, machine = self.full_address(g), self._shape, g.machine
         if g.mask is not None:  # inactive lanes borrow the address of an active one
             chosen = g.layout.full(address).reshape(-1)[g.first_active()]
@@ -165,7 +165,7 @@ class Locator:
         if space != "param" and machine.told.access:
             source = None if self.source is None else self.source(g)
             access = access_of(self._record(space), g.layout, g.mask, address, source)
-        return Located(base, g.mask, g.layout, g.local_base, space, index, access)
+        return Location(base, g.mask, g.layout, g.local_base, space, index, access)
 
     def _record(self, space: str) -> MemoryInstruction:
         if space not in self._records:

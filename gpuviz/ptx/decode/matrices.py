@@ -31,7 +31,7 @@ def items(operand: Operand) -> tuple[Operand, ...]:
 
 
 @dataclass(frozen=True)
-class Held:
+class RegisterMatrix:
     """A matrix in registers: how to read them, and what they hold."""
 
     readers: tuple[Reader, ...]
@@ -42,11 +42,11 @@ class Held:
         return self.fragment.matrix(np.stack([warp_rows(g, read(g)) for read in self.readers], 2))
 
 
-def held(site: Site, operand: Operand, fragment: Fragment, spare: bool = False) -> Held:
+def held(site: Site, operand: Operand, fragment: Fragment, spare: bool = False) -> RegisterMatrix:
     """The matrix in an operand's registers; there may be `spare` ones behind them."""
     registers = _registers(site, operand, fragment, spare)[: fragment.registers]
     kind = f"b{fragment.container}"
-    return Held(tuple(site.reader(o, kind) for o in registers), fragment)
+    return RegisterMatrix(tuple(site.reader(o, kind) for o in registers), fragment)
 
 
 def keeper(

@@ -9,7 +9,7 @@ import numpy as np
 
 from gpuviz.base.arrays import I64, Array
 from gpuviz.ptx.decode import bulk, tensor_copies
-from gpuviz.ptx.decode.locate import Located, Locator, Shape, generic, space_named
+from gpuviz.ptx.decode.locate import Location, Locator, Shape, generic, space_named
 from gpuviz.ptx.decode.mbarrier import address_of, arrive_of_copies, tell
 from gpuviz.ptx.decode.operands import Builder, Reader, Site
 from gpuviz.ptx.simt.code import Step
@@ -111,7 +111,7 @@ def _counted_store(
     return store if shape.space else generic(store, locate)
 
 
-def write(g: Group, place: Located, values: list[Array], unit: int) -> None:
+def write(g: Group, place: Location, values: list[Array], unit: int) -> None:
     """Store what lies side by side at a place, `unit` bytes each, and tell who listens."""
     if g.machine.told.stored and place.access is not None:
         _tell_stored(g, place, values, unit)
@@ -119,7 +119,7 @@ def write(g: Group, place: Located, values: list[Array], unit: int) -> None:
         _put_cells(g, place, place.index + i if i else place.index, value, unit)
 
 
-def _tell_stored(g: Group, place: Located, values: list[Array], unit: int) -> None:
+def _tell_stored(g: Group, place: Location, values: list[Array], unit: int) -> None:
     assert place.access is not None
     cells = g.machine.memory.cells(place.space, unit)
     storing = StoreValues(g.layout, values, place.index, cells)
@@ -127,7 +127,7 @@ def _tell_stored(g: Group, place: Located, values: list[Array], unit: int) -> No
         hear(place.access, storing)
 
 
-def _put_cells(g: Group, place: Located, index: I64, value: Array, unit: int) -> None:
+def _put_cells(g: Group, place: Location, index: I64, value: Array, unit: int) -> None:
     """Write values to cells; where lanes hit one cell the highest lane wins."""
     cells = g.machine.memory.cells(place.space, unit)
     wide = np.broadcast_shapes(index.shape, value.shape)

@@ -22,7 +22,7 @@ Reader = Callable[[Group], Array]
 Writer = Callable[[Group, Array], None]
 
 
-class Unsupported(UnsupportedError):
+class UnsupportedInstruction(UnsupportedError):
     """Something that this emulator does not execute: `what`, in which instruction."""
 
     def __init__(self, instruction: Instruction, what: str) -> None:
@@ -70,9 +70,9 @@ class Site:
         """The operands, destination first."""
         return self.instruction.operands
 
-    def unsupported(self, what: str) -> Unsupported:
+    def unsupported(self, what: str) -> UnsupportedInstruction:
         """The error for something of this instruction that the emulator does not execute."""
-        return Unsupported(self.instruction, what)
+        return UnsupportedInstruction(self.instruction, what)
 
     def reader(self, operand: Operand, kind: str) -> Reader:
         """A function that gives the operand's value as the bits of `kind`."""

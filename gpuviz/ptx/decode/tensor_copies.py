@@ -10,26 +10,30 @@ Source: PTX ISA, "Tensors", "cp.async.bulk.tensor".
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 
 import numpy as np
+import numpy.typing as npt
 
 from gpuviz.arguments import TensorMap, no_number
+from gpuviz.arguments.tensor_maps import FIELDS, MAGIC, SIZE, ZERO_ALONE, kind_number
 from gpuviz.base.arrays import I64, Array
 from gpuviz.base.errors import KernelFault
 from gpuviz.ptx.decode import bulk
+from gpuviz.ptx.decode.locate import space_named
 from gpuviz.ptx.decode.mbarrier import address_of
-from gpuviz.ptx.decode.operands import Reader, Site
+from gpuviz.ptx.decode.operands import Builder, Reader, Site
 from gpuviz.ptx.simt import atomic
 from gpuviz.ptx.simt.code import Step
 from gpuviz.ptx.simt.group import Group
 from gpuviz.ptx.simt.shared_addresses import active, of_lanes, shared_addresses
 from gpuviz.ptx.simt.spaces import BASES, GLOBAL, space_of
 from gpuviz.ptx.tensor.shared_matrix import swizzled
-from gpuviz.ptx.text.ir import Instruction, Operand, Vec
+from gpuviz.ptx.text.ir import Imm, Instruction, Operand, Vec
 from gpuviz.traces.observe import Runs
 
-_ALIGNMENT = 128  # of a box in shared memory
+_BOX_ALIGNMENT = 128  # of a box in shared memory
 _KEPT = 64  # boxes whose places are remembered
 
 
@@ -124,7 +128,7 @@ def _cells(g: Group, box: Box, where: I64, at: Instruction, lane: int) -> I64:
     return np.asarray((where - GLOBAL) // unit)
 
 
-class _Named:
+class _TensorAddress:
     """`[tensorMap, {coordinates}]`."""
 
     def __init__(self, site: Site, operand: Operand) -> None:
@@ -188,7 +192,11 @@ def copy(site: Site) -> Step | None:
 
 def _load(site: Site) -> Step:
     to, source, barrier, *rest = site.operands
-    named, writes, mbarrier = _Named(site, source), address_of(site, to), address_of(site, barrier)
+    named, writes, mbarrier = (
+        _TensorAddress(site, source),
+        address_of(site, to),
+        address_of(site, barrier),
+    )
     copies, at = bulk.everywhere(site, rest), site.instruction
 
     def load(g: Group) -> None:
@@ -202,7 +210,7 @@ def _load(site: Site) -> Step:
         shared, before = g.machine.memory.shared, np.zeros(0, np.int64)
         for some, address, barrier in copies(g, lane, writes(g), mbarrier(g)):
             chosen = np.flatnonzero(np.isin(lane, some))
-            where = shared_addresses(g, address, size[chosen], _ALIGNMENT, at, some)
+            where = shared_addresses(g, address, size[chosen], _BOX_ALIGNMENT, at, some)
             for row, start, n in zip(where.row, where.offset, chosen, strict=True):
                 unit, offset = boxes[n][0].tensor.unit, boxes[n][0].shared(int(start))
                 shared.cells.of(unit)[(int(row) * shared.stride + offset) // unit] = values[n]
@@ -229,14 +237,14 @@ def _read(g: Group, box: Box, corner: list[int], at: Instruction, lane: int) -> 
 
 def _store(site: Site) -> Step:
     to, source = site.operands[:2]
-    named, reads, at = _Named(site, to), address_of(site, source), site.instruction
+    named, reads, at = _TensorAddress(site, to), address_of(site, source), site.instruction
     reduction = bulk.Reduction.named(site) if site.mods[0] == "reduce" else ""
 
     def store(g: Group) -> None:
         lane = active(g)
         boxes = named.boxes(g, lane)
         size = np.array([box.tensor.moved_bytes for box, _ in boxes])
-        where = shared_addresses(g, reads(g), size, _ALIGNMENT, at, lane)
+        where = shared_addresses(g, reads(g), size, _BOX_ALIGNMENT, at, lane)
         shared = g.machine.memory.shared
         for (box, corner), row, start, one in zip(
             boxes, where.row, where.offset, lane, strict=True
@@ -260,3 +268,87 @@ def _store(site: Site) -> Step:
 def _type(dtype: str) -> str:
     """The PTX type of a tensor's elements."""
     return dtype.replace("i", "s") if dtype.startswith("i") else dtype
+
+
+# --- tensor maps ---------------------------------------------------------------------------------
+#
+# Those that a kernel makes or changes itself, field by field.
+# Source: PTX ISA, "tensormap.replace", "tensormap.cp_fenceproxy".
+
+Bytes = npt.NDArray[np.uint8]
+_ALIGNMENT = 64
+# The field's name in PTX to that in our map, and what its value means there.
+_MEANINGS: dict[str, Callable[[int], int]] = {
+    "rank": lambda value: value + 1,
+    "elemtype": kind_number,
+}
+
+
+def _where(site: Site, operand: Operand, space: str) -> Callable[[Group, I64], list[Bytes]]:
+    """The bytes of the map that each lane names."""
+    read, at = address_of(site, operand), site.instruction
+
+    def found(g: Group, lane: I64) -> list[Bytes]:
+        address = read(g)
+        if space == "shared":
+            there = shared_addresses(g, address, SIZE, _ALIGNMENT, at, lane)
+            cells = g.machine.memory.shared.cells.bytes
+            return [cells[start : start + SIZE] for start in there.byte(g)]
+        memory = g.machine.execution.program.memory.cells.bytes
+        starts = of_lanes(g, address, lane).astype(np.int64)
+        return [
+            memory[bulk.global_bytes(g, int(start), SIZE, at, int(one))]
+            for start, one in zip(starts, lane, strict=True)
+        ]
+
+    return found
+
+
+def _replace(site: Site) -> Step:
+    name = next((mod for mod in site.mods if mod in FIELDS), "")
+    if "tile" not in site.mods or not name:
+        raise site.unsupported("this field of a tensor map")
+    address, *numbers, value = site.operands
+    number = numbers[0].value if numbers and isinstance(numbers[0], Imm) else 0
+    start, size, meaning = *FIELDS[name], _MEANINGS.get(name, int)
+    maps = _where(site, address, space_named(site.mods) or "global")
+    read, where = site.reader(value, site.kind), site.instruction.where
+
+    def replace(g: Group) -> None:
+        lane = active(g)
+        for one, given in zip(maps(g, lane), of_lanes(g, read(g), lane), strict=True):
+            one[: len(MAGIC)] = np.frombuffer(MAGIC, np.uint8)
+            held = meaning(int(given)) & (1 << 8 * size) - 1
+            if held and name in ZERO_ALONE:
+                raise KernelFault(
+                    f"{name} {held} of a tensor map is not emulated, only 0 ({where})"
+                )
+            first = start + number * size
+            one[first : first + size] = np.frombuffer(held.to_bytes(size, "little"), np.uint8)
+        g.machine.polling.idle = 0
+
+    return replace
+
+
+def _copy(site: Site) -> Step:
+    """From shared to global memory, where all may see it."""
+    to, source = site.operands[:2]
+    writes, reads = _where(site, to, "global"), _where(site, source, "shared")
+
+    def copy(g: Group) -> None:
+        lane = active(g)
+        for target, held in zip(writes(g, lane), reads(g, lane), strict=True):
+            target[:] = held
+
+    return copy
+
+
+def _any(site: Site) -> Step:
+    if site.mods[0] == "cp_fenceproxy":
+        return _copy(site)
+    if site.mods[0] != "replace":
+        raise site.unsupported("this form")
+    return _replace(site)
+
+
+STEPS: dict[str, Builder] = {"tensormap": _any}

@@ -15,7 +15,7 @@ from gpuviz.ptx.arithmetic.bits import select
 from gpuviz.ptx.arithmetic.kinds import Bits, contained, dtype_of
 from gpuviz.ptx.arithmetic.ops import operation
 from gpuviz.ptx.arithmetic.rounding import canonical, value_of
-from gpuviz.ptx.text.opcode import Opcode
+from gpuviz.ptx.text.ir import Opcode
 
 Step = Callable[[Bits, Bits, Bits | None], Bits]  # old, b, c to new
 

@@ -132,7 +132,7 @@ def doubles(a: Array, b: Array, c: Array) -> Array:
     Of several NaN that of B counts, then that of the sum so far.
     """
     from gpuviz.ptx.arithmetic.ops import operation
-    from gpuviz.ptx.text.opcode import Opcode
+    from gpuviz.ptx.text.ir import Opcode
 
     fused = operation(Opcode.parse("fma.rn.f64"))
     assert fused is not None

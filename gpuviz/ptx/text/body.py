@@ -2,17 +2,237 @@
 
 from __future__ import annotations
 
+import struct
 from collections import Counter
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 from gpuviz.base.errors import FormatError
 from gpuviz.ptx.text.declarations import SPACES, read_variables
-from gpuviz.ptx.text.ir import Instruction, Not, Reg, Sym, Variable
-from gpuviz.ptx.text.location import cuda_line
-from gpuviz.ptx.text.opcode import Opcode
-from gpuviz.ptx.text.operands import OperandReader
-from gpuviz.ptx.text.scopes import Scopes
+from gpuviz.ptx.text.ir import (
+    Addr,
+    Imm,
+    Instruction,
+    Not,
+    Opcode,
+    Operand,
+    Pair,
+    Reg,
+    Sym,
+    Variable,
+    Vec,
+)
 from gpuviz.ptx.text.stream import Stream, number_value
+
+# --- names ---------------------------------------------------------------------------------------
+#
+# What they mean inside a function: registers and variables, declared between braces.
+
+_DIGITS = "0123456789"
+_LONGEST = 9  # digits of a register's number
+_DEEPEST_SCOPE = 64  # braces within each other
+
+
+@dataclass
+class _Scope:
+    """Names declared between two braces: single registers, and numbered families `%r<10>`."""
+
+    single: dict[str, Reg] = field(default_factory=dict)
+    family: dict[str, tuple[str, int]] = field(default_factory=dict)
+    renamed: dict[str, str] = field(default_factory=dict)
+
+
+class Scopes:
+    """The braces that are open, innermost last, and the `types` of all registers by index.
+
+    Registers of inner scopes get an index of their own, so an inner `%p1` that shadows an outer
+    one is simply another register.
+    """
+
+    def __init__(self) -> None:
+        self.types: list[str] = []
+        self._open: list[_Scope] = []
+
+    def __bool__(self) -> bool:
+        """Whether any brace is open."""
+        return bool(self._open)
+
+    def enter(self) -> None:
+        """An opening brace; FormatError when too many are open."""
+        if len(self._open) == _DEEPEST_SCOPE:
+            raise FormatError(f"more than {_DEEPEST_SCOPE} braces of the PTX are within each other")
+        self._open.append(_Scope())
+
+    def leave(self) -> None:
+        """A closing brace."""
+        self._open.pop()
+
+    def declare(self, name: str, kind: str) -> None:
+        """A register."""
+        self._open[-1].single[name] = self._new(name, kind)
+
+    def declare_family(self, name: str, kind: str, count: int) -> None:
+        """Registers name0 to name(count - 1)."""
+        self._open[-1].family[name] = kind, count
+
+    def rename(self, name: str, unique: str) -> None:
+        """A variable, which `unique` names within the whole function."""
+        self._open[-1].renamed[name] = unique
+
+    def find(self, name: str) -> Reg | Sym:
+        """A register visible here, else a symbol."""
+        family = name.rstrip(_DIGITS)
+        digits = name[len(family) :]
+        number = int(digits) if 0 < len(digits) <= _LONGEST else -1
+        for scope in reversed(self._open):
+            if name in scope.single:
+                return scope.single[name]
+            if name in scope.renamed:
+                return Sym(scope.renamed[name])
+            kind, count = scope.family.get(family, ("", 0))
+            if 0 <= number < count:
+                scope.single[name] = self._new(name, kind)
+                return scope.single[name]
+        return Sym(name)
+
+    def _new(self, name: str, kind: str) -> Reg:
+        self.types.append(kind)
+        return Reg(len(self.types) - 1, kind, name)
+
+
+# --- operands ------------------------------------------------------------------------------------
+
+_DEEPEST_LIST = 8  # lists within each other
+
+
+class OperandReader:
+    """Reads operands one after the other; what their names mean is up to the scopes."""
+
+    def __init__(self, stream: Stream, scopes: Scopes) -> None:
+        self._stream = stream
+        self._scopes = scopes
+        self._depth = 0
+
+    def list_until(self, end: str) -> tuple[Operand, ...]:
+        """Operands with commas between them, and the mark that ends them."""
+        s, found = self._stream, list[Operand]()
+        while not s.accept(end):
+            found.append(self.operand())
+            if not s.accept(",") and s.peek() != end:
+                raise FormatError(f"PTX line {s.line}: expected ',' or '{end}', found {s.peek()!r}")
+        return tuple(found)
+
+    def operand(self) -> Operand:
+        """One operand."""
+        s = self._stream
+        if s.peek() == "[":
+            found: Operand = self._address()
+        elif s.peek() in ("{", "("):
+            found = self._list()
+        elif s.accept("!"):
+            found = Not(self.predicate("what follows '!'"))
+        else:
+            found = self._plain()
+        return Pair(found, self._plain()) if s.accept("|") else found
+
+    def _list(self) -> Vec:
+        """`{a, b}` or `(a, b)`, which may hold other lists."""
+        if self._depth == _DEEPEST_LIST:
+            raise FormatError(f"PTX line {self._stream.line}: lists within lists within lists")
+        self._depth += 1
+        found = Vec(self.list_until("}" if self._stream.next() == "{" else ")"))
+        self._depth -= 1
+        return found
+
+    def predicate(self, what: str) -> Reg:
+        """A predicate register; FormatError says `what` has to be one."""
+        s = self._stream
+        found = self._scopes.find(s.next())
+        if not isinstance(found, Reg) or found.type != "pred":
+            raise FormatError(f"PTX line {s.line}: {what} has to be a predicate register")
+        return found
+
+    def _plain(self) -> Operand:
+        s = self._stream
+        if s.peek_kind() == "number" or s.peek() == "-":
+            return literal(s.signed())
+        found = self._scopes.find(s.next())
+        return Sym(found.name, self._offset()) if isinstance(found, Sym) else found
+
+    def _address(self) -> Addr | Vec:
+        """`[base+offset]`, or a texture's `[name, {coordinates}]` as a list."""
+        s = self._stream
+        s.expect("[")
+        found = self._base_and_offset()
+        if not s.accept(","):
+            s.expect("]")
+            return found
+        return Vec((found, *self.list_until("]")))
+
+    def _base_and_offset(self) -> Addr:
+        s = self._stream
+        if s.peek_kind() == "number":
+            return Addr(None, number_value(s.next()))
+        base = self._scopes.find(s.next())
+        return Addr(base, self._offset())
+
+    def _offset(self) -> int:
+        """`+4`, `-8+4`; 0 when there is none."""
+        s, offset = self._stream, 0
+        while s.peek() in ("+", "-"):
+            sign = 1 if s.next() == "+" else -1
+            offset += sign * number_value(s.signed())
+        return offset
+
+
+def literal(text: str) -> Imm:
+    """A number as written in PTX: integer, 0f or 0d bits, or a decimal double."""
+    lowered = text.lower()
+    if lowered.startswith("0f"):
+        return Imm(int(lowered[2:], 16), "f32")
+    if lowered.startswith("0d"):
+        return Imm(int(lowered[2:], 16), "f64")
+    if lowered.lstrip("-").startswith(("0x", "0b")) or not set(lowered) & set(".e"):
+        return Imm(number_value(text))
+    return Imm(struct.unpack("<Q", struct.pack("<d", float(text)))[0], "f64")
+
+
+# --- lines of the source -------------------------------------------------------------------------
+#
+# `.loc`: the line of CUDA source that the following instructions come from.
+
+_SOURCE = 1  # number of the file that was compiled; others are headers
+
+
+def cuda_line(s: Stream) -> int | None:
+    """`.loc file line column [, function_name label, inlined_at file line column]`; the line.
+
+    A location in a header is that of the place in the source it was inlined at, None if it does not
+    say so.
+    """
+    s.next()
+    file, line = _place(s)
+    while s.accept(","):
+        word = s.next()
+        if word == "function_name":
+            s.next()
+            while s.accept("+"):
+                s.next()
+        elif word == "inlined_at":
+            outer = _place(s)
+            if file != _SOURCE and outer[0] == _SOURCE:
+                file, line = outer
+    while s.peek() in ("is_stmt", "prologue_end", "discriminator"):
+        s.next()
+        if s.peek_kind() == "number":
+            s.next()
+    return line if file == _SOURCE else None
+
+
+def _place(s: Stream) -> tuple[int, int]:
+    """File and line; the column is dropped."""
+    file, line = number_value(s.next()), number_value(s.next())
+    s.next()
+    return file, line
 
 
 class BodyReader:

@@ -5,7 +5,24 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from gpuviz.ptx.text.opcode import Opcode
+
+@dataclass(frozen=True, slots=True)
+class Opcode:
+    """`fma.rn.ftz.f32` is the name `fma` with the modifiers `("rn", "ftz", "f32")`."""
+
+    name: str
+    mods: tuple[str, ...] = ()
+
+    @classmethod
+    def parse(cls, text: str) -> Opcode:
+        """Split at the dots; modifiers such as `shared::cta` stay whole."""
+        name, *mods = text.split(".")
+        return cls(name, tuple(mods))
+
+    @property
+    def text(self) -> str:
+        """The opcode as PTX writes it."""
+        return ".".join((self.name, *self.mods))
 
 
 @dataclass(frozen=True)

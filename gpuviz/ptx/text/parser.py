@@ -8,8 +8,7 @@ from gpuviz.base.errors import FormatError
 from gpuviz.ptx.text.body import BodyReader
 from gpuviz.ptx.text.declarations import SPACES, read_variable_list, read_variables
 from gpuviz.ptx.text.ir import Function, Module, Variable
-from gpuviz.ptx.text.lexer import tokens
-from gpuviz.ptx.text.stream import Stream, number_value
+from gpuviz.ptx.text.stream import Stream, number_value, tokens
 
 _LINKAGE = {".visible", ".extern", ".weak", ".common"}
 

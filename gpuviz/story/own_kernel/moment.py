@@ -8,7 +8,7 @@ import numpy as np
 
 from gpuviz.base.arrays import F64
 from gpuviz.memory.bank_request import BankRequest
-from gpuviz.memory.transaction_names import counted
+from gpuviz.memory.units import counted
 from gpuviz.panels.layout import Node
 from gpuviz.panels.panel import Values
 from gpuviz.run.run import Run

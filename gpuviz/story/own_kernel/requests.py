@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from gpuviz.memory.bank_request import BankRequest
+from gpuviz.memory.passes import served
 from gpuviz.memory.request import Request
-from gpuviz.memory.served import served
-from gpuviz.memory.transaction_names import counted
+from gpuviz.memory.units import counted
 from gpuviz.panels.bank_board import with_board
 from gpuviz.panels.bank_map import BankMap
 from gpuviz.panels.lane_words import LaneWords

@@ -10,7 +10,7 @@ import numpy as np
 
 from gpuviz.draw.ease import passed
 from gpuviz.memory.request import Request
-from gpuviz.memory.transaction_names import in_bytes
+from gpuviz.memory.units import in_bytes
 from gpuviz.panels.address_map import AddressMap
 from gpuviz.panels.figures import Figure, FigureRow
 from gpuviz.panels.layout import First, first, rows

@@ -14,7 +14,7 @@ import numpy as np
 from gpuviz.arch import Architecture
 from gpuviz.base.arrays import I64
 from gpuviz.memory.request import Request
-from gpuviz.memory.transaction_names import in_bytes
+from gpuviz.memory.units import in_bytes
 from gpuviz.timing.caches import LINE, SECTOR, Loads, Lookups, loads_of, lookups
 from gpuviz.timing.device import H200
 from gpuviz.traces.trace import Trace, lane_mask

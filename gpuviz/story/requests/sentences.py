@@ -6,7 +6,7 @@ import numpy as np
 
 from gpuviz.base.arrays import I64
 from gpuviz.memory.request import Request
-from gpuviz.memory.transaction_names import in_bytes, one
+from gpuviz.memory.units import in_bytes, one
 from gpuviz.traces.trace import LANES
 from gpuviz.words.language import english, tr, trn
 

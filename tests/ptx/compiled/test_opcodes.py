@@ -8,7 +8,7 @@ import pytest
 from gpuviz.ptx.arithmetic.kinds import CONTAINERS, bits_of
 from gpuviz.ptx.arithmetic.ops import operation
 from gpuviz.ptx.emulator import Options, emulate
-from gpuviz.ptx.text.opcode import Opcode
+from gpuviz.ptx.text.ir import Opcode
 from gpuviz.ptx.text.parser import parse
 from tests.ptx.checks import interesting
 from tests.ptx.test_ops_on_hardware import NAMES

@@ -12,7 +12,7 @@ from gpuviz.base.arrays import I64
 from gpuviz.base.errors import InputError
 from gpuviz.course import named
 from gpuviz.memory.request import Request, requests_of
-from gpuviz.memory.transaction_names import counted, in_bytes, nouns
+from gpuviz.memory.units import counted, in_bytes, nouns
 from gpuviz.panels.figures import Figure, FigureRow, Provenance
 from gpuviz.panels.layout import first, rows
 from gpuviz.panels.picture import Picture

@@ -8,7 +8,7 @@ from gpuviz.arch import Architecture, architecture
 from gpuviz.base.errors import InputError
 from gpuviz.course import named
 from gpuviz.memory.request import requests_of
-from gpuviz.memory.transaction_names import in_bytes
+from gpuviz.memory.units import in_bytes
 from gpuviz.panels.picture import Picture
 from gpuviz.story.lesson import Lesson, Parameter, Plan, Preset, Runs, Story, Values, number
 from gpuviz.story.lesson import no_such_warp as problem

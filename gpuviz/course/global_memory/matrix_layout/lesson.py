@@ -13,7 +13,7 @@ from gpuviz.course import named
 from gpuviz.draw.ease import passed
 from gpuviz.memory.counts import Count
 from gpuviz.memory.request import Request, requests_of
-from gpuviz.memory.transaction_names import in_bytes, nouns
+from gpuviz.memory.units import in_bytes, nouns
 from gpuviz.panels.address_map import AddressMap
 from gpuviz.panels.cell_map import CellMap, Outline
 from gpuviz.panels.figures import Figure, FigureRow

@@ -12,7 +12,7 @@ import numpy as np
 from gpuviz.arch import Architecture, architecture
 from gpuviz.memory.coalescing import transactions
 from gpuviz.memory.request import Request, requests_of
-from gpuviz.memory.transaction_names import counted, nouns
+from gpuviz.memory.units import counted, nouns
 from gpuviz.panels.address_map import AddressMap
 from gpuviz.panels.bar import Bar
 from gpuviz.panels.figures import Provenance

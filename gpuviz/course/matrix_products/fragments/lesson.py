@@ -23,7 +23,7 @@ from gpuviz.course.matrix_products.fragments.fragment_map import (
 from gpuviz.draw.ease import passed
 from gpuviz.memory.bank_request import BankRequest, bank_requests
 from gpuviz.memory.banks import wavefronts
-from gpuviz.memory.transaction_names import counted
+from gpuviz.memory.units import counted
 from gpuviz.panels.bank_board import with_board
 from gpuviz.panels.bank_map import BankMap
 from gpuviz.panels.count_boxes import CountBoxes

@@ -25,7 +25,7 @@ from gpuviz.course.together.thread_coarsening.lesson import number as brief
 from gpuviz.memory.bank_request import BankRequest, one_request
 from gpuviz.memory.counts import Count
 from gpuviz.memory.request import Request, first_requests
-from gpuviz.memory.transaction_names import counted
+from gpuviz.memory.units import counted
 from gpuviz.panels.address_map import AddressMap
 from gpuviz.panels.bank_board import with_board
 from gpuviz.panels.bank_map import BankMap

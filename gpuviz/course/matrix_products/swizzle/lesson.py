@@ -15,7 +15,7 @@ from gpuviz.course.matrix_products.swizzle.pieces import BitRow, Bits, Pieces
 from gpuviz.course.matrix_products.swizzle.tile import LINE, Tile, placed, problem, tile_of
 from gpuviz.draw.ease import smooth
 from gpuviz.memory.bank_request import BankRequest, bank_requests
-from gpuviz.memory.transaction_names import counted
+from gpuviz.memory.units import counted
 from gpuviz.panels.bank_board import with_board
 from gpuviz.panels.bank_map import BankMap
 from gpuviz.panels.figures import Figure, FigureRow, TextLine

@@ -13,8 +13,8 @@ from gpuviz.base.errors import InputError
 from gpuviz.course import named
 from gpuviz.draw.axis import Axis, linear
 from gpuviz.draw.ease import passed
-from gpuviz.memory.served import Served, served
-from gpuviz.memory.transaction_names import nouns
+from gpuviz.memory.passes import ServedRequest, served
+from gpuviz.memory.units import nouns
 from gpuviz.panels.figures import Provenance
 from gpuviz.panels.lane_words import LaneWords
 from gpuviz.panels.layout import Line, columns, first, rows, share, spare
@@ -128,7 +128,7 @@ def narrate(values: Values, runs: Runs) -> Story:
     return Story.of(script, at, _expected(distinct, step, arch))
 
 
-def _load(run: Run, arch: Architecture, space: str) -> Served:
+def _load(run: Run, arch: Architecture, space: str) -> ServedRequest:
     """The load of the table in block 0: the last one in its space."""
     rows = run.trace.of(space=space, op="load", block=0, warp=0)
     if not len(rows):
@@ -136,7 +136,7 @@ def _load(run: Run, arch: Architecture, space: str) -> Served:
     return served(run.trace, arch, rows, len(rows) - 1)
 
 
-def _words(run: Run, load: Served) -> I64:
+def _words(run: Run, load: ServedRequest) -> I64:
     """(32,) the element each lane reads, counted from where the table starts."""
     buffer = run.trace.launch.buffer_at(int(load.address[0]))
     first = buffer.address if buffer and load.instruction.space == "global" else 0
@@ -159,7 +159,7 @@ def _names() -> dict[str, str]:
 
 
 def _served(
-    space: str, load: Served, words: I64, arch: Architecture, sent: float, turns: float
+    space: str, load: ServedRequest, words: I64, arch: Architecture, sent: float, turns: float
 ) -> Line:
     """The load in one memory, of whose turns so many are over, and the ports of that memory."""
     names = {one: (said, _names()[one]) for one, said in _ported(arch).items()}
@@ -173,7 +173,7 @@ def _served(
     )
 
 
-def _ports(space: str, words: I64, load: Served, arch: Architecture) -> tuple[I64, int]:
+def _ports(space: str, words: I64, load: ServedRequest, arch: Architecture) -> tuple[I64, int]:
     """(32,) where each lane's word leaves its memory, and through how many ports words may."""
     if space == "constant":
         return np.zeros(LANES, np.int64), 1
@@ -205,7 +205,7 @@ def _title(distinct: int) -> str:
     return tr("32 lanes read {count} different words", count=distinct)
 
 
-def _sentence(loads: Mapping[str, Served]) -> str:
+def _sentence(loads: Mapping[str, ServedRequest]) -> str:
     """What the three memories make of it."""
     constant, shared, rest = (loads[s].counted for s in SPACES)
     if loads["constant"].count == 1:
@@ -280,7 +280,7 @@ def _plot(cost: I64, distinct: int, name: str, unit: str, ink: Ink, grown: float
     )
 
 
-def _table(loads: Mapping[str, Served], times: tuple[LaunchTime | None, ...]) -> Table:
+def _table(loads: Mapping[str, ServedRequest], times: tuple[LaunchTime | None, ...]) -> Table:
     """What one load takes in each memory, and how long many of them do."""
     return Table(
         (

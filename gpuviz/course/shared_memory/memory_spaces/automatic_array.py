@@ -17,9 +17,9 @@ from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
 from gpuviz.memory.coalescing import granularity
 from gpuviz.memory.counts import costs_of, requests_of
-from gpuviz.memory.local import interleaved
+from gpuviz.memory.other_spaces import interleaved
 from gpuviz.memory.request_counts import measure
-from gpuviz.memory.transaction_names import counted, noun_of
+from gpuviz.memory.units import counted, noun_of
 from gpuviz.panels.cell_map import CellMap, Outline
 from gpuviz.panels.layout import Node, columns, first, rows, share
 from gpuviz.panels.listing import CodeListing, Listings

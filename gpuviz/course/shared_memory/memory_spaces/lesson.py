@@ -24,7 +24,7 @@ from gpuviz.course.shared_memory.memory_spaces.floor_plan import (
     source,
     way_of,
 )
-from gpuviz.memory.transaction_names import counted, noun_of
+from gpuviz.memory.units import counted, noun_of
 from gpuviz.panels.layout import first, rows, spare
 from gpuviz.panels.picture import Picture
 from gpuviz.panels.table import Column, Table

@@ -16,7 +16,7 @@ from gpuviz.arch import Architecture
 from gpuviz.base.arrays import F64, I64
 from gpuviz.base.errors import InputError
 from gpuviz.memory.coalescing import segments
-from gpuviz.memory.served import Served, served
+from gpuviz.memory.passes import ServedRequest, served
 from gpuviz.traces.trace import LANES, Requests, Trace
 from gpuviz.words.language import tr
 
@@ -92,7 +92,7 @@ class Moves:
     cell: I64
     color: I64
     mine: int
-    first: Served
+    first: ServedRequest
     boxes: I64
 
     @cached_property

@@ -13,7 +13,7 @@ from gpuviz.base.arrays import I64
 from gpuviz.course import named
 from gpuviz.course.shared_memory.transpose.block import SHARED, Block, Moves, block_of
 from gpuviz.memory.counts import Count
-from gpuviz.memory.served import Served
+from gpuviz.memory.passes import ServedRequest
 from gpuviz.panels.cell_map import Blank, CellMap, Outline
 from gpuviz.panels.figures import Figure, Figures
 from gpuviz.panels.layout import Line, Node, columns, first, largest, rows, share
@@ -182,7 +182,7 @@ def _request(moves: Moves, share: float) -> tuple[I64 | None, tuple[Outline, ...
     return moves.wasted(boxes), (Outline(boxes, "accent"), now)
 
 
-_Cost = tuple[str, Served, float]  # of one request: what it does, and how far it has come
+_Cost = tuple[str, ServedRequest, float]  # of one request: what it does, and how far it has come
 
 
 def _moved(cost: _Cost) -> Figure:
@@ -202,7 +202,7 @@ def _banked(put: _Cost, get: _Cost) -> Figure:
     return Figure(said, ink, True, shorter=(short,))
 
 
-def _ink(one: Served, share: float) -> Ink:
+def _ink(one: ServedRequest, share: float) -> Ink:
     """Whether it takes more than it has to, once it has begun."""
     if share <= 0:
         return "faint"
@@ -287,7 +287,7 @@ def _sentences(block: Block) -> dict[str, str]:
     return said
 
 
-def _result(one: Mapping[str, Served]) -> str:
+def _result(one: Mapping[str, ServedRequest]) -> str:
     """What was gained, and what is left to mend."""
     write, get = one["write"], one.get("get")
     if get is None:

@@ -13,7 +13,7 @@ from gpuviz.course import named
 from gpuviz.course.together.histogram.count import Cost, CountRequests, cost_of, counting_of
 from gpuviz.course.together.histogram.queues import Lanes, Queues
 from gpuviz.draw.ease import passed, smooth
-from gpuviz.memory.transaction_names import counted
+from gpuviz.memory.units import counted
 from gpuviz.panels.figures import Figure, FigureRow
 from gpuviz.panels.layout import rows
 from gpuviz.panels.picture import Picture

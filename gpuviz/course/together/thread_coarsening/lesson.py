@@ -15,7 +15,7 @@ from gpuviz.course.together.thread_coarsening.inner_loops import inner_loop_of, 
 from gpuviz.course.together.thread_coarsening.register_fan import RegisterFan, Strip
 from gpuviz.memory.counts import Count
 from gpuviz.memory.request import Request, first_requests
-from gpuviz.memory.transaction_names import nouns
+from gpuviz.memory.units import nouns
 from gpuviz.panels.figures import Provenance
 from gpuviz.panels.layout import Node, first, rows, share, spare
 from gpuviz.panels.picture import Picture, longest

@@ -1,7 +1,4 @@
-"""A sample of the blocks of a launch: some of its corners, edges, faces and inside, at random.
-
-What is found of a block stands for others of its part of the grid. Nothing is proved by it.
-"""
+"""A launch counted from some of its blocks, and what sinks hear of it."""
 
 from __future__ import annotations
 
@@ -11,14 +8,22 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from gpuviz.ptx.classes.launch import Class
-from gpuviz.ptx.classes.requests import Folding
+from gpuviz.ptx.equivalence.block_classes import BlockClass, BlockClasses
+from gpuviz.ptx.equivalence.request_patterns import PatternCounter
+from gpuviz.ptx.equivalence.shift import NoProof
+from gpuviz.ptx.equivalence.totals import Totals
 from gpuviz.ptx.interpreter import interpret
 from gpuviz.ptx.options import Options, OutOfTime
 from gpuviz.ptx.prepare import PreparedLaunch
-from gpuviz.ptx.recorders import BranchTotals, Tally
+from gpuviz.ptx.recorders import BlockRecorder, BranchTotals, Findings, Tally
 from gpuviz.traces.geometry import Triple
-from gpuviz.traces.observe import Sink, Transfer
+from gpuviz.traces.observe import Sink, Sums, Transfer
+from gpuviz.traces.trace import Coverage
+
+# --- a sample ------------------------------------------------------------------------------------
+#
+# Some of the corners of a grid, its edges, faces and inside, at random. What is found of a block
+# stands for others of its part of the grid. Nothing is proved by it.
 
 MOST = 64  # blocks of the whole grid
 _EACH = 4  # of a part, unless it is the largest
@@ -40,7 +45,7 @@ class _Part:
     """Blocks that lie alike in the grid: a range along each axis; those of them that were run."""
 
     ranges: tuple[range, range, range]
-    run: list[Class] = field(default_factory=list)
+    run: list[BlockClass] = field(default_factory=list)
 
     @property
     def blocks(self) -> int:
@@ -63,7 +68,7 @@ def _parts(grid: Triple) -> list[_Part]:
     return sorted((part for part in parts if part.blocks), key=lambda part: -part.blocks)
 
 
-def sample(launched: PreparedLaunch, options: Options) -> list[Class]:
+def sample(launched: PreparedLaunch, options: Options) -> list[BlockClass]:
     """Run blocks for as long as there is time; each with the number of blocks it stands for.
 
     Raises
@@ -93,15 +98,15 @@ def sample(launched: PreparedLaunch, options: Options) -> list[Class]:
     return _weighed(parts)
 
 
-def _run(launched: PreparedLaunch, block: int, options: Options) -> Class:
+def _run(launched: PreparedLaunch, block: int, options: Options) -> BlockClass:
     """One block, by itself."""
-    folding, tally, branches = Folding(launched.program), Tally(), BranchTotals()
+    folding, tally, branches = PatternCounter(launched.program), Tally(), BranchTotals()
     quiet, heard = replace(options, progress=lambda fraction: None, patient=True), _Transfers()
     interpret(launched, (folding, tally, branches, heard), quiet, [(block, 1)])
-    return Class(block, 1, folding.made, {}, tally, branches, tuple(heard.all))
+    return BlockClass(block, 1, folding.made, {}, tally, branches, tuple(heard.all))
 
 
-def _weighed(parts: Sequence[_Part]) -> list[Class]:
+def _weighed(parts: Sequence[_Part]) -> list[BlockClass]:
     """The blocks that were run, standing for all; the largest part also for those without any."""
     without = sum(part.blocks for part in parts if not part.run)
     found = []
@@ -111,3 +116,66 @@ def _weighed(parts: Sequence[_Part]) -> list[Class]:
             size, more = divmod(blocks, len(part.run))
             found.append(replace(one, blocks=size + (index < more)))
     return found
+
+
+_FEW = 4  # blocks: run them
+
+
+def observe(
+    launched: PreparedLaunch, sinks: Sequence[Sink], options: Options, seconds: float
+) -> Coverage:
+    """Run a block of each class, and those that are to be kept.
+
+    Nothing is told before all blocks are known to be of a class; memory is that of the blocks run.
+
+    Raises
+    ------
+    Unproved : why it has to be run otherwise; it would take more than `seconds`, for instance
+    Cancelled : the caller asked to stop
+    """
+    launch, totals = launched.launch, Totals()
+    if launch.blocks <= _FEW:
+        raise NoProof(f"{launch.blocks} blocks are few")
+    run = set[int]()
+    for one in BlockClasses(launched, options).find(seconds):
+        totals.add(one)
+        run.add(one.block)
+        options.progress(totals.blocks / launch.blocks)
+    _tell(launched, totals, sinks)
+    more = _record(launched, sinks, options)  # memory has changed, addresses do not depend on it
+    return Coverage("classes", len(run | more), launch.blocks, len(run))
+
+
+def from_sample(
+    launched: PreparedLaunch, sinks: Sequence[Sink], options: Options
+) -> tuple[Coverage, tuple[Totals, ...]]:
+    """Run a sample of the blocks, and those that are to be kept; what each of the sample did.
+
+    Raises
+    ------
+    KernelFault, Cancelled : see `sample`
+    """
+    more = _record(launched, sinks, options)
+    found = sample(launched, options)
+    run, totals, each = {one.block for one in found}, Totals(), []
+    for one in found:
+        totals.add(one)
+        each.append(Totals())
+        each[-1].add(replace(one, blocks=1))
+    _tell(launched, totals, sinks)
+    return Coverage("sample", len(run | more), launched.launch.blocks), tuple(each)
+
+
+def _tell(launched: PreparedLaunch, totals: Totals, sinks: Sequence[Sink]) -> None:
+    """Tell the sinks that sum up."""
+    totals.announce(launched.launch, [sink for sink in sinks if isinstance(sink, Sums)])
+
+
+def _record(launched: PreparedLaunch, sinks: Sequence[Sink], options: Options) -> set[int]:
+    """Run the blocks that sinks keep, for these: which they were."""
+    kept = [sink for sink in sinks if isinstance(sink, BlockRecorder | Findings)]
+    wanted = {int(b) for sink in kept if isinstance(sink, BlockRecorder) for b in sink.blocks}
+    wanted = {block for block in wanted if 0 <= block < launched.launch.blocks}
+    if wanted:
+        interpret(launched, kept, options, [(block, 1) for block in sorted(wanted)])
+    return wanted

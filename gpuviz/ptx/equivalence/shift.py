@@ -19,7 +19,7 @@ from gpuviz.base.arrays import I64, Bool
 _EXACT = 1 << 62  # sums up to here are exact in 64 bits
 
 
-class Unproved(Exception):
+class NoProof(Exception):
     """It cannot be shown that blocks behave alike: why. Once a block `ran`, memory has changed."""
 
     ran = False
@@ -126,7 +126,7 @@ def nothing(shift: Shift) -> frozenset[Condition]:
     return frozenset((Within(shift, 0, 0),)) if shift else frozenset()
 
 
-class Others:
+class OtherBlocks:
     """Some blocks as seen from the representative: their shifts, and what holds for them.
 
     `away` are the differences of their indices, (N,) an axis.
@@ -157,7 +157,7 @@ class Others:
             value, furthest = self._value(atom)
             most += abs(n) * furthest
             if most >= _EXACT:
-                raise Unproved("addresses of blocks lie too far apart")
+                raise NoProof("addresses of blocks lie too far apart")
             found += n * value
         return found
 
@@ -165,7 +165,7 @@ class Others:
         if isinstance(atom, int):
             return self._away[atom], self._furthest[atom]
         if isinstance(atom, str):
-            raise Unproved(f"{atom} is not known")
+            raise NoProof(f"{atom} is not known")
         value = self._divided(atom)[0]
         return value, int(np.abs(value).max(initial=0))
 
@@ -192,3 +192,33 @@ class Others:
         low = -_EXACT if condition.low is None else max(condition.low, -_EXACT)
         high = _EXACT if condition.high is None else min(condition.high, _EXACT)
         return np.asarray((shift >= low) & (shift <= high))
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """In each block for which `needs` hold, the representative's value plus `shift`, as it wraps.
+
+    `known` are its bits when they are the same for all threads of the launch; `sign` is what is
+    needed for no more than its sign to stay the same, where that is less.
+    """
+
+    shift: Shift = NONE
+    needs: frozenset[Condition] = frozenset()
+    known: int | None = None
+    sign: frozenset[Condition] | None = None
+
+    def needing(self, more: frozenset[Condition]) -> Value:
+        """The same, where more holds; no longer one number."""
+        return Value(self.shift, self.needs.union(more)) if more else self
+
+
+Known = Value | None  # None: it may be anything, as it depends on what memory holds
+SAME = Value()
+
+
+def same_in_all(values: Iterable[Value]) -> Value:
+    """What is computed of values in any way: the same in blocks where none of them shifts."""
+    needs: frozenset[Condition] = frozenset()
+    for value in values:
+        needs |= value.needs | nothing(value.shift)
+    return Value(NONE, needs)

@@ -19,10 +19,6 @@ import numpy as np
 
 from gpuviz.ptx.arithmetic.kinds import CONTAINERS
 from gpuviz.ptx.arithmetic.ops import operation
-from gpuviz.ptx.classes.rules import Case, is_whole, shifted
-from gpuviz.ptx.classes.shift import NONE, Condition, Shift, Unproved, along, nothing
-from gpuviz.ptx.classes.value import SAME, Known, Value, same_in_all
-from gpuviz.ptx.classes.watch import Probe, Seen
 from gpuviz.ptx.compiled.graph import (
     Block,
     Copy,
@@ -36,6 +32,20 @@ from gpuviz.ptx.compiled.graph import (
 )
 from gpuviz.ptx.decode.locate import space_named
 from gpuviz.ptx.decode.outline import param_accesses
+from gpuviz.ptx.equivalence.probes import Observation, Probe
+from gpuviz.ptx.equivalence.rules import Case, is_whole, shifted
+from gpuviz.ptx.equivalence.shift import (
+    NONE,
+    SAME,
+    Condition,
+    Known,
+    NoProof,
+    Shift,
+    Value,
+    along,
+    nothing,
+    same_in_all,
+)
 from gpuviz.ptx.simt.program import Program
 from gpuviz.ptx.simt.values import adapter, immediate
 from gpuviz.ptx.text.ir import Addr, Imm, Instruction, Not, Operand, Reg, Sym, Vec
@@ -61,7 +71,7 @@ class Site:
 
 
 @dataclass(eq=False)
-class Reading:
+class BlockShifts:
     """What was found: what has to hold for warps to be steered alike, and the accesses by pc.
 
     `sites` of instructions in several places are those of each; None: an address may be anything.
@@ -71,7 +81,7 @@ class Reading:
     sites: dict[int, list[Site | None]] = field(default_factory=dict)
 
 
-class Reader:
+class ShiftAnalysis:
     """Reads the kernel of a launch.
 
     `seen` is what probes saw of a block, `ran` the pc of the basic blocks it executed; both None
@@ -82,7 +92,7 @@ class Reader:
         self,
         graph: Graph,
         program: Program,
-        seen: Mapping[Probe, Seen] | None = None,
+        seen: Mapping[Probe, Observation] | None = None,
         ran: Collection[int] | None = None,
         watched: Collection[Probe] = (),
     ) -> None:
@@ -96,7 +106,7 @@ class Reader:
             if start >> register & 1:  # read before anybody writes it: 0
                 self._values[register] = Value(known=0)
 
-    def read(self) -> Reading:
+    def read(self) -> BlockShifts:
         """The whole kernel.
 
         Raises
@@ -113,7 +123,7 @@ class Reader:
             for block in self._blocks:
                 for register, value in self._met(block):
                     changed |= self._join(register, value)
-        found = Reading()
+        found = BlockShifts()
         for block in self._blocks:
             self._steering(block, found)
             for op in block.ops:
@@ -235,7 +245,7 @@ class Reader:
         else:
             missed: list[Probe] = []
 
-            def look(probe: Probe) -> Seen | None:
+            def look(probe: Probe) -> Observation | None:
                 return self._look(probe, missed)
 
             made = shifted(Case(at, found, tuple(values), look))
@@ -251,7 +261,7 @@ class Reader:
         ]
         return put + [result] * ("cc" in at.opcode.mods)
 
-    def _look(self, probe: Probe, missed: list[Probe]) -> Seen | None:
+    def _look(self, probe: Probe, missed: list[Probe]) -> Observation | None:
         """What a probe saw; those that saw nothing though they were there are `missed`."""
         self.asked.add(probe)
         seen = None if self._seen is None else self._seen.get(probe)
@@ -406,11 +416,11 @@ class Reader:
 
     # what has to be alike
 
-    def _steering(self, block: Block, found: Reading) -> None:
+    def _steering(self, block: Block, found: BlockShifts) -> None:
         """The end of a block, and whom its first instruction waits for."""
         end, at = block.end, block.end.at
         if end.how == "stop":
-            raise Unproved(f"it calls printf, malloc or assert{_at(at)}")
+            raise NoProof(f"it calls printf, malloc or assert{_at(at)}")
         wanted: list[Operand] = [] if end.guard is None else [end.guard]
         if end.how == "table" and at is not None:
             wanted.append(at.operands[0])
@@ -431,10 +441,10 @@ class Reader:
         if isinstance(value, _Unset):
             return frozenset()
         if value is None:
-            raise Unproved(f"{what}{_at(at)} depends on what memory holds")
+            raise NoProof(f"{what}{_at(at)} depends on what memory holds")
         return value.needs | nothing(value.shift)
 
-    def _accesses(self, op: Op, found: Reading) -> None:
+    def _accesses(self, op: Op, found: BlockShifts) -> None:
         """The addresses of an access, and who makes it."""
         at, name = op.at, op.at.opcode.name
         if kind_of(at) not in ACCESSES or space_named(at.opcode.mods) == "param":
@@ -450,7 +460,7 @@ class Reader:
         for operand in places:
             value = self._operand(operand, "u64", op.place)
             if value is None and self._seen is None:
-                raise Unproved(f"the address{_at(at)} depends on what memory holds")
+                raise NoProof(f"the address{_at(at)} depends on what memory holds")
             if isinstance(value, Value):
                 needs |= value.needs
                 shifts.append(value.shift)

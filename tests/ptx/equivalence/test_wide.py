@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gpuviz.ptx.classes import observed
 from gpuviz.ptx.emulator import Options
+from gpuviz.ptx.equivalence import some_blocks
 from gpuviz.run import emulated, verification
-from tests.ptx.classes.test_classes import both
-from tests.ptx.classes.written import SIZE, Writer
+from tests.ptx.equivalence.random_kernels import SIZE, Writer
+from tests.ptx.equivalence.test_classes import both
 
 pytestmark = pytest.mark.slow
 DATA = Path(__file__).parents[2] / "data"
@@ -39,7 +39,7 @@ FILES = {"h200_more_launches": 6, "h200_sass_launches": 9, "h200_families": 2}
 @pytest.mark.parametrize("level", ["sass", "ptx"])
 @pytest.mark.parametrize("file", FILES)
 def test_launches_of_all_kinds(file, level, monkeypatch):
-    monkeypatch.setattr(observed, "_FEW", 0)
+    monkeypatch.setattr(some_blocks, "_FEW", 0)
     measured, unproved = verification.load(DATA / f"{file}.json"), []
     for launch in measured.launches:
         job = verification.job_of(measured, launch)

@@ -79,7 +79,7 @@ class Requests:
         return np.unique(np.concatenate(self._visited or [np.zeros(0, np.int64)]))
 
 
-class Folding(Sink):
+class PatternCounter(Sink):
     """Folds the requests of the blocks that run; `made` by instruction."""
 
     def __init__(self, program: Program) -> None:

@@ -15,21 +15,21 @@ import numpy as np
 
 from gpuviz.base.arrays import I64
 from gpuviz.base.errors import KernelFault
-from gpuviz.ptx.classes.reading import Reader, Reading
-from gpuviz.ptx.classes.requests import PERIOD, Folding, Requests
-from gpuviz.ptx.classes.shift import (
+from gpuviz.ptx.compiled.graph import graph_of
+from gpuviz.ptx.compiled.writer import Bailout
+from gpuviz.ptx.equivalence.analysis import BlockShifts, ShiftAnalysis
+from gpuviz.ptx.equivalence.probes import ProbeDecoder
+from gpuviz.ptx.equivalence.request_patterns import PERIOD, PatternCounter, Requests
+from gpuviz.ptx.equivalence.shift import (
     NONE,
     Condition,
     Multiple,
-    Others,
+    NoProof,
+    OtherBlocks,
     Shift,
-    Unproved,
     Within,
     nothing,
 )
-from gpuviz.ptx.classes.watch import Watching
-from gpuviz.ptx.compiled.graph import graph_of
-from gpuviz.ptx.compiled.writer import Bailout
 from gpuviz.ptx.interpreter import interpret
 from gpuviz.ptx.options import Options
 from gpuviz.ptx.prepare import PreparedLaunch
@@ -54,7 +54,7 @@ class Moves:
 
 
 @dataclass(frozen=True, eq=False)
-class Class:
+class BlockClass:
     """Blocks that do the same: the one that was run, how many there are, and what it did.
 
     `moves` are those of the instructions whose addresses move; others stay. `transfers` are known
@@ -70,7 +70,7 @@ class Class:
     transfers: tuple[Transfer, ...] = ()
 
 
-class Classes:
+class BlockClasses:
     """Finds the classes of a launch."""
 
     def __init__(self, launched: PreparedLaunch, options: Options) -> None:
@@ -85,15 +85,15 @@ class Classes:
         try:
             self._graph = graph_of(self._program)
         except Bailout as reason:
-            raise Unproved(str(reason)) from None
+            raise NoProof(str(reason)) from None
         if launched.launch.blocks > MOST_BLOCKS:
-            raise Unproved(f"there are more than {MOST_BLOCKS:,} blocks")
-        hope = Reader(self._graph, self._program)
+            raise NoProof(f"there are more than {MOST_BLOCKS:,} blocks")
+        hope = ShiftAnalysis(self._graph, self._program)
         hope.read()
-        self._decoder = Watching(self._program, hope.asked)
+        self._decoder = ProbeDecoder(self._program, hope.asked)
         self._probes = hope.asked
 
-    def find(self, seconds: float) -> Iterator[Class]:
+    def find(self, seconds: float) -> Iterator[BlockClass]:
         """Run blocks until all are of a class.
 
         Raises
@@ -114,39 +114,39 @@ class Classes:
                 found += 1
                 spent, done = time.monotonic() - began, 1 - len(left) / launch.blocks
                 if found >= _BEFORE and spent / done > seconds:
-                    raise Unproved(f"{found} blocks, each of a class of its own, are {done:.1%}")
-        except Unproved as reason:
+                    raise NoProof(f"{found} blocks, each of a class of its own, are {done:.1%}")
+        except NoProof as reason:
             reason.ran = True
             raise
 
-    def _class_of(self, block: int, left: I64) -> tuple[Class, I64]:
+    def _class_of(self, block: int, left: I64) -> tuple[BlockClass, I64]:
         """The class of a block, and the blocks that are of none yet."""
-        folding, tally, branches = Folding(self._program), Tally(), BranchTotals()
+        folding, tally, branches = PatternCounter(self._program), Tally(), BranchTotals()
         self._decoder.seen.clear()
         try:
             sinks = (folding, tally, branches)
             interpret(self._launched, sinks, self._options, [(block, 1)], self._decoder)
         except KernelFault as fault:
-            raise Unproved(f"block {block} run by itself ends so: {fault}") from None
+            raise NoProof(f"block {block} run by itself ends so: {fault}") from None
         seen = self._decoder.seen
-        reader = Reader(self._graph, self._program, seen, tally.executed, self._probes)
+        reader = ShiftAnalysis(self._graph, self._program, seen, tally.executed, self._probes)
         needs, shifts = _wanted(reader.read(), folding.made)
         count, moves, others = _members(self._launched.launch, block, left, needs, shifts)
-        return Class(block, count, folding.made, moves, tally, branches), others
+        return BlockClass(block, count, folding.made, moves, tally, branches), others
 
 
 def _wanted(
-    reading: Reading, made: Mapping[MemoryInstruction, Requests]
+    reading: BlockShifts, made: Mapping[MemoryInstruction, Requests]
 ) -> tuple[set[Condition], dict[MemoryInstruction, Shift]]:
     """What has to hold for a block to do the same, and how addresses move then."""
     needs, shifts = set(reading.needs), dict[MemoryInstruction, Shift]()
     for at, requests in made.items():
         address, source = NONE, NONE
         if at.pc not in reading.sites:
-            raise Unproved(f"where {at.text} (PTX line {at.ptx_line}) goes is not read")
+            raise NoProof(f"where {at.text} (PTX line {at.ptx_line}) goes is not read")
         for number, site in enumerate(reading.sites[at.pc]):
             if site is None:
-                raise Unproved(f"an address (PTX line {at.ptx_line}) depends on what memory holds")
+                raise NoProof(f"an address (PTX line {at.ptx_line}) depends on what memory holds")
             if not number:
                 address, source = site.address, site.source
             needs |= site.needs | nothing(site.address - address) | nothing(site.source - source)
@@ -182,7 +182,9 @@ def _members(
     rest, count = [], 0
     for start in range(0, len(left), _TOGETHER):
         part = left[start : start + _TOGETHER]
-        others = Others((part % x - here[0], part // x % y - here[1], part // (x * y) - here[2]))
+        others = OtherBlocks(
+            (part % x - here[0], part // x % y - here[1], part // (x * y) - here[2])
+        )
         own = others.hold(needs) | (part == block)
         rest.append(part[~own])
         count += int(own.sum())

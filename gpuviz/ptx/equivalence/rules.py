@@ -12,18 +12,20 @@ from typing import Protocol
 
 from gpuviz.ptx.arithmetic.kinds import WIDTHS
 from gpuviz.ptx.arithmetic.row import Operation
-from gpuviz.ptx.classes.shift import (
+from gpuviz.ptx.equivalence.probes import Observation, Probe, What
+from gpuviz.ptx.equivalence.shift import (
     NONE,
     Condition,
     Divides,
+    Known,
     Multiple,
     Quotient,
     Shift,
+    Value,
     Within,
     nothing,
+    same_in_all,
 )
-from gpuviz.ptx.classes.value import Known, Value, same_in_all
-from gpuviz.ptx.classes.watch import Probe, Seen, What
 from gpuviz.ptx.text.ir import Instruction
 
 _WORD = 32  # bits
@@ -33,7 +35,7 @@ _LARGEST = 1 << 62  # a divisor
 class Look(Protocol):
     """Gives what a probe has seen."""
 
-    def __call__(self, probe: Probe) -> Seen | None:
+    def __call__(self, probe: Probe) -> Observation | None:
         """What it has seen; None when that is not known (yet)."""
 
 
@@ -51,12 +53,12 @@ class Case:
         """The type of the first operand."""
         return self.operation.sources[0]
 
-    def seen(self, what: What, index: int = 0, count: int = 1) -> Seen | None:
+    def seen(self, what: What, index: int = 0, count: int = 1) -> Observation | None:
         """What a probe of some operands has seen."""
         kinds = self.operation.sources[index : index + count]
         return self.look(Probe(self.at.pc, what, index, kinds))
 
-    def rest(self, by: int, factor: int) -> Seen | None:
+    def rest(self, by: int, factor: int) -> Observation | None:
         """What a probe has seen of the first operand, times `factor`, modulo `by`."""
         return self.look(Probe(self.at.pc, "rest", 0, (self.kind,), by, factor))
 
@@ -285,7 +287,7 @@ def _shifting_first(case: Case) -> Case:
         return case
     look = case.look
 
-    def other(probe: Probe) -> Seen | None:
+    def other(probe: Probe) -> Observation | None:
         return look(replace(probe, index=1 - probe.index))
 
     return replace(case, sources=case.sources[::-1], look=other)
@@ -299,7 +301,7 @@ def _low_bits(case: Case) -> frozenset[Condition] | None:
     return frozenset((Multiple(case.sources[0].shift, 1 << seen.high[0].bit_length()),))
 
 
-def _order(case: Case, seen: Seen) -> tuple[Shift, frozenset[Condition]]:
+def _order(case: Case, seen: Observation) -> tuple[Shift, frozenset[Condition]]:
     """By how much the first operand gains on the second; that neither wraps."""
     a, b = (value.shift for value in case.sources[:2])
     more = [
@@ -332,7 +334,7 @@ def _compared(case: Case) -> Known:
     return Value(NONE, case.all_needs() | more)
 
 
-def _kept(relation: str, gain: Shift, seen: Seen) -> frozenset[Condition]:
+def _kept(relation: str, gain: Shift, seen: Observation) -> frozenset[Condition]:
     """That a comparison comes out as it did."""
     if relation in _STRICT:
         top = seen.below - 1 if seen.below else None

@@ -35,7 +35,7 @@ class Probe:
 
 
 @dataclass(slots=True)
-class Seen:
+class Observation:
     """What was found out: the least and the most; of `order` those of the gap where the first
     operand is less (`below`), where it is more (`above`), and whether both were equal.
     """
@@ -71,12 +71,12 @@ def _least_gap(a: Array, b: Array) -> int:
     return int(gap.min() if more.all() else gap[more].min())
 
 
-class Watching(Decoder):
+class ProbeDecoder(Decoder):
     """Makes steps that also note what their operands are; `seen` by probe."""
 
     def __init__(self, program: Program, probes: Iterable[Probe]) -> None:
         super().__init__(program)
-        self.seen: dict[Probe, Seen] = {}
+        self.seen: dict[Probe, Observation] = {}
         self._probes: dict[int, list[Probe]] = {}
         for probe in probes:
             self._probes.setdefault(probe.pc, []).append(probe)
@@ -111,7 +111,7 @@ class Watching(Decoder):
             values = _of_lanes(g, [read(g) for read in readers])
             if probe.what == "rest":
                 values = [value.astype(wide) * factor % by for value in values]
-            seen = self.seen.setdefault(probe, Seen())
+            seen = self.seen.setdefault(probe, Observation())
             seen.add(values)
             if probe.what == "order":
                 seen.compare(*values)

@@ -8,13 +8,14 @@ import numpy as np
 
 from gpuviz.arch import Architecture
 from gpuviz.base.arrays import I64, U64, Bool
-from gpuviz.memory import bank_schedule, banks, coalescing, constant
-from gpuviz.memory.transaction_names import counted, noun_of
+from gpuviz.memory import bank_schedule, banks, coalescing
+from gpuviz.memory.other_spaces import constant_passes, constant_schedule
+from gpuviz.memory.units import counted, noun_of
 from gpuviz.traces.trace import LANES, MemoryInstruction, Requests, Trace
 
 
 @dataclass(frozen=True, eq=False)
-class Served:
+class ServedRequest:
     """A request, and the turns that its lanes are served in.
 
     Attributes
@@ -52,14 +53,14 @@ class Served:
         return counted(self.noun, self.count)
 
 
-def served(trace: Trace, arch: Architecture, rows: Requests, row: int) -> Served:
+def served(trace: Trace, arch: Architecture, rows: Requests, row: int) -> ServedRequest:
     """One row of recorded requests."""
     did, address, active = (
         trace.instructions[rows.instruction[row]],
         rows.address[row],
         rows.lanes(row),
     )
-    return Served(
+    return ServedRequest(
         did,
         address.astype(np.int64),
         active,
@@ -76,7 +77,7 @@ def _turns(
     if did.space == "shared":
         return bank_schedule.schedule(arch, address, active, did.width, did.op)
     if did.space == "constant":
-        return constant.schedule(arch, address, active, did.width)
+        return constant_schedule(arch, address, active, did.width)
     parts = coalescing.segments(arch, address, active, did.width, did.op, did.path)
     return tuple(part.lanes for part in parts)
 
@@ -87,5 +88,5 @@ def _ideal(arch: Architecture, did: MemoryInstruction, address: U64, active: Boo
     if did.space == "shared":
         return int(banks.wavefronts(arch, *one, did.op).ideal[0])
     if did.space == "constant":
-        return int(constant.passes(arch, np.zeros_like(one[0]), *one[1:])[0])
+        return int(constant_passes(arch, np.zeros_like(one[0]), *one[1:])[0])
     return int(coalescing.transactions(arch, *one, did.op, did.path).ideal[0])
