@@ -14,8 +14,8 @@ from gpuviz.files.allowed_paths import Reach
 from gpuviz.gpu.agreed import ConsentList, kept
 from gpuviz.gpu.client import Gpu
 from gpuviz.gpu.faults import NoDevice
-from gpuviz.lectures.bundle import find, opened, shipped, unpacked
-from gpuviz.lectures.bundle_contents import BundleContents, gather, write
+from gpuviz.lectures.bundle import BundleContents, find, opened, shipped, unpacked
+from gpuviz.lectures.bundle_contents import gather, write
 from gpuviz.lectures.lecture import Lecture
 from gpuviz.lectures.own_files import plans_of
 from gpuviz.lectures.translated import title_in

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path, PurePosixPath
 
@@ -38,6 +38,32 @@ _FOLDERS = ((KERNELS,), (TRACES,), (PROGRAMS,), (RECORDINGS,), (PICTURES,))
 _ZIPS = (b"PK\x03\x04", b"PK\x05\x06")  # with files, and empty
 LARGEST = 1 << 29  # bytes a bundle may unpack to
 _MOST = 2000  # files in it
+
+
+@dataclass(frozen=True, eq=False)
+class BundleFile:
+    """A file of a bundle: its name in there, and the file it is from; None: it was made for it."""
+
+    name: str
+    content: bytes
+    origin: Path | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class BundleContents:
+    """What goes into a bundle, and what of the lecture will not play from it, in words.
+
+    `outside` are the files from outside of the lecture's own folder.
+    """
+
+    files: tuple[BundleFile, ...]
+    outside: tuple[Path, ...]
+    problems: tuple[str, ...] = ()
+
+    @property
+    def size(self) -> int:
+        """Bytes, before they are compressed."""
+        return sum(len(file.content) for file in self.files)
 
 
 def shipped() -> tuple[Path, ...]:

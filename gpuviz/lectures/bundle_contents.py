@@ -18,7 +18,16 @@ from gpuviz.compile.program import Program
 from gpuviz.files import bounded
 from gpuviz.files.allowed_paths import Reach, whole_name
 from gpuviz.files.writing import whole
-from gpuviz.lectures.bundle import KERNELS, LARGEST, PROGRAMS, RECORDINGS, TEXT, TRACES
+from gpuviz.lectures.bundle import (
+    KERNELS,
+    LARGEST,
+    PROGRAMS,
+    RECORDINGS,
+    TEXT,
+    TRACES,
+    BundleContents,
+    BundleFile,
+)
 from gpuviz.lectures.lecture import Lecture, Slide
 from gpuviz.lectures.markdown.files import packed_as
 from gpuviz.lectures.own_files import moved
@@ -100,32 +109,6 @@ def _unmoved(kernel: Path, why: str) -> str:
 
 
 Measured = Callable[[Plan], Entry | None]
-
-
-@dataclass(frozen=True, eq=False)
-class BundleFile:
-    """A file of a bundle: its name in there, and the file it is from; None: it was made for it."""
-
-    name: str
-    content: bytes
-    origin: Path | None = None
-
-
-@dataclass(frozen=True, eq=False)
-class BundleContents:
-    """What goes into a bundle, and what of the lecture will not play from it, in words.
-
-    `outside` are the files from outside of the lecture's own folder.
-    """
-
-    files: tuple[BundleFile, ...]
-    outside: tuple[Path, ...]
-    problems: tuple[str, ...] = ()
-
-    @property
-    def size(self) -> int:
-        """Bytes, before they are compressed."""
-        return sum(len(file.content) for file in self.files)
 
 
 @dataclass(frozen=True, eq=False)

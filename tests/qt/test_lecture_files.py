@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QDialogButtonBox
 from pytestqt.qtbot import QtBot
 
 from gpuviz.lectures import agreements
-from gpuviz.lectures.bundle_contents import BundleContents
+from gpuviz.lectures.bundle import BundleContents
 from gpuviz.qt.lecture.document import Document
 from gpuviz.qt.lecture.files_dialog import FilesDialog, packing_dialog, reading_dialog
 from gpuviz.qt.window.window import Window

@@ -17,15 +17,15 @@ LAYOUT = next(p for p in lesson("swizzle").parameters if p.id == "layout")
 def test_what_is_typed_counts_once_when_the_line_is_left(qtbot: QtBot) -> None:
     made = TextKnob(LAYOUT)
     qtbot.addWidget(made)
-    said: list[tuple[str, object]] = []
-    made.changed.connect(lambda id, value: said.append((id, value)))
+    said: list[dict[str, object]] = []
+    made.changed.connect(said.append)
     made.show_value("(8,64):(64,1)")
     made.line.editingFinished.emit()
     assert said == []
     made.line.setText(" (8,32):(32,1) ")
     made.line.editingFinished.emit()
     made.line.editingFinished.emit()
-    assert said == [("layout", "(8,32):(32,1)")]
+    assert said == [{"layout": "(8,32):(32,1)"}]
 
 
 def test_a_typed_parameter_has_no_ends() -> None:

@@ -25,6 +25,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from gpuviz.memory.line_costs import AccessCost
 from gpuviz.qt.controls.controls import keep_arrows, label, plain_tip
 from gpuviz.results.line_rows import LineRow, head
 from gpuviz.words.language import tr
@@ -106,7 +107,7 @@ class LinesView(QWidget):
     lesson_asked : the id of a lesson
     """
 
-    pointed = Signal(str, object)
+    pointed = Signal(str, AccessCost)
     source_asked = Signal()
     lesson_asked = Signal(str)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -25,7 +26,7 @@ class OperandFinder(QObject):
     found : the PTX they are of, and `Operands`
     """
 
-    found = Signal(str, object)
+    found = Signal(str, Mapping)
 
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)

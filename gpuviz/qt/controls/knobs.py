@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QSignalBlocker, Qt, Signal
@@ -17,9 +18,9 @@ if TYPE_CHECKING:
 
 
 class Knob(QWidget):
-    """The control of a parameter. `changed` is emitted when the user changes the value."""
+    """The control of a parameter. `changed` tells the id and the value that the user set."""
 
-    changed = Signal(str, object)
+    changed = Signal(Mapping)
 
     def __init__(self, parameter: Parameter) -> None:
         super().__init__()
@@ -33,7 +34,7 @@ class Knob(QWidget):
         raise NotImplementedError
 
     def _say(self, value: Value) -> None:
-        self.changed.emit(self.parameter.id, value)
+        self.changed.emit({self.parameter.id: value})
 
 
 class _Slider(QSlider):

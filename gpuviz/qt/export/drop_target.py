@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import cast
 
-from PySide6.QtCore import QEvent, QObject, QRectF, Qt, Signal
+from PySide6.QtCore import QEvent, QObject, QRectF, Qt
 from PySide6.QtGui import (
     QDragEnterEvent,
     QDragMoveEvent,
@@ -16,7 +17,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QWidget
 
-from gpuviz.qt.export.file_opener import asked_by, called
+from gpuviz.qt.export.file_opener import Asked, asked_by, called
 from gpuviz.qt.look.theme import Theme
 from gpuviz.words.language import tr
 
@@ -59,17 +60,11 @@ class DropCue(QWidget):
 
 
 class DropTarget(QObject):
-    """Watches a window for what is dragged over it.
+    """Watches a window for what is dragged over it; `take` is given what is dropped."""
 
-    Signals
-    -------
-    dropped : what `reopening.asked_by` makes of it
-    """
-
-    dropped = Signal(object)
-
-    def __init__(self, window: QWidget, theme: Theme) -> None:
+    def __init__(self, window: QWidget, theme: Theme, take: Callable[[Asked], None]) -> None:
         super().__init__(window)
+        self._take = take
         self.cue = DropCue(window, theme)
         window.setAcceptDrops(True)
         window.installEventFilter(self)
@@ -102,5 +97,5 @@ class DropTarget(QObject):
         asked = asked_by(event.mimeData())
         if asked is not None:
             event.acceptProposedAction()
-            self.dropped.emit(asked)
+            self._take(asked)
         return True

@@ -89,10 +89,10 @@ class ExportQueue(Activity):
 
     Signals
     -------
-    saved : `ExportResult`, once it is on the disk or on the clipboard
+    saved : what is on the disk, or on the clipboard, now
     """
 
-    saved = Signal(object)
+    saved = Signal(ExportResult)
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)

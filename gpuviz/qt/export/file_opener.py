@@ -11,7 +11,7 @@ from PySide6.QtCore import QMimeData, QObject, QUrl, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QWidget
 
-from gpuviz.base.errors import Error, InputError, failure_of
+from gpuviz.base.errors import Error, Failure, InputError, failure_of
 from gpuviz.export.formats import FORMATS
 from gpuviz.export.reading import check_files, read_any, read_content
 from gpuviz.files.local import local
@@ -34,20 +34,20 @@ class FileOpener(QObject):
     Signals
     -------
     said : what goes on, in words
-    refused : `Failure`
-    view_asked : `Provenance` to show
-    lesson_opened : `Lesson` made of a trace
-    recording_opened : Path, `Recording`
-    kernel_asked, lecture_asked : Path
+    refused : why it cannot be opened
+    view_asked : what to show
+    lesson_opened : what was made of a trace
+    recording_opened : a file, and what is recorded there
+    kernel_asked, lecture_asked : a file to be opened by others
     """
 
     said = Signal(str)
-    refused = Signal(object)
-    view_asked = Signal(object)
-    lesson_opened = Signal(object)
-    recording_opened = Signal(object, object)
-    kernel_asked = Signal(object)
-    lecture_asked = Signal(object)
+    refused = Signal(Failure)
+    view_asked = Signal(Provenance)
+    lesson_opened = Signal(Lesson)
+    recording_opened = Signal(Path, Recording)
+    kernel_asked = Signal(Path)
+    lecture_asked = Signal(Path)
 
     def __init__(self, window: QWidget) -> None:
         super().__init__(window)

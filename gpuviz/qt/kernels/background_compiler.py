@@ -65,20 +65,22 @@ class BackgroundCompiler(QObject):
 
     Signals
     -------
-    built : `Build`, of the newest wish
-    failed : the newest wish, and the exception
+    built : what was made of the newest wish
+    failed : the newest wish, and why nothing was made of it
     """
 
-    built = Signal(object)
-    failed = Signal(object, object)
-    _landed = Signal(object, object)
+    built = Signal(Build)
+    failed = Signal(BuildRequest, Exception)
+    _compiled = Signal(Build)
+    _refused = Signal(BuildRequest, Exception)
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._wanted: BuildRequest | None = None
         self._now: BuildRequest | None = None
         self._late = 0.0  # when what goes on is stopped
-        self._landed.connect(self._land)
+        self._compiled.connect(self._take)
+        self._refused.connect(self._fail)
 
     @property
     def busy(self) -> bool:
@@ -103,21 +105,26 @@ class BackgroundCompiler(QObject):
 
     def _work(self, wanted: BuildRequest) -> None:
         """Runs in a thread: every way to end is reported, none escapes."""
-        try:
-            with stopped_by(lambda: 0 < self._late < time.monotonic()):
-                outcome: object = Build.of(wanted)
-        except Exception as error:
-            outcome = error
         with suppress(RuntimeError):  # the window may be gone by now
-            self._landed.emit(wanted, outcome)
+            try:
+                with stopped_by(lambda: 0 < self._late < time.monotonic()):
+                    build = Build.of(wanted)
+            except Exception as error:
+                self._refused.emit(wanted, error)
+            else:
+                self._compiled.emit(build)
 
-    def _land(self, made: BuildRequest, outcome: object) -> None:
+    def _take(self, build: Build) -> None:
+        if self._answers(build.building):
+            self.built.emit(build)
+
+    def _fail(self, made: BuildRequest, error: Exception) -> None:
+        if self._answers(made):
+            self.failed.emit(made, error)
+
+    def _answers(self, made: BuildRequest) -> bool:
+        """Whether this is what is wanted; what is wanted instead is begun."""
         self._now = None
-        if self._wanted is None:
-            return
-        if made != self._wanted:
+        if self._wanted is not None and made != self._wanted:
             self._start(self._wanted)
-        elif isinstance(outcome, Build):
-            self.built.emit(outcome)
-        else:
-            self.failed.emit(made, outcome)
+        return made == self._wanted

@@ -25,7 +25,7 @@ class Drafts(QObject):
     changed : a file whose text is another, or is saved
     """
 
-    changed = Signal(object)
+    changed = Signal(Path)
 
     def __init__(self, crash_file: CrashFile, parent: QObject | None = None) -> None:
         super().__init__(parent)

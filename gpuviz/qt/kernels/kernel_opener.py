@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import threading
-from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
-from gpuviz.base.cancel import stopped_by
 from gpuviz.base.errors import InputError
 from gpuviz.compile import HostLaunch, Program, compile_arch, load_program, written_launches
 from gpuviz.files import bounded
@@ -18,12 +16,16 @@ from gpuviz.launch.settings import Settings, load
 from gpuviz.launch.signature import taken_by
 from gpuviz.qt.controls.controls import ask
 from gpuviz.qt.look.theme import Theme
+from gpuviz.qt.running.in_thread import InThread
 from gpuviz.story.kernel_launch import keep
+from gpuviz.story.lesson import Lesson
 from gpuviz.story.own_kernel.story import lesson_of
 from gpuviz.words.language import tr
 
 if TYPE_CHECKING:
     from gpuviz.qt.kernels.kernel_dialog import KernelDialog
+
+Compiled = tuple[Program, tuple[HostLaunch, ...], Settings]
 
 
 class KernelOpener(QObject):
@@ -33,74 +35,40 @@ class KernelOpener(QObject):
     -------
     said : what goes on, in words
     opened : the lesson made of it
-    refused : path, the source text, and the exception
+    refused : path, the source text, and why it cannot be opened
     """
 
     said = Signal(str)
-    opened = Signal(object)
-    refused = Signal(object, str, object)
-    _compiled = Signal(int, object, object, object)
+    opened = Signal(Lesson)
+    refused = Signal(Path, str, Exception)
 
     def __init__(self, theme: Theme, window: QWidget) -> None:
         super().__init__(window)
         self._theme, self._window = theme, window
-        self._number = 0
-        self._arch = "sm_90"
+        self._work = InThread(self._take, self)
         self.dialog: KernelDialog | None = None
-        self._compiled.connect(self._take)
 
     def open(self, path: Path, arch: str) -> None:
         """Compile a file for an architecture, and ask how to launch it."""
-        self._number += 1
         self.said.emit(tr("compiling {file} …", file=path.name))
-        wanted = path.absolute(), compile_arch(arch), self._number
-        threading.Thread(target=self._work, args=wanted, daemon=True).start()
+        path = path.absolute()
+        self._work.ask(partial(_compiled, path, compile_arch(arch)), path)
 
     def show(self, path: Path, program: Program) -> None:
         """Show the first kernel of a program that was compiled, as it is proposed."""
-        self._number += 1
+        self._work.forget()
         settings = kept(path)
         launches = written_launches(path, settings.include)
         self._ask(path, program, launches, settings, at_once=True)
 
-    def _work(self, path: Path, arch: str, number: int) -> None:
-        """Runs in a thread."""
-        try:
-            with stopped_by(lambda: number != self._number):
-                settings = load(path)
-                program = load_program(
-                    path,
-                    arch=arch,
-                    defines=settings.macros,
-                    include=settings.include,
-                    options=settings.options,
-                )
-                for kernel in program.kernels:  # what cannot be read is told here, not by the form
-                    taken_by(program, kernel)
-                outcome: object = program
-                launches = written_launches(path, settings.include)
-        except Exception as error:
-            outcome, launches, settings = error, (), Settings()
-        with suppress(RuntimeError):  # the window may be gone by now
-            self._compiled.emit(number, path, outcome, (launches, settings))
-
-    def _take(
-        self,
-        number: int,
-        path: Path,
-        outcome: object,
-        beside: tuple[tuple[HostLaunch, ...], Settings],
-    ) -> None:
-        if number != self._number:
-            return
-        if isinstance(outcome, Program) and outcome.kernels:
-            self._ask(path, outcome, *beside)
-        elif isinstance(outcome, Program):
+    def _take(self, path: Path, outcome: Compiled | Exception) -> None:
+        if isinstance(outcome, Exception):
+            self._refuse(path, outcome)
+        elif outcome[0].kernels:
+            self._ask(path, *outcome)
+        else:
             none = tr("{file} has no kernel: no __global__ function", file=path.name)
             self._refuse(path, InputError(none))
-        else:
-            assert isinstance(outcome, Exception)
-            self._refuse(path, outcome)
 
     def _refuse(self, path: Path, error: Exception) -> None:
         try:
@@ -138,6 +106,17 @@ class KernelOpener(QObject):
         if dialog.changed and (lost := keep(launch)):
             self.said.emit(tr("not kept: {why}", why=lost))
         self.opened.emit(lesson_of(launch))
+
+
+def _compiled(path: Path, arch: str) -> Compiled:
+    """Runs in a thread."""
+    settings = load(path)
+    program = load_program(
+        path, arch=arch, defines=settings.macros, include=settings.include, options=settings.options
+    )
+    for kernel in program.kernels:  # what cannot be read is told here, not by the form
+        taken_by(program, kernel)
+    return program, written_launches(path, settings.include), settings
 
 
 def kept(path: Path) -> Settings:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal
@@ -49,7 +50,7 @@ class OwnKernel(QObject):
     opened = Signal()
     doubted = Signal(str)
     said = Signal(str)
-    marked = Signal(object)
+    marked = Signal(Mapping)  # a `dict` of numbers Qt would empty
 
     def __init__(self, core: Core, drafts: Drafts, parent: QObject) -> None:
         super().__init__(parent)

@@ -28,14 +28,14 @@ if TYPE_CHECKING:
 
 
 class SourceRepair(QObject):
-    """`path` is the file that is being mended, None while there is none.
+    """`path` is the file that is being repaired, None while there is none.
 
     Signals
     -------
-    mended : `Build`, of the text as it stands in the editor
+    compiled : what was made of the text as it stands in the editor
     """
 
-    mended = Signal(object)
+    compiled = Signal(Build)
 
     def __init__(self, drafts: Drafts, source: Source, parent: QObject) -> None:
         super().__init__(parent)
@@ -88,7 +88,7 @@ class SourceRepair(QObject):
         lost = marked_lines(built.program, self.path.name)
         self._source.editor.show_errors(lost)
         if built.program.kernels:
-            self.mended.emit(built)
+            self.compiled.emit(built)
 
     def _fail(self, building: BuildRequest, error: Exception) -> None:
         if self.path is not None and not self._soon.isActive():
@@ -155,11 +155,11 @@ class SourceEditing(QObject):
     Signals
     -------
     said : what was done, in words
-    refused : an exception: what was asked for cannot be done
+    refused : why what was asked for cannot be done
     """
 
     said = Signal(str)
-    refused = Signal(object)
+    refused = Signal(Exception)
 
     def __init__(self, own: OwnKernel, drafts: Drafts, source: Source, window: QWidget) -> None:
         super().__init__(window)
@@ -181,7 +181,7 @@ class SourceEditing(QObject):
         own.marked.connect(self._show_errors)
         own.compiling.built.connect(lambda built: self._watch())
         drafts.changed.connect(self._mark)
-        self.mending = SourceRepair(drafts, source, self)
+        self.repair = SourceRepair(drafts, source, self)
         self._editor.typed.connect(self._edit)
         self._editor.save_asked.connect(self.save)
         self._editor.left.connect(lambda: window.setFocus())
@@ -189,8 +189,8 @@ class SourceEditing(QObject):
     @property
     def path(self) -> Path | None:
         """The file that is edited."""
-        if self.mending.path is not None:
-            return self.mending.path
+        if self.repair.path is not None:
+            return self.repair.path
         return self._own.launch.path if self._own.launch and self._own.text is not None else None
 
     def save(self) -> None:
@@ -221,7 +221,7 @@ class SourceEditing(QObject):
 
     def _begin(self) -> None:
         assert self._own.text is not None
-        if self.mending.path is not None:
+        if self.repair.path is not None:
             return  # another file is being written
         self._editor.edit(self._own.text)
         self._mark()
@@ -233,7 +233,7 @@ class SourceEditing(QObject):
     def mend(self, path: Path, arch: str, error: CompileError) -> None:
         """Have a file edited that does not compile."""
         try:
-            self.mending.begin(path, arch, error)
+            self.repair.begin(path, arch, error)
         except InputError as gone:
             self.refused.emit(gone)
         else:
@@ -245,17 +245,17 @@ class SourceEditing(QObject):
         self._watch()
 
     def _show_errors(self, errors: Mapping[int, str]) -> None:
-        if self.mending.path is None:
+        if self.repair.path is None:
             self._editor.show_errors(errors)
 
     def _edit(self, text: str) -> None:
-        (self.mending.edit if self.mending.path is not None else self._own.edit)(text)
+        (self.repair.edit if self.repair.path is not None else self._own.edit)(text)
 
     def _turn(self) -> None:
-        mended = self.mending.path is not None
-        self.mending.stop()
+        repaired = self.repair.path is not None
+        self.repair.stop()
         self._editor.stop()
-        if mended:
+        if repaired:
             self._source.show_again()
         self._mark()
         self._watch()

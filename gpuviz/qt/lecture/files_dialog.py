@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from gpuviz.lectures.bundle_contents import BundleContents
+from gpuviz.lectures.bundle import BundleContents
 from gpuviz.qt.controls.controls import answers, label, plain_tip
 from gpuviz.story.kernel_launch import homely
 from gpuviz.words.language import tr, trn

@@ -55,7 +55,7 @@ class OpenLecture(QObject):
     opened : a lecture is open and wants to be seen
     """
 
-    failed = Signal(object)
+    failed = Signal(Failure)
     said = Signal(str)
     opened = Signal()
 

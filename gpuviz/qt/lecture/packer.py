@@ -5,15 +5,16 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
 from gpuviz.base.cancel import stopped_by
-from gpuviz.base.errors import Cancelled, failure_of
+from gpuviz.base.errors import Cancelled, Failure, failure_of
 from gpuviz.files.allowed_paths import Reach
+from gpuviz.lectures.bundle import BundleContents
 from gpuviz.lectures.lecture import Lecture
 from gpuviz.qt.running.meter import Meter
 from gpuviz.qt.running.worker import PATIENCE
@@ -23,10 +24,16 @@ from gpuviz.run.session import Library
 from gpuviz.story.exhibit import Exhibit
 from gpuviz.story.lesson import Plan
 
-if TYPE_CHECKING:
-    from gpuviz.lectures.bundle_contents import BundleContents
-
 Then = Callable[[], object]  # what the window does when the thread is done
+
+
+@dataclass(frozen=True, eq=False)
+class _Ended:
+    """What the thread that `stop` belongs to has come to."""
+
+    stop: threading.Event
+    then: Then | None = None
+    error: Exception | None = None
 
 
 class Packer(QObject):
@@ -34,17 +41,17 @@ class Packer(QObject):
 
     Signals
     -------
-    gathered : lecture, path and `BundleContents`, as it is known what goes in; none is written yet
+    gathered : lecture, path, and what would go in; nothing is written yet
     packed : lecture and path, when the bundle is there
-    failed : `Failure`
+    failed : why there is none
     progressed : share done, 0 to 1
     """
 
-    gathered = Signal(object, object, object)
-    packed = Signal(object, object)
-    failed = Signal(object)
+    gathered = Signal(Lecture, Path, BundleContents)
+    packed = Signal(Lecture, Path)
+    failed = Signal(Failure)
     progressed = Signal(float)
-    _ended = Signal(object, object, object)
+    _ended = Signal(_Ended)
 
     def __init__(self, meter: Meter, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -108,29 +115,26 @@ class Packer(QObject):
 
     def _work(self, work: Callable[[threading.Event], Then], stop: threading.Event) -> None:
         """Runs in the thread."""
-        then: Then | None = None
-        error: Exception | None = None
         try:
             with stopped_by(stop.is_set):
-                then = work(stop)
-        except Exception as problem:
-            error = problem
+                ended = _Ended(stop, work(stop))
+        except Exception as error:
+            ended = _Ended(stop, error=error)
         with suppress(RuntimeError):  # the window may be gone by now
-            self._ended.emit(then, error, stop)
+            self._ended.emit(ended)
 
     def _say(self, share: float) -> None:
         with suppress(RuntimeError):
             self.progressed.emit(share)
 
-    def _end(self, then: Then | None, error: Exception | None, stop: threading.Event) -> None:
-        if stop is not self._stop:
+    def _end(self, ended: _Ended) -> None:
+        if ended.stop is not self._stop:
             return  # another bundle was begun instead
         self._thread = None
-        if then is not None:
-            then()
-        elif not isinstance(error, Cancelled):
-            assert error is not None
-            self.failed.emit(failure_of(error))
+        if ended.then is not None:
+            ended.then()
+        elif ended.error is not None and not isinstance(ended.error, Cancelled):
+            self.failed.emit(failure_of(ended.error))
 
     def _measure(self, key: str, measurement: Measurement) -> None:
         """A live measurement of what is shown is kept: no recording has it."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
-from gpuviz.base.errors import Error, InputError, failure_of
+from gpuviz.base.errors import Error, Failure, InputError, failure_of
 from gpuviz.gpu.consent import Code
 from gpuviz.lectures.answer import same_run
 from gpuviz.lectures.lecture import Lecture, Slide
@@ -97,7 +97,7 @@ class PresentationLauncher(QObject):
     came_back : it is over, on the slide of this number
     """
 
-    failed = Signal(object)
+    failed = Signal(Failure)
     came_back = Signal(int)
 
     def __init__(

@@ -72,7 +72,7 @@ def _file_name(title: str) -> str:
 
 
 if TYPE_CHECKING:
-    from gpuviz.lectures.bundle_contents import BundleContents
+    from gpuviz.lectures.bundle import BundleContents
 
 
 class SaveCommands(QObject):
@@ -84,7 +84,7 @@ class SaveCommands(QObject):
     said : what was done, in words
     """
 
-    failed = Signal(object)
+    failed = Signal(Failure)
     said = Signal(str)
 
     def __init__(

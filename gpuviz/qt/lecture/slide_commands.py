@@ -120,9 +120,9 @@ class SlideCommands(QObject):
             else math.inf,
         )
         self._player.t_changed.connect(dialog.at_moment)
-        if self.timeline is not None:
-            dialog.marking.connect(self.timeline.mark)
-            self.timeline.marked.connect(dialog.click)
+        if (line := self.timeline) is not None:
+            dialog.marking.connect(lambda stops, on: line.mark(stops if on else None))
+            line.marked.connect(dialog.click)
         return dialog
 
     def _forget(self, *_: object) -> None:

@@ -45,10 +45,10 @@ class SlideDialog(QDialog):
 
     Signals
     -------
-    marking : the stops that the time line shows while clicks on it set them; None: no more
+    marking : stops, and whether the time line shows them, and clicks on it set them
     """
 
-    marking = Signal(object)
+    marking = Signal(tuple, bool)
 
     def __init__(
         self,
@@ -167,7 +167,7 @@ class SlideDialog(QDialog):
 
     def _mark(self, *_: object) -> None:
         """What the time line shows: the stops, while clicks set them."""
-        self.marking.emit(tuple(self._seconds()) if self.by_clicks.isChecked() else None)
+        self.marking.emit(tuple(self._seconds()), self.by_clicks.isChecked())
 
     def _seconds(self) -> list[float]:
         return [float(part) for part in _parts(self.stops.text()) if _is_number(part)]

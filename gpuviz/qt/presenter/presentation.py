@@ -83,7 +83,7 @@ class Presentation(QObject):
     ended : it is over, on the slide of this number
     """
 
-    rehearsed = Signal(object, str)
+    rehearsed = Signal(Mapping, str)
     ended = Signal(int)
 
     def __init__(

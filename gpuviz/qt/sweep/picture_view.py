@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from PySide6.QtCore import QEvent, QPointF, QSize, Qt, Signal
 from PySide6.QtGui import QHelpEvent, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
@@ -26,7 +28,7 @@ class PictureView(QWidget):
     picked : values that a click sets
     """
 
-    picked = Signal(object)
+    picked = Signal(Mapping)
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()

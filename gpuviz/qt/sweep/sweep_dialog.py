@@ -16,7 +16,7 @@ from gpuviz.qt.sweep.picture_view import PictureView
 from gpuviz.qt.sweep.sweep_work import SweepWork
 from gpuviz.recordings.measurement import DeviceFacts
 from gpuviz.results.sweep_picture import picture
-from gpuviz.story.swept import Swept, SweptKernel
+from gpuviz.story.swept import CellView, Swept, SweptKernel
 from gpuviz.sweeps import axis, quantity
 from gpuviz.sweeps.axis import Axis, Cell
 from gpuviz.sweeps.cell import Outcome
@@ -32,10 +32,10 @@ class SweepDialog(QDialog):
 
     Signals
     -------
-    picked : the `CellView` of the cell that was clicked
+    picked : the cell that was clicked
     """
 
-    picked = Signal(object)
+    picked = Signal(CellView)
 
     def __init__(
         self, shown: Swept, work: SweepWork, gpu: DeviceFacts | None, theme: Theme, parent: QWidget

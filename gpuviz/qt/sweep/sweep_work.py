@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
 from contextlib import suppress
 from pathlib import Path
@@ -38,7 +38,7 @@ class SweepWork(Activity):
     came : cell, outcome: one that is done, be it done before
     """
 
-    came = Signal(object, object)
+    came = Signal(Mapping, Outcome)
 
     def __init__(self, meter: Meter) -> None:
         super().__init__(meter)

@@ -18,18 +18,18 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from gpuviz.base.errors import Error, UnavailableError
+from gpuviz.base.errors import Cancelled, Error, UnavailableError
 from gpuviz.qt.controls.controls import ElidedLabel, button, keep_space, label
 from gpuviz.qt.running.in_thread import InThread
 from gpuviz.qt.timing.time_work import Stretches, TimeWork, name_of
 from gpuviz.qt.timing.timeline_canvas import LimitsCanvas, TimelineCanvas
-from gpuviz.views.subject import wish_of
+from gpuviz.views.subject import Subject, wish_of
 from gpuviz.words.language import percent, tr
 
 if TYPE_CHECKING:
     from gpuviz.qt.look.theme import Theme
     from gpuviz.story.exhibit import Exhibit
-    from gpuviz.views.subject import Subject, Wish
+    from gpuviz.views.subject import Wish
 
 _LARGE = 1180, 760
 _KEPT = 6  # launches that are shown at once when they are looked at again
@@ -95,12 +95,12 @@ class TimeView(QWidget):
     -------
     pointed : name of a run and a line of its source
     asked : block, warp, and words that find a moment, of the request that was clicked
-    told : name of a launch, and its `Subject`
+    told : name of a launch, and where its time goes
     """
 
     pointed = Signal(str, int)
     asked = Signal(int, int, str)
-    told = Signal(str, object)
+    told = Signal(str, Subject)
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
@@ -135,6 +135,7 @@ class TimeView(QWidget):
         self.large.clicked.connect(self.enlarge)
         self.work.progressed.connect(self._progress)
         self.work.came.connect(self._come)
+        self.work.lost.connect(self._lose)
         self.pane.pointed.connect(self._point)
         self.stretches.came.connect(self._keep)
         self.stretches.said.connect(self.said.say)
@@ -237,19 +238,19 @@ class TimeView(QWidget):
         if self._wish is not None and not self.stop.isHidden():
             self.reason.setText(f"{self.work.doing} {percent(share)}")
 
-    def _come(self, key: str, outcome: object) -> None:
-        wish = self._wish
-        if wish is None or wish.key != key:
-            return
-        if outcome is None:
-            self._tell(tr("stopped"), again=True)
-        elif isinstance(outcome, BaseException):
-            said = str(outcome) if isinstance(outcome, Error) else repr(outcome)
-            self._tell(said, again=not isinstance(outcome, UnavailableError))
-        else:
-            subject: Subject = outcome  # type: ignore[assignment]
+    def _come(self, key: str, subject: Subject) -> None:
+        if self._wish is not None and self._wish.key == key:
             self._keep(subject)
             self.told.emit(key, subject)
+
+    def _lose(self, key: str, error: Exception) -> None:
+        if self._wish is None or self._wish.key != key:
+            return
+        if isinstance(error, Cancelled):
+            self._tell(tr("stopped"), again=True)
+        else:
+            said = str(error) if isinstance(error, Error) else repr(error)
+            self._tell(said, again=not isinstance(error, UnavailableError))
 
     def _keep(self, subject: Subject) -> None:
         """Show it, and once more when the same launch is looked at again."""

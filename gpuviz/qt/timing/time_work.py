@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
+from gpuviz.base.errors import Cancelled
 from gpuviz.qt.controls.controls import button
 from gpuviz.qt.running.activity import Activity
 from gpuviz.qt.running.in_thread import InThread
@@ -41,10 +42,12 @@ class TimeWork(Activity):
 
     Signals
     -------
-    came : name of the launch, and its `Subject` or the error that ended it
+    came : name of the launch, and where its time goes
+    lost : name of the launch, and the error that ended it
     """
 
-    came = Signal(str, object)
+    came = Signal(str, Subject)
+    lost = Signal(str, Exception)
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -81,8 +84,10 @@ class TimeWork(Activity):
         self.rested.emit(tr("stopped") if stopped else "")
         if self._next is not None:
             self._start()
+        elif now is not None and isinstance(outcome, Subject) and not stopped:
+            self.came.emit(now.key, outcome)
         elif now is not None:
-            self.came.emit(now.key, None if stopped else outcome)
+            self.lost.emit(now.key, Cancelled() if stopped else outcome)
 
 
 if TYPE_CHECKING:
@@ -94,11 +99,11 @@ class Stretches(QWidget):
 
     Signals
     -------
-    came : the `Subject` with another stretch of its timeline
+    came : the launch with another stretch of its timeline
     said : what is being done, or why it could not be
     """
 
-    came = Signal(object)
+    came = Signal(Subject)
     said = Signal(str)
 
     def __init__(self) -> None:

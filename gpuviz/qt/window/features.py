@@ -274,7 +274,7 @@ class Features(QObject):
         self.source_editing = editing
         editing.said.connect(self._panes.status.say)
         editing.refused.connect(self._refuse)
-        editing.mending.mended.connect(self._show_mended)
+        editing.repair.compiled.connect(self._show_repaired)
         self.own_kernel.turned.connect(self._add_launch)
         self.kernel_list = KernelListCommands(
             self._core, self._panes.lessons, self._actions, self._window
@@ -463,7 +463,7 @@ class Features(QObject):
         elif marked := marked_lines(error):
             self._panes.source.show_error(path.name, text, marked)
 
-    def _show_mended(self, built: Build) -> None:
+    def _show_repaired(self, built: Build) -> None:
         """A file compiles now: its kernel is shown, with the text as it stands in the editor."""
         building, before = built.building, self._core.view.now
         self._panes.message.hide()

@@ -28,10 +28,9 @@ class FileCommands(QObject):
         self._parts = parts
         self.exporting = ExportCommands(window, parts, kept, actions)
         self.reopening = FileOpener(window)
-        self.dropping = DropTarget(window, parts.theme)
+        self.dropping = DropTarget(window, parts.theme, self.reopening.open)
         actions.bind("file.open", self.reopening.choose)
         actions.bind("file.paste", self.reopening.paste)
-        self.dropping.dropped.connect(self.reopening.open)
 
     def report_to(self, status: Status, message: Message) -> None:
         """Progress and remarks in the bar, what went wrong on the card."""

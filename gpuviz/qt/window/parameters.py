@@ -173,7 +173,7 @@ class Parameters(QWidget):
         digits = max([3, *(len(str(p.maximum)) for p in knobs)])
         for row, parameter in enumerate(knobs):
             made = knob(parameter, self._theme, digits)
-            made.changed.connect(self._set)
+            made.changed.connect(self._apply)
             grid.addWidget(_name(parameter), row, 0)
             grid.addWidget(made, row, 1)
             self.knobs[parameter.id] = made
@@ -199,9 +199,6 @@ class Parameters(QWidget):
     def _choose(self, preset: Preset) -> None:
         self._apply({**self.lesson.defaults(), **preset.values})
         self._mark_presets()
-
-    def _set(self, id: str, value: Value) -> None:
-        self._apply({id: value})
 
     def _show(self) -> None:
         values = self._values()
