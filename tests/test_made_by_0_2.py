@@ -152,7 +152,7 @@ def test_the_window_opens_as_0_2_left_it(qtbot: QtBot, tmp_path: Path) -> None:
         assert view.compared and view.compare_values["stride"] == 8
         assert (window.theme.mode, window.theme.look.scale) == ("projector", 1.5)
         assert window.player.state.speed == 2
-        assert window.meter.state.use == 0.2
+        assert window.meter.state.use == 0.25
     finally:
         window.close()
         window.deleteLater()
