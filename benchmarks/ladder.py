@@ -25,7 +25,7 @@ from gpuviz.arguments import parse
 from gpuviz.base import resources
 from gpuviz.compile.compiler import load_program
 from gpuviz.course.matrix_products.ladder.rungs import RUNGS, Rung
-from gpuviz.gpu.tensor_maps import encoded
+from gpuviz.gpu.kernel import encoded
 from gpuviz.recordings.ladder_times import LadderTime, LadderTimes, source_of, write
 
 SIZES = (1024, 2048, 4096)

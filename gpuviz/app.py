@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from PySide6.QtCore import QSettings, QTimer
     from PySide6.QtWidgets import QApplication, QWidget
 
-    from gpuviz.gpu.agreed import ConsentList
     from gpuviz.gpu.client import Gpu
+    from gpuviz.gpu.consent import ConsentList
     from gpuviz.lectures.lecture import Lecture
     from gpuviz.lectures.writing import Keep
     from gpuviz.run.session import Library
@@ -92,7 +92,7 @@ def _run(argv: Sequence[str], wanted: Provenance | Path | None) -> int:
 
     from gpuviz.base.errors import failure_of
     from gpuviz.course import COURSE
-    from gpuviz.gpu.agreed import kept
+    from gpuviz.gpu.consent import kept
     from gpuviz.qt.diagnostics.log import LOG
     from gpuviz.qt.diagnostics.uncaught import UncaughtErrors
     from gpuviz.qt.history import stored

@@ -68,7 +68,7 @@ class Traced(Sequence["Run"]):
         return Table(("kernel", "launches", "why"), rows)
 
     def wants(self, kernel: str, gpu: bool) -> bool:
-        """Whether a launch is taken; see `gpuviz.integrations.watching.Watcher`."""
+        """Whether a launch is taken; see `gpuviz.integrations.calls.Watcher`."""
         why = self._why_not(kernel)
         if why:
             self._left[kernel, why] += 1

@@ -8,8 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from gpuviz.files.allowed_paths import whole_name
-from gpuviz.gpu.agreed import ConsentList, kept
-from gpuviz.gpu.consent import Code
+from gpuviz.gpu.consent import Code, ConsentList, kept
 from gpuviz.lectures import agreements
 from gpuviz.words.language import english
 from gpuviz.words.terminal import err, passing

@@ -11,8 +11,8 @@ from gpuviz.cli.consent import add_trust, refusal, settle
 from gpuviz.cli.launch import add_language, at_least_one
 from gpuviz.files import writing as files
 from gpuviz.files.allowed_paths import Reach
-from gpuviz.gpu.agreed import ConsentList, kept
 from gpuviz.gpu.client import Gpu
+from gpuviz.gpu.consent import ConsentList, kept
 from gpuviz.gpu.faults import NoDevice
 from gpuviz.lectures.bundle import BundleContents, find, opened, shipped, unpacked
 from gpuviz.lectures.bundle_contents import gather, write

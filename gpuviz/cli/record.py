@@ -21,8 +21,8 @@ from gpuviz.cli.launches_to_record import (
 )
 from gpuviz.cli.record_each import Files, check_place, found, record_each
 from gpuviz.course import SCENES, lesson
-from gpuviz.gpu.agreed import ConsentList
 from gpuviz.gpu.client import Gpu
+from gpuviz.gpu.consent import ConsentList
 from gpuviz.gpu.faults import CountersUnavailable
 from gpuviz.gpu.live import MeasureOptions
 from gpuviz.lectures.bundle import find

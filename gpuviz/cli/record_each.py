@@ -17,8 +17,8 @@ from gpuviz.base.errors import Error, InputError
 from gpuviz.cli.launches_to_record import Variant
 from gpuviz.files import writing as files
 from gpuviz.gpu import live
-from gpuviz.gpu.agreed import ConsentList
 from gpuviz.gpu.client import Gpu
+from gpuviz.gpu.consent import ConsentList
 from gpuviz.gpu.live import MeasureOptions
 from gpuviz.launch.job import Job
 from gpuviz.ptx.emulator import Options

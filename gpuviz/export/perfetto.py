@@ -16,8 +16,7 @@ import numpy as np
 from gpuviz.export.export import Export
 from gpuviz.panels.limit_words import limit_sentence, model_note
 from gpuviz.panels.state_inks import NAMES
-from gpuviz.timing.timeline import Timeline
-from gpuviz.timing.tracks import tracks
+from gpuviz.timing.timeline import Timeline, tracks
 from gpuviz.timing.warp_states import HELD, State
 
 _COUNTED = 2000  # columns of a counter

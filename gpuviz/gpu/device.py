@@ -13,15 +13,13 @@ import numpy as np
 from gpuviz.base.errors import Error, InputError
 from gpuviz.gpu import protocol
 from gpuviz.gpu.buffers import Buffers
-from gpuviz.gpu.faults import CountersUnavailable, NoDevice
-from gpuviz.gpu.kernel import Kernel
+from gpuviz.gpu.faults import CountersUnavailable, NoDevice, in_words, is_fatal
+from gpuviz.gpu.kernel import Kernel, driver_name
 from gpuviz.gpu.placement import NOT_STARTED, SPANS
 from gpuviz.gpu.protocol import Reply
 from gpuviz.gpu.readings import Counters
 from gpuviz.gpu.stopwatch import Stopwatch
 from gpuviz.gpu.telemetry import Sensor
-from gpuviz.gpu.tensor_maps import driver_name
-from gpuviz.gpu.trouble import in_words, is_fatal
 from gpuviz.recordings.measurement import DeviceFacts
 
 NO_CUPY = (

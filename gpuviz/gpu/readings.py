@@ -14,9 +14,8 @@ from gpuviz.gpu.counters import (
     metrics_for,
     readings_of,
 )
-from gpuviz.gpu.cupti.library import load
+from gpuviz.gpu.cupti.library import load, unavailable
 from gpuviz.gpu.cupti.profiler import Chip, Profiler
-from gpuviz.gpu.cupti.status import unavailable
 from gpuviz.gpu.faults import CountersUnavailable
 from gpuviz.gpu.kernel import Kernel
 

@@ -9,14 +9,44 @@ from contextlib import ExitStack, contextmanager
 from functools import partial
 from typing import Any
 
-from gpuviz.base.errors import UnsupportedError
+import numpy as np
+
+from gpuviz.base.errors import UnavailableError, UnsupportedError
 from gpuviz.compile import Program, ptx_program
 from gpuviz.compile.elf import embedded_ptx
 from gpuviz.compile.ptxas import assembled
-from gpuviz.integrations import device_memory
-from gpuviz.integrations.calls import BuildOptions, Call, LaunchRequest, of_program
-from gpuviz.integrations.watching import Watcher, replaced
+from gpuviz.integrations.calls import (
+    BuildOptions,
+    Call,
+    LaunchRequest,
+    Watcher,
+    of_program,
+    replaced,
+)
+from gpuviz.integrations.host_arrays import HostArray
 from gpuviz.launch.job import triple
+
+
+def at(address: int, size: int | None = None) -> HostArray | None:
+    """The bytes from an address on, copied: `size` of them, or to the end of what was allocated
+    there; None where the driver knows of no memory.
+
+    Raises
+    ------
+    UnavailableError : it cannot be read
+    """
+    from cuda.bindings import driver
+
+    wrong, base, whole = driver.cuMemGetAddressRange(address)
+    if wrong:
+        return None
+    left = int(base) + int(whole) - address
+    values = np.empty(left if size is None else min(size, left), np.uint8)
+    (wrong,) = driver.cuMemcpyDtoH(values.ctypes.data, address, values.nbytes)
+    if wrong:
+        raise UnavailableError(f"{values.nbytes:,} bytes at {address:#x} cannot be read: {wrong}")
+    return HostArray(values, span=(address, address + values.nbytes))
+
 
 # They launch with cuda.core what is theirs.
 _OTHERS = frozenset({"cuda", "numba", "numba_cuda", "cupy", "cupyx", "torch"})
@@ -99,9 +129,9 @@ def _asked(
 def _argument(value: Any) -> Any:
     """Memory where it is a Buffer or the address of some; else the number it is."""
     if hasattr(value, "handle") and hasattr(value, "size"):
-        return device_memory.at(int(value.handle), int(value.size)) or value
+        return at(int(value.handle), int(value.size)) or value
     if isinstance(value, int) and value > 0xFFFF:
-        return device_memory.at(value) or value
+        return at(value) or value
     return getattr(value, "value", value)  # of ctypes
 
 

@@ -15,8 +15,15 @@ from gpuviz.arch import architecture
 from gpuviz.base.errors import UnsupportedError
 from gpuviz.compile import Program, compile_arch, compile_cuda, entry_name
 from gpuviz.integrations import cupy_codegen as written
-from gpuviz.integrations.calls import BuildOptions, Call, LaunchRequest, launch_of, of_program
-from gpuviz.integrations.watching import Watcher, replaced
+from gpuviz.integrations.calls import (
+    BuildOptions,
+    Call,
+    LaunchRequest,
+    Watcher,
+    launch_of,
+    of_program,
+    replaced,
+)
 from gpuviz.launch.job import triple
 
 _ARCH = "sm_90"  # counted for, where nobody says and there is no GPU

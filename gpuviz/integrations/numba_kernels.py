@@ -19,9 +19,15 @@ from gpuviz.compile import ptx_program
 from gpuviz.compile.program import CompileError, Program, kernels
 from gpuviz.compile.ptxas import assembled
 from gpuviz.integrations.arguments import Arguments
-from gpuviz.integrations.calls import BuildOptions, Call, LaunchRequest, launch_of
+from gpuviz.integrations.calls import (
+    BuildOptions,
+    Call,
+    LaunchRequest,
+    Watcher,
+    launch_of,
+    replaced,
+)
 from gpuviz.integrations.host_arrays import is_array
-from gpuviz.integrations.watching import Watcher, replaced
 from gpuviz.launch.job import triple
 
 _LIBRARY = "sm_90"  # counted for, where nobody says

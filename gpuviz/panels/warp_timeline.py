@@ -20,8 +20,7 @@ from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
 from gpuviz.panels.panel import Need, Panel
 from gpuviz.panels.state_inks import NAMES, TOLD, StateKey, colors
-from gpuviz.timing.timeline import Instruction, Timeline
-from gpuviz.timing.tracks import Busy, tracks
+from gpuviz.timing.timeline import Busy, Instruction, Timeline, tracks
 from gpuviz.timing.warp_states import HELD, State
 from gpuviz.words.language import grouped, later, percent, tr, trn
 

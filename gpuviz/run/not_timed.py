@@ -6,7 +6,7 @@ from gpuviz.memory.counts import Count
 from gpuviz.ptx.simt.program import reachable
 from gpuviz.ptx.text.ir import Function, Instruction, Module
 from gpuviz.run.run import Run
-from gpuviz.timing.bulk_traffic import runs_of
+from gpuviz.timing.traffic import runs_of
 
 _SECTOR = 32
 

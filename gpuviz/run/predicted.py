@@ -18,7 +18,7 @@ from gpuviz.sass.level import sass_level
 from gpuviz.timing.device import Device, device_of
 from gpuviz.timing.prediction import SampledLaunch, predict, predict_each
 from gpuviz.timing.sample import each_alone, sample
-from gpuviz.timing.tensor_cores import not_measured
+from gpuviz.timing.schedule import not_measured
 from gpuviz.timing.timeline import Timeline, timeline_of
 
 _REPLAYED = "how long constants take that are loaded again for other lanes is not modelled"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
-from gpuviz.gpu.agreed import ConsentList
+from gpuviz.gpu.consent import ConsentList
 
 if TYPE_CHECKING:
     from collections.abc import Callable

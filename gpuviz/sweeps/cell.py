@@ -15,8 +15,8 @@ from gpuviz.arguments import parse
 from gpuviz.base.errors import Error
 from gpuviz.compile import Program
 from gpuviz.gpu import live
-from gpuviz.gpu.agreed import kept
 from gpuviz.gpu.client import Gpu
+from gpuviz.gpu.consent import kept
 from gpuviz.gpu.live import MeasureOptions
 from gpuviz.launch.job import Job, Whose
 from gpuviz.ptx.emulator import Options

@@ -12,9 +12,37 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpuviz.base.arrays import F64, I32, I64, U64, Bool
-from gpuviz.timing.lru import come, leave, renew
 from gpuviz.timing.native import native
 from gpuviz.traces.trace import Trace, lane_mask
+
+# The order in which lines were asked for, as a ring of links. Line d is node d + 1; node 0 is where
+# the ring begins and ends: `newer[0]` is the oldest, `older[0]` the newest. Two arrays of zeros are
+# an empty ring.
+
+
+def leave(node: int, older: I32, newer: I32) -> None:
+    """Take a node out."""
+    before = older[node]
+    after = newer[node]
+    newer[before] = after
+    older[after] = before
+
+
+def come(node: int, older: I32, newer: I32) -> None:
+    """Put a node in as the newest."""
+    before = older[0]
+    older[node] = before
+    newer[node] = 0
+    newer[before] = node
+    older[0] = node
+
+
+def renew(node: int, older: I32, newer: I32) -> None:
+    """Make a node that is there the newest."""
+    if older[0] != node:
+        leave(node, older, newer)
+        come(node, older, newer)
+
 
 LINE, SECTOR = 128, 32
 _NOWHERE = np.uint64(2**64 - 1)

@@ -8,8 +8,7 @@ import numpy as np
 
 from gpuviz.base.arrays import F64
 from gpuviz.timing.device import Device
-from gpuviz.timing.schedule import Code, Kind, Pipe
-from gpuviz.timing.tensor_cores import busy_cycles
+from gpuviz.timing.schedule import Code, Kind, Pipe, busy_cycles
 
 _LINE = 128
 

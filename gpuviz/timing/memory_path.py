@@ -4,9 +4,9 @@ memory. Written in the part of Python that `gpuviz.timing.native` compiles.
 
 from __future__ import annotations
 
+from gpuviz.timing.caches import come, leave, renew
 from gpuviz.timing.facts import Facts
 from gpuviz.timing.issue_log import Issue
-from gpuviz.timing.lru import come, leave, renew
 from gpuviz.timing.multiprocessor import (
     ATOMIC_CYCLES,
     DRAM_CYCLES,

@@ -14,22 +14,19 @@ from gpuviz.ptx.text.ir import Module
 from gpuviz.sass.flow import sass_blocks
 from gpuviz.sass.listing import Listing, SassInstruction
 from gpuviz.sass.plan import Plan
-from gpuviz.timing.bulk_traffic import with_copies
 from gpuviz.timing.device import Device
 from gpuviz.timing.facts import Circumstances, facts
 from gpuviz.timing.mbarriers import mbarrier_steps
 from gpuviz.timing.multiprocessor import ISSUED, MISSES, TOUCHED, Outcome, Work, run
 from gpuviz.timing.native import native
-from gpuviz.timing.nearness import nearness
 from gpuviz.timing.sample import Sample
 from gpuviz.timing.schedule import Kind, code_of
 from gpuviz.timing.simulation import simulate
 from gpuviz.timing.streams import streams_of
-from gpuviz.timing.traffic import traffic_of
+from gpuviz.timing.traffic import traffic_of, with_copies
 from gpuviz.traces.trace import Trace
 
-_SECTOR = 32
-_ROUNDS = 3  # of resident blocks, to see at which pace a multiprocessor goes on
+_STAGES = 12
 
 
 @dataclass(frozen=True, eq=False)
@@ -218,3 +215,33 @@ def _atomic_pairs(work: Work) -> int:
     parts = [traffic.line[traffic.first[q] : traffic.first[q + 1]] for q in requests.tolist()]
     lines = np.concatenate(parts) if parts else np.zeros(0, np.int32)
     return len(np.unique(traffic.address[lines] // np.uint64(2)))
+
+
+def nearness(touched: Sequence[F64], latency: float, active: int) -> list[F64]:
+    """For each multiprocessor (L,): the probability that a line is in L2 when it first asks.
+
+    A few were simulated as if each were alone. How often one of them came clearly before another,
+    at each stage of a launch, says how likely it is that any of all the others did. Where all do
+    the same at the same time, nobody comes before.
+
+    `touched` (L,) are the cycles in which each first touched each line, -1 for never.
+    """
+    when = np.array([np.where(t < 0, np.inf, t) for t in touched])
+    return [_nearness_of(when, own, latency, active) for own in range(len(when))]
+
+
+def _nearness_of(when: F64, own: int, latency: float, active: int) -> F64:
+    found = np.zeros(when.shape[1])
+    lines = np.flatnonzero(np.isfinite(when[own]))
+    if len(when) == 1 or not len(lines):
+        return found
+    mine = when[own][lines]
+    before = (np.delete(when, own, 0)[:, lines] + latency < mine).mean(axis=0)
+    order = np.argsort(mine, kind="stable")
+    for stage in np.array_split(order, min(_STAGES, len(order))):
+        found[lines[stage]] = 1.0 - (1.0 - before[stage].mean()) ** (active - 1)
+    return found
+
+
+_SECTOR = 32
+_ROUNDS = 3  # of resident blocks, to see at which pace a multiprocessor goes on

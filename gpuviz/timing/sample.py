@@ -1,11 +1,32 @@
-"""Which multiprocessors are looked at, and which of their blocks: all would take too long."""
+"""Which multiprocessors are looked at, and which of their blocks: all would take too long.
+
+Where nobody noted which multiprocessor runs which block, they are as an H200 dealt them out.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from gpuviz.timing.device import Device
-from gpuviz.timing.placement import blocks_of
+
+
+def blocks_of(device: Device, position: int, blocks: int) -> list[int]:
+    """The blocks that the multiprocessor at a `position` of the dealing order runs, in order.
+
+    Blocks are dealt out in rounds, one to each multiprocessor; in a second and last round those in
+    `device.skipped` are left out first.
+    """
+    count = device.multiprocessors
+    if not count < blocks < 2 * count:
+        return list(range(position, blocks, count))
+    order = [p for p in range(count) if p not in device.skipped]
+    order += [p for p in range(count) if p in device.skipped]
+    second = sorted(order[: blocks - count])
+    found = [position]
+    if position in second:
+        found.append(count + second.index(position))
+    return found
+
 
 REQUESTS = 130_000  # that are kept of all blocks looked at
 STEPS = 150_000  # instructions of one warp, times blocks: the NumPy engine runs them one by one

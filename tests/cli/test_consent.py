@@ -14,7 +14,7 @@ import pytest
 from gpuviz import app
 from gpuviz.cli import main
 from gpuviz.gpu import client
-from gpuviz.gpu.agreed import ConsentList
+from gpuviz.gpu.consent import ConsentList
 from gpuviz.lectures import bundle
 from gpuviz.recordings.recording import read
 from gpuviz.story.lesson import Plan
@@ -22,7 +22,7 @@ from gpuviz.story.perform import job_of
 from gpuviz.sweeps import cell
 from gpuviz.sweeps.cell import Launch, Task
 
-WORKER = Path(__file__).parents[1] / "run" / "fake_worker.py"
+WORKER = Path(__file__).parents[1] / "gpu" / "fake_worker.py"
 KERNEL = """extern "C" __global__ void copy(const float* in, float* out, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n) out[i] = in[i];

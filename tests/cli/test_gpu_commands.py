@@ -21,7 +21,7 @@ from gpuviz.recordings import lookup
 from gpuviz.recordings.measurement import DeviceFacts, Measurement
 from gpuviz.recordings.recording import Entry, Recording, read, write
 
-WORKER = Path(__file__).parents[1] / "run" / "fake_worker.py"
+WORKER = Path(__file__).parents[1] / "gpu" / "fake_worker.py"
 KERNEL = """extern "C" __global__ void copy(const float* in, float* out, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n) out[i] = in[i];

@@ -12,9 +12,8 @@ from gpuviz.arguments.given import ArrayArgument
 from gpuviz.base.errors import LaunchError
 from gpuviz.compile import compile_cuda
 from gpuviz.gpu import kernel as kernels
-from gpuviz.gpu.buffers import Buffers
+from gpuviz.gpu.buffers import Buffers, DeviceImage
 from gpuviz.gpu.client import GpuLaunch, launch_of
-from gpuviz.gpu.images import DeviceImage
 from gpuviz.gpu.kernel import Kernel
 from gpuviz.gpu.wire_arguments import Address, wire_arguments
 from gpuviz.launch.job import Job

@@ -13,9 +13,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QDialog
 from pytestqt.qtbot import QtBot
 
-from gpuviz.gpu.agreed import ConsentList
 from gpuviz.gpu.client import Gpu
-from gpuviz.gpu.consent import Code
+from gpuviz.gpu.consent import Code, ConsentList
 from gpuviz.launch.job import Job
 from gpuviz.lectures.lecture import Lecture, Slide
 from gpuviz.qt.presenter.presentation import Presentation

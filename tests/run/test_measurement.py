@@ -6,7 +6,7 @@ import pytest
 from gpuviz.arch import architecture
 from gpuviz.arguments import parse
 from gpuviz.compile import compile_cuda
-from gpuviz.gpu.trouble import in_words, is_fatal, name_of
+from gpuviz.gpu.faults import in_words, is_fatal, name_of
 from gpuviz.launch.job import Job
 from gpuviz.recordings.measurement import Peaks, Timing, largest_difference, without_maps
 from gpuviz.run import emulated

@@ -13,8 +13,8 @@ from gpuviz.sass.flow import sass_blocks
 from gpuviz.sass.listing import read_listings
 from gpuviz.story.perform import job_of
 from gpuviz.timing.device import H200
-from gpuviz.timing.polls import Visit, mended
 from gpuviz.timing.prediction import Prediction, predict
+from gpuviz.timing.streams import Visit, mended
 from gpuviz.timing.timeline import timeline_of
 from gpuviz.timing.warp_states import FAR, State
 

@@ -16,10 +16,8 @@ from gpuviz.sass.listing import read_listings
 from gpuviz.story.perform import job_of
 from gpuviz.timing.bounds import limits, mended
 from gpuviz.timing.device import H200
-from gpuviz.timing.nearness import nearness
-from gpuviz.timing.placement import blocks_of
-from gpuviz.timing.prediction import predict
-from gpuviz.timing.sample import sample
+from gpuviz.timing.prediction import nearness, predict
+from gpuviz.timing.sample import blocks_of, sample
 from gpuviz.timing.schedule import Kind, Pipe, code_of
 from gpuviz.timing.traffic import _packets
 from tests.timing.launches import FILE, MEASURED, known

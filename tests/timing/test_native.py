@@ -11,8 +11,8 @@ import pytest
 
 from gpuviz.base.arrays import F64, I32
 from gpuviz.timing import multiprocessor, prediction
+from gpuviz.timing.caches import come, leave, renew
 from gpuviz.timing.device import H200
-from gpuviz.timing.lru import come, leave, renew
 from gpuviz.timing.native import native, with_constants
 from tests.timing.launches import known
 

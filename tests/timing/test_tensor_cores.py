@@ -18,7 +18,7 @@ from gpuviz.run.predicted import launched
 from gpuviz.sass.listing import read_listings
 from gpuviz.timing.device import H200
 from gpuviz.timing.prediction import Prediction, predict
-from gpuviz.timing.tensor_cores import not_measured, shape_of
+from gpuviz.timing.schedule import not_measured, shape_of
 from gpuviz.timing.timeline import timeline_of
 from gpuviz.timing.warp_states import State
 

@@ -11,8 +11,7 @@ from gpuviz.timing import simulation
 from gpuviz.timing.bounds import limits
 from gpuviz.timing.explanation import Explanation
 from gpuviz.timing.native import native
-from gpuviz.timing.timeline import Timeline, timeline_of
-from gpuviz.timing.tracks import tracks
+from gpuviz.timing.timeline import Timeline, timeline_of, tracks
 from gpuviz.timing.warp_states import State
 from tests.timing.launches import MEASURED, made
 

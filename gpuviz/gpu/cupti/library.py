@@ -1,4 +1,10 @@
-"""The CUPTI library: found, loaded, and its functions called with their parameter structures."""
+"""The CUPTI library: found, loaded, its functions called, and its status codes in words.
+
+Each function takes one structure that begins with its own size and a null pointer; what follows is
+listed here as `name:type`. Layouts: cupti_range_profiler.h, cupti_profiler_host.h and
+cupti_profiler_target.h of CUDA 12.8 and 13.0, which agree; status codes: cupti_result.h. Later
+versions may append fields; the size tells the library which layout it gets.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +18,131 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from gpuviz.gpu.cupti import functions, status
+from gpuviz.gpu.faults import CountersUnavailable, Reason
+
+OK = 0
+INSUFFICIENT_PRIVILEGES = 35
+
+_REASONS: dict[Reason, tuple[int, ...]] = {
+    "denied": (INSUFFICIENT_PRIVILEGES, 40),
+    "busy": (7, 26, 36, 39),
+    "unsupported": (11, 14, 27, 33, 38, 41, 42, 43, 44, 45, 46),
+}
+_WHAT = {
+    7: "another profiling session is active on this GPU",
+    26: "the counters are in use by another process",
+    33: "the GPU is virtualised without profiling (a vGPU)",
+    36: "an older profiling interface is already in use by this process",
+    39: "another profiler is attached to this process",
+    40: "this virtual GPU does not let its guest read counters",
+    41: "confidential computing is on",
+    42: "this is a mining card",
+    43: "the GPU is partitioned (MIG)",
+    44: "the GPUs are linked by SLI",
+    45: "this Windows Subsystem for Linux does not pass counters on",
+    46: "this CUPTI does not know the GPU's chip",
+}
+_ALLOW = {
+    "win32": "open the NVIDIA Control Panel, Developer, Manage GPU Performance Counters, and allow "
+    "access to all users",
+    "linux": "put 'options nvidia NVreg_RestrictProfilingToAdminUsers=0' into a file in "
+    "/etc/modprobe.d and restart, or run as root",
+}
+_REMEDIES: dict[Reason, str] = {
+    "denied": "this user may not read the GPU's performance counters: "
+    + _ALLOW.get(sys.platform, _ALLOW["linux"]),
+    "busy": "close other profilers (Nsight, DCGM, a second gpuviz) and try again",
+    "unsupported": "hardware counters need a GPU of compute capability 7.0 or later, a driver that "
+    "passes them on, and a CUPTI that knows the chip",
+    "missing": "install CUPTI: pip install nvidia-cuda-cupti",
+    "failed": "timings do not need them",
+}
+
+
+def reason_of(status: int) -> Reason:
+    """Which kind of obstacle a status code is."""
+    return next((reason for reason, codes in _REASONS.items() if status in codes), "failed")
+
+
+def unavailable(reason: Reason, what: str = "") -> CountersUnavailable:
+    """The error for an obstacle, with its remedy."""
+    cause = f" ({what})" if what else ""
+    return CountersUnavailable(
+        f"hardware counters are {_STATES[reason]}{cause}: {_REMEDIES[reason]}", reason
+    )
+
+
+_STATES: dict[Reason, str] = {
+    "denied": "denied",
+    "busy": "busy",
+    "unsupported": "not supported here",
+    "missing": "not to be had",
+    "failed": "not available",
+}
+
+
+def failure(function: str, status: int, name: str) -> CountersUnavailable:
+    """The error for a status code that a function returned."""
+    reason = reason_of(status)
+    told = _WHAT.get(status) or (name if reason == "denied" else f"{function}: {name or status}")
+    return unavailable(reason, told)
+
+
+_TYPES: dict[str, Any] = {
+    "byte": ctypes.c_uint8,
+    "short": ctypes.c_uint16,
+    "int": ctypes.c_int,
+    "uint": ctypes.c_uint32,
+    "size": ctypes.c_size_t,
+    "ptr": ctypes.c_void_p,
+    "text": ctypes.c_char_p,
+}
+
+FIELDS = {
+    "cuptiProfilerInitialize": "",
+    "cuptiProfilerDeviceSupported": "device:int supported:int architecture:int sli:int vgpu:int "
+    "confidential:int mining:int wsl:int api:int",
+    "cuptiDeviceGetChipName": "device:size chip:text",
+    "cuptiProfilerHostInitialize": "kind:int chip:text availability:ptr host:ptr",
+    "cuptiProfilerHostDeinitialize": "host:ptr",
+    "cuptiProfilerHostGetBaseMetrics": "host:ptr kind:int names:ptr count:size",
+    "cuptiProfilerHostConfigAddMetrics": "host:ptr names:ptr count:size",
+    "cuptiProfilerHostGetConfigImageSize": "host:ptr size:size",
+    "cuptiProfilerHostGetConfigImage": "host:ptr size:size image:ptr",
+    "cuptiProfilerHostGetNumOfPasses": "size:size image:ptr passes:size",
+    "cuptiProfilerHostEvaluateToGpuValues": "host:ptr data:ptr size:size range:size names:ptr "
+    "count:size values:ptr",
+    "cuptiRangeProfilerEnable": "context:ptr profiler:ptr",
+    "cuptiRangeProfilerDisable": "profiler:ptr",
+    "cuptiRangeProfilerGetCounterDataSize": "profiler:ptr names:ptr count:size ranges:size "
+    "nodes:uint size:size",
+    "cuptiRangeProfilerCounterDataImageInitialize": "profiler:ptr size:size data:ptr",
+    "cuptiRangeProfilerSetConfig": "profiler:ptr config_size:size config:ptr data_size:size "
+    "data:ptr range:int replay:int ranges:size levels:short first_level:short pass_index:size "
+    "target_level:short",
+    "cuptiRangeProfilerStart": "profiler:ptr",
+    "cuptiRangeProfilerStop": "profiler:ptr pass_index:size target_level:size done:byte",
+    "cuptiRangeProfilerDecodeData": "profiler:ptr dropped:size",
+    "cuptiRangeProfilerGetCounterDataInfo": "data:ptr size:size ranges:size",
+}
+
+
+@cache
+def structure(function: str) -> type[ctypes.Structure]:
+    """The parameter structure of a function."""
+    pairs = (field.split(":") for field in FIELDS[function].split())
+    fields = [("struct_size", ctypes.c_size_t), ("private", ctypes.c_void_p)]
+    fields += [(name, _TYPES[kind]) for name, kind in pairs]
+    return type(function, (ctypes.Structure,), {"_fields_": fields})
+
+
+@cache
+def size_of(function: str) -> int:
+    """Size CUPTI expects: up to the last field, without the padding after it."""
+    made: Any = structure(function)
+    last, kind = made._fields_[-1]
+    return int(getattr(made, last).offset + ctypes.sizeof(kind))
+
 
 _FILE = re.compile(r"(libcupti\.so(\.\d+)*|cupti64_[\d.]+\.dll)$")
 
@@ -30,14 +160,14 @@ class Library:
         ------
         CountersUnavailable : CUPTI refuses, or this version lacks the function
         """
-        parameters = functions.structure(function)(struct_size=functions.size_of(function), **given)
+        parameters = structure(function)(struct_size=size_of(function), **given)
         try:
             entry = getattr(self._dll, function)
         except AttributeError:
-            raise status.unavailable("unsupported", f"this CUPTI has no {function}") from None
+            raise unavailable("unsupported", f"this CUPTI has no {function}") from None
         code = int(entry(ctypes.byref(parameters)))
-        if code != status.OK:
-            raise status.failure(function, code, self._name(code))
+        if code != OK:
+            raise failure(function, code, self._name(code))
         return parameters
 
     def _name(self, code: int) -> str:
@@ -62,7 +192,7 @@ def load() -> Library:
             return Library(_open(path))
         except OSError:
             continue
-    raise status.unavailable("missing", "libcupti was not found")
+    raise unavailable("missing", "libcupti was not found")
 
 
 def _open(path: Path) -> ctypes.CDLL:

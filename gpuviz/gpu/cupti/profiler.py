@@ -10,8 +10,7 @@ import ctypes
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from gpuviz.gpu.cupti.library import Library
-from gpuviz.gpu.cupti.status import unavailable
+from gpuviz.gpu.cupti.library import Library, unavailable
 
 _RANGE_PROFILER = 0
 _COUNTERS, _RATIOS = 0, 1  # CUpti_MetricType

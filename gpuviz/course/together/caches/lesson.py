@@ -32,7 +32,7 @@ from gpuviz.story.script import Act, Script
 from gpuviz.timing.caches import LINE, Loads, loads_of, lookups, missed_by_size
 from gpuviz.timing.device import H200, KIB
 from gpuviz.timing.facts import Circumstances, l1_bytes
-from gpuviz.timing.placement import blocks_of
+from gpuviz.timing.sample import blocks_of
 from gpuviz.traces.trace import Trace
 from gpuviz.words.language import fine_percent, grouped, tr, trn
 

@@ -12,8 +12,8 @@ import pytest
 
 from gpuviz.base.errors import KernelFault
 from gpuviz.compile import Program, Resources
-from gpuviz.gpu.agreed import ConsentList
 from gpuviz.gpu.client import GpuLaunch
+from gpuviz.gpu.consent import ConsentList
 from gpuviz.gpu.live_thread import (
     ConsentRequest,
     Continuously,

@@ -14,10 +14,9 @@ from gpuviz.gpu.counters import (
     metrics_for,
     readings_of,
 )
-from gpuviz.gpu.cupti import functions
-from gpuviz.gpu.cupti.library import Library
+from gpuviz.gpu.cupti import library
+from gpuviz.gpu.cupti.library import Library, failure
 from gpuviz.gpu.cupti.profiler import Chip, Profiler
-from gpuviz.gpu.cupti.status import failure
 from gpuviz.gpu.faults import CountersUnavailable
 from gpuviz.memory.counts import Count
 
@@ -31,12 +30,12 @@ class FakeCupti:
         self.text = (ctypes.c_char_p * 2)(*self.names)
 
     def __getattr__(self, function: str) -> Any:
-        if function not in functions.FIELDS:
+        if function not in library.FIELDS:
             raise AttributeError(function)
 
         def entry(reference: Any) -> int:
             given = reference._obj
-            assert given.struct_size == functions.size_of(function) and not given.private
+            assert given.struct_size == library.size_of(function) and not given.private
             self.calls.append(function)
             fill = getattr(self, "_" + function.removeprefix("cupti"), None)
             if fill is not None:
@@ -94,7 +93,7 @@ def test_sizes_are_those_of_the_c_headers() -> None:
         "cuptiRangeProfilerStop": 41,
         "cuptiRangeProfilerGetCounterDataInfo": 40,
     }
-    assert {name: functions.size_of(name) for name in sizes} == sizes
+    assert {name: library.size_of(name) for name in sizes} == sizes
 
 
 def test_a_reading() -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from gpuviz.arguments import Recipe
 from gpuviz.base.errors import KernelFault
 from gpuviz.gpu import worker
-from gpuviz.gpu.cupti.status import failure
+from gpuviz.gpu.cupti.library import failure
 from gpuviz.gpu.protocol import Reply
 
 FACTS = {

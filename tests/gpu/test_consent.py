@@ -10,9 +10,18 @@ import pytest
 
 from gpuviz.compile import Program
 from gpuviz.course import SCENES
-from gpuviz.gpu.agreed import ConsentList
 from gpuviz.gpu.client import GpuLaunch, launch_of
-from gpuviz.gpu.consent import ASKED, Code, NotAgreed, Permit, asked, digest_of, own_permit, permit
+from gpuviz.gpu.consent import (
+    ASKED,
+    Code,
+    ConsentList,
+    NotAgreed,
+    Permit,
+    asked,
+    digest_of,
+    own_permit,
+    permit,
+)
 from gpuviz.gpu.wire_arguments import WireArguments
 from gpuviz.launch.job import Job, Whose
 from gpuviz.story.lesson import Plan

@@ -9,7 +9,7 @@ import pytest
 
 from gpuviz.arguments import TensorMapSpec, parse
 from gpuviz.base.errors import LaunchError
-from gpuviz.gpu.tensor_maps import encoded
+from gpuviz.gpu.kernel import encoded
 from gpuviz.gpu.wire_arguments import wire_arguments
 
 MAP = "tensormap(f16[32,256]=rand, box=16x64, swizzle=128, outside=nan)"
