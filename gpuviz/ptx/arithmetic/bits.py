@@ -206,4 +206,4 @@ def permute(a: Bits, b: Bits, selector: Bits) -> Bits:
 
 def permute_as(mode: str, a: Bits, b: Bits, selector: Bits) -> Bits:
     """Four bytes of b:a by a named permutation."""
-    return permute(a, b, np.array(PERMUTATIONS[mode], np.uint32)[selector & 3])
+    return permute(a, b, np.choose(selector & 3, np.array(PERMUTATIONS[mode], np.uint32)))

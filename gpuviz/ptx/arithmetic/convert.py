@@ -153,7 +153,8 @@ def away_to_tensor(variant: Variant) -> Function:
         near = np.where(size < _INFINITE, size + _TIE, size) & ~_DROPPED
         if finite:
             near = np.where(near < _INFINITE, near, near - _DROPPED - np.uint32(1))
-        return np.asarray(near | (a & _SIGN), np.uint32)
+        result: Bits = near | (a & _SIGN)
+        return result
 
     return function
 

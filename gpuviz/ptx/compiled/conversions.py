@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import struct
 
-from gpuviz.ptx.arithmetic.kinds import WIDTHS, Variant, is_float, is_signed
+import numpy as np
+
+from gpuviz.ptx.arithmetic.kinds import WIDTHS, Variant, dtype_of, is_float, is_signed
 from gpuviz.ptx.compiled.floats import bounded, flushed, is_nan, narrowed, widened
 from gpuviz.ptx.compiled.integers import halves, joined
 from gpuviz.ptx.compiled.writer import Bailout, Value, Writer
@@ -14,51 +16,18 @@ _INTEGRAL = {"rni": "rint", "rzi": "trunc", "rmi": "floor", "rpi": "ceil"}
 
 
 def convert(w: Writer, v: Variant, a: Value, *rest: Value) -> tuple[Value, ...]:
-    """Any cvt but .pack, and those to tf32 that do not round ties away."""
-    if v.has("tf32") and v.mode == "rna":
-        return (_away_to_tensor(w, v, a),)
+    """Any cvt from or to floats but those to tf32."""
     if any(mod.startswith(("e4m3", "e5m2")) for mod in v.mods):
         return (_of_pairs(w, v, a, *rest),)
-    if v.has("pack") or v.has("tf32") or len(v.kinds) != 2:
+    if v.has("tf32") or len(v.kinds) != 2:
         raise Bailout("this conversion")
     to, source = v.kinds
     if to.endswith("x2"):
         one = Variant(tuple(to[:-2] if mod == to else mod for mod in v.mods))
         return (joined(w, _float_to_float(w, one, rest[0]), _float_to_float(w, one, a)),)
-    if is_float(source):
-        return ((_float_to_float if is_float(to) else _float_to_integer)(w, v, a),)
-    return ((_integer_to_float if is_float(to) else _integer_to_integer)(w, v, a),)
-
-
-def _away_to_tensor(w: Writer, v: Variant, a: Value) -> Value:
-    """As `arithmetic.convert.away_to_tensor`."""
-    sign, dropped = w.number(1 << 31, 32), w.number((1 << 13) - 1, 32)
-    infinite, kept = w.number(0x7F800000, 32), w.number(-1 << 13, 32)
-    size = w.op("and", a, w.number((1 << 31) - 1, 32))
-    up = w.op("add", size, w.number(1 << 12, 32))
-    near = w.op("and", w.select(w.compare("ult", size, infinite), up, size), kept)
-    if v.has("satfinite"):
-        less = w.op("sub", near, w.op("add", dropped, w.number(1, 32)))
-        near = w.select(w.compare("ult", near, infinite), near, less)
-    return w.op("or", near, w.op("and", a, sign))
-
-
-def _limits(kind: str) -> tuple[int, int]:
-    bits = WIDTHS[kind]
-    return (-(1 << bits - 1), (1 << bits - 1) - 1) if is_signed(kind) else (0, (1 << bits) - 1)
-
-
-def _integer_to_integer(w: Writer, v: Variant, a: Value) -> Value:
-    to, source = v.kinds
-    if v.has("sat"):
-        ours, theirs = _limits(to), _limits(source)
-        letter = "s" if is_signed(source) else "u"
-        if ours[0] > theirs[0]:
-            a = w.intrinsic(letter + "max", a, w.number(ours[0], a.bits))
-        if ours[1] < theirs[1]:
-            a = w.intrinsic(letter + "min", a, w.number(ours[1], a.bits))
-    bits = WIDTHS[to]
-    return w.cast("trunc" if bits < a.bits else "sext" if is_signed(source) else "zext", a, bits)
+    if not is_float(source):
+        return (_integer_to_float(w, v, a),)
+    return ((_float_to_float if is_float(to) else _float_to_integer)(w, v, a),)
 
 
 def _integer_to_float(w: Writer, v: Variant, a: Value) -> Value:
@@ -83,7 +52,7 @@ def _float_to_integer(w: Writer, v: Variant, a: Value) -> Value:
     wide = 64 if source == "f64" or bits >= 32 else 32
     name = next(_INTEGRAL[mod] for mod in v.mods if mod in _INTEGRAL)
     x = w.real_intrinsic(name, widened(w, a, source, wide))
-    low, high = _limits(to)
+    low, high = np.iinfo(dtype_of(to)).min, np.iinfo(dtype_of(to)).max
     over = w.real_compare("oge", x, _real(w, high, wide))
     under = w.real_compare("ole", x, _real(w, low, wide))
     nan = is_nan(w, x)

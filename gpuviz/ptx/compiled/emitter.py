@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import replace
 
-from gpuviz.ptx.arithmetic.kinds import WIDTHS, Variant, bits_of, is_signed
+from gpuviz.ptx.arithmetic.kinds import WIDTHS, Function, Variant, bits_of, is_signed
 from gpuviz.ptx.arithmetic.ops import operation
 from gpuviz.ptx.compiled import conversions, floats, integers
 from gpuviz.ptx.compiled.accesses import Access
@@ -295,9 +295,7 @@ class Emitter(ABC):
         if found is None:
             raise Bailout(at.opcode.text)
         v = Variant(at.opcode.mods)
-        emit = self._emitter(name, v)
-        if emit is None:
-            raise Bailout(at.opcode.text)
+        emit = emission(name, v, found.function)
         shape = self.shape(op)
         values = [
             self._operand(o, k, op, name)
@@ -326,14 +324,6 @@ class Emitter(ABC):
         value = self.read(operand, kind, op.place)
         keeps = kind == "f32" or name in ("mov", "selp")
         return value if keeps else self.strict(value)
-
-    def _emitter(self, name: str, v: Variant) -> integers.Emit | None:
-        if name == "cvt":
-            return conversions.convert
-        for table in (floats.CHOICES, integers.BITS):
-            if name in table:
-                return table[name]
-        return (integers.TABLE if integers.of_integers(v) else floats.TABLE).get(name)
 
     def _patterned(
         self, op: Op, v: Variant, shape: Pattern, values: list[Value], emit: integers.Emit
@@ -369,6 +359,17 @@ class Emitter(ABC):
         ask(w, "stop", "ptr %c", f"i32 {why}", f"i32 {at}")
         w.line(f"ret i32 {STOP}")
         w.at(fine)
+
+
+def emission(name: str, v: Variant, function: Function) -> integers.Emit:
+    """Who writes the code of an arithmetic opcode; its own function, where it is of integers."""
+    if name == "cvt" and v.mode != "rna" and any(map(floats.holds_floats, v.kinds)):
+        return conversions.convert
+    own = floats.TABLE if floats.holds_floats(v.kind) else {}
+    for table in (floats.CHOICES, integers.TABLE, own):
+        if name in table:
+            return table[name]
+    return integers.traced(function)
 
 
 def _cvta(e: Emitter, op: Op) -> None:

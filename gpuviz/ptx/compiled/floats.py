@@ -10,9 +10,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from gpuviz.ptx.arithmetic.compare import COMBINATIONS
-from gpuviz.ptx.arithmetic.kinds import CONTAINERS, Variant, is_float, is_signed
+from gpuviz.ptx.arithmetic.compare import relation as integer_relation
+from gpuviz.ptx.arithmetic.kinds import CONTAINERS, Variant, is_float
 from gpuviz.ptx.arithmetic.rounding import CANONICAL_NAN, EXPONENT, SIGN
-from gpuviz.ptx.compiled.integers import Emit, halves, joined, pairs
+from gpuviz.ptx.compiled.integers import Emit, halves, joined, pairs, traced
 from gpuviz.ptx.compiled.routines import ask
 from gpuviz.ptx.compiled.writer import Bailout, Value, Writer
 
@@ -272,18 +273,8 @@ def _extremum(larger: bool) -> Emit:
     return emit
 
 
-def _copy_sign(w: Writer, v: Variant, a: Value, b: Value) -> tuple[Value, ...]:
-    sign = w.number(1 << (a.bits - 1), a.bits)
-    rest = w.number((1 << (a.bits - 1)) - 1, a.bits)
-    return (w.op("or", w.op("and", a, sign), w.op("and", b, rest)),)
-
-
 # --- comparisons -----------------------------------------------------------------------------
 
-_INTEGER = {
-    **{name: name for name in ("eq", "ne")},
-    **{"lo": "ult", "ls": "ule", "hi": "ugt", "hs": "uge"},
-}
 _FLOAT = {
     **{"eq": "oeq", "ne": "one", "lt": "olt", "le": "ole", "gt": "ogt", "ge": "oge"},
     **{"equ": "ueq", "neu": "une", "ltu": "ult", "leu": "ule", "gtu": "ugt", "geu": "uge"},
@@ -299,10 +290,7 @@ def relation(w: Writer, v: Variant, a: Value, b: Value) -> Value:
             a, b = (x if x.flat else flushed(w, x, kind) for x in (a, b))
         wide = 64 if kind == "f64" else 32
         return w.real_compare(_FLOAT[name], *(widened(w, x, kind, wide) for x in (a, b)))
-    signed = name in ("lt", "le", "gt", "ge") and is_signed(kind)
-    if name in ("lo", "ls", "hi", "hs") and is_signed(kind):
-        return w.compare("s" + {"lo": "lt", "ls": "le", "hi": "gt", "hs": "ge"}[name], a, b)
-    return w.compare(_INTEGER.get(name, ("s" if signed else "u") + name), a, b)
+    return traced(integer_relation(v))(w, v, a, b)[0]
 
 
 def _combined(w: Writer, v: Variant, found: Value, third: tuple[Value, ...]) -> Value:
@@ -350,20 +338,6 @@ def _select_by_sign(w: Writer, v: Variant, a: Value, b: Value, c: Value) -> tupl
     return (w.select(relation(w, at_least, c, w.number(0, c.bits)), a, b),)
 
 
-def _class(w: Writer, v: Variant, a: Value) -> tuple[Value, ...]:
-    kind, name = v.kind, v.mods[0]
-    infinity = w.number(EXPONENT[kind], a.bits)
-    one = w.number(EXPONENT[kind] & -EXPONENT[kind], a.bits)
-    bits, nothing = w.op("and", a, w.number(SIGN[kind] - 1, a.bits)), w.number(0, a.bits)
-    if name == "normal":
-        usual = w.op("or", w.compare("uge", bits, one), w.compare("eq", bits, nothing))
-        return (w.op("and", usual, w.compare("ult", bits, infinity)),)
-    if name == "subnormal":
-        return (w.op("and", w.compare("ne", bits, nothing), w.compare("ult", bits, one)),)
-    relations = {"finite": "ult", "infinite": "eq", "number": "ule", "notanumber": "ugt"}
-    return (w.compare(relations[name], bits, infinity),)
-
-
 TABLE: dict[str, Emit] = {
     **{name: pairs(rounding(name)) for name in ("add", "sub", "mul", "fma")},
     "mad": rounding("fma"),
@@ -373,13 +347,16 @@ TABLE: dict[str, Emit] = {
     "neg": pairs(_of_sign(True)),
     "min": pairs(_extremum(False)),
     "max": pairs(_extremum(True)),
-    "copysign": _copy_sign,
 }
 CHOICES: dict[str, Emit] = {
     "setp": _set_predicate,
     "set": _set_value,
     "selp": _select,
     "slct": _select_by_sign,
-    "testp": _class,
     "mov": lambda w, v, a: (a,),
 }
+
+
+def holds_floats(kind: str) -> bool:
+    """Whether a type is a floating-point type or a pair of them."""
+    return is_float(kind.removesuffix("x2"))

@@ -9,9 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from gpuviz.ptx.arithmetic.kinds import Variant
-from gpuviz.ptx.compiled import floats, integers, patterns
+from gpuviz.ptx.arithmetic.ops import operation
+from gpuviz.ptx.compiled import floats, patterns
 from gpuviz.ptx.compiled.accesses import Access
-from gpuviz.ptx.compiled.emitter import Emitter
+from gpuviz.ptx.compiled.emitter import Emitter, emission
 from gpuviz.ptx.compiled.graph import Op
 from gpuviz.ptx.compiled.memory_map import FAULT
 from gpuviz.ptx.compiled.requests import WIDE, kept
@@ -20,6 +21,7 @@ from gpuviz.ptx.compiled.writer import SAME, Bailout, Value, Writer, lanes
 from gpuviz.ptx.simt.spaces import BASES, GLOBAL
 from gpuviz.ptx.text.ir import Reg, Vec
 from gpuviz.ptx.text.isa import targets
+from gpuviz.ptx.text.opcode import Opcode
 from gpuviz.traces.trace import LANES
 
 
@@ -352,12 +354,11 @@ def _stepped(w: Writer, form: str, kind: str, old: Value, b: Value, c: Value) ->
         zero = w.compare("eq", old, w.number(0, old.bits))
         wraps = w.op("or", zero, w.compare("ugt", old, b))
         return w.select(wraps, b, w.op("sub", old, one))
+    found = operation(Opcode(form, (kind,)))
+    if found is None:
+        raise Bailout(f"atom.{form}.{kind}")
     v = Variant((kind,))
-    if form in ("and", "or", "xor"):
-        return w.op(form, old, b)
-    table = integers.TABLE if integers.of_integers(v) else floats.TABLE
-    found = table[form](w, v, old, b)[0]
-    return floats.settled(w, found)
+    return floats.settled(w, emission(form, v, found.function)(w, v, old, b)[0])
 
 
 TABLE = {"ld": load, "ldu": load, "st": store, "atom": atomic, "red": atomic, "cp": copy}

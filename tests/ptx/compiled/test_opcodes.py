@@ -17,7 +17,7 @@ THREADS = 4096
 LETTER = {1: "p", 8: "c", 16: "h", 32: "r", 64: "d"}
 # Rounding to other than nearest, and what else the code is not made for.
 LEFT = (
-    r"rz|rm|rp|rna|xorsign|vadd4|vsub4|vabsdiff4|vavrg4|vmin4|vmax4|fns|tf32|cvt.pack|"
+    r"rz|rm|rp|xorsign|tf32|"
     r"fma.*bf16|add.*f32.f16|add.f32.bf16|approx.*f64|cvt.*64|redux"
 )
 
