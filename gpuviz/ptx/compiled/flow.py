@@ -1,7 +1,7 @@
 """Code of the blocks of a kernel for some lanes of a warp that run them together.
 
 What both kinds of code have in common: `converged.py`, where all lanes of a warp are together from
-barrier to barrier, and `parted.py`, where some of them are.
+barrier to barrier, and `divergent.py`, where some of them are.
 """
 
 from __future__ import annotations

@@ -19,9 +19,8 @@ from gpuviz.ptx.compiled.requests import WIDE, kept
 from gpuviz.ptx.compiled.routines import Code, Routine, Term, ask, ask_private, vector
 from gpuviz.ptx.compiled.writer import SAME, Bailout, Value, Writer, lanes
 from gpuviz.ptx.simt.spaces import BASES, GLOBAL
-from gpuviz.ptx.text.ir import Reg, Vec
+from gpuviz.ptx.text.ir import Opcode, Reg, Vec
 from gpuviz.ptx.text.isa import targets
-from gpuviz.ptx.text.opcode import Opcode
 from gpuviz.traces.trace import LANES
 
 
