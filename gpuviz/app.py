@@ -69,9 +69,8 @@ def _application(argv: Sequence[str] = ()) -> tuple[QApplication, QSettings, Pat
     from PySide6.QtWidgets import QApplication
 
     from gpuviz.qt.diagnostics import log
-    from gpuviz.qt.diagnostics.versions import versions
-    from gpuviz.qt.history import stored
-    from gpuviz.qt.history.settings import APPLICATION, ORGANISATION
+    from gpuviz.qt.diagnostics.log import versions
+    from gpuviz.qt.history.settings import APPLICATION, ORGANISATION, open_settings
     from gpuviz.qt.look.fonts import load_fonts
 
     heap.keep_together()
@@ -84,7 +83,7 @@ def _application(argv: Sequence[str] = ()) -> tuple[QApplication, QSettings, Pat
     log.begin(state)
     log.LOG.info("started: %s", versions())
     load_fonts()
-    return app, stored.settings(), state
+    return app, open_settings(), state
 
 
 def _run(argv: Sequence[str], wanted: Provenance | Path | None) -> int:
@@ -93,18 +92,16 @@ def _run(argv: Sequence[str], wanted: Provenance | Path | None) -> int:
     from gpuviz.base.errors import failure_of
     from gpuviz.course import COURSE
     from gpuviz.gpu.consent import kept
-    from gpuviz.qt.diagnostics.log import LOG
-    from gpuviz.qt.diagnostics.uncaught import UncaughtErrors
-    from gpuviz.qt.history import stored
+    from gpuviz.qt.diagnostics.log import LOG, UncaughtErrors
     from gpuviz.qt.history.crash_file import CrashFile
-    from gpuviz.qt.history.settings import fit_to_screen
+    from gpuviz.qt.history.settings import fit_to_screen, put_aside
     from gpuviz.qt.window.window import Window
     from gpuviz.run.session import Session
     from gpuviz.story.sources import Sources
 
     crash_file = CrashFile(folders.state())  # counts this start before the settings are read
     if crash_file.left is not None and crash_file.left.blameless:
-        stored.put_aside()
+        put_aside()
     app, settings, state = _application(argv)
 
     def window_as_left() -> Window:
@@ -118,7 +115,7 @@ def _run(argv: Sequence[str], wanted: Provenance | Path | None) -> int:
         window = window_as_left()
     except Exception as error:  # whatever the settings hold, there is a window
         LOG.error("the window does not start as it was left", exc_info=error)
-        stored.put_aside(settings)
+        put_aside(settings)
         window = window_as_left()
     uncaught = UncaughtErrors(window)
     uncaught.happened.connect(lambda error: window.message.show_failure(failure_of(error)))
@@ -136,7 +133,7 @@ def _present(
     keep: Keep | None,
     rehearses: bool,
 ) -> int:
-    from gpuviz.qt.diagnostics.uncaught import UncaughtErrors
+    from gpuviz.qt.diagnostics.log import UncaughtErrors
     from gpuviz.qt.history.settings import Settings
     from gpuviz.qt.look.theme import Theme
     from gpuviz.qt.preferences.preferences import BY_KEY

@@ -34,8 +34,8 @@ from gpuviz.story.perform import perform
 from gpuviz.story.traced import lesson_of
 from gpuviz.sweeps import record as sweep_record
 from gpuviz.traces import file as trace_file
-from gpuviz.views.check_record import missing
 from gpuviz.views.link import link, parse
+from gpuviz.views.make_view import missing
 from gpuviz.views.provenance import Provenance
 
 FOLDER = Path(__file__).parent / "data" / "made_by_0_2"

@@ -104,7 +104,7 @@ class Lesson:
         ------
         InputError : a parameter or a value that it does not have
         """
-        from gpuviz.views.performed import view_of
+        from gpuviz.views.make_view import view_of
         from gpuviz.views.provenance import Provenance
 
         wanted = Provenance(

@@ -10,7 +10,7 @@ import numpy as np
 
 from gpuviz.base.errors import InputError
 from gpuviz.views.lesson_view import View
-from gpuviz.views.performed import badges, timed
+from gpuviz.views.make_view import badges, timed
 from gpuviz.views.provenance import Provenance, Values
 
 if TYPE_CHECKING:

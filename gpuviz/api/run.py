@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from gpuviz.run import run as base
     from gpuviz.timing.explanation import Explanation
     from gpuviz.traces.trace import Trace
-    from gpuviz.views.subject import Subject
+    from gpuviz.views.lesson_view import Subject
     from gpuviz.views.time_view import Shown
 
 Again = Callable[[tuple[int, ...]], "base.Run"]  # the same launch, these blocks recorded
@@ -189,7 +189,7 @@ class Run:
 
     @cached_property
     def _explained(self) -> Subject:
-        from gpuviz.views.subject import Subject
+        from gpuviz.views.lesson_view import Subject
 
         if self._job is None:
             raise UnavailableError("this run is not of a kernel that could be launched here")

@@ -14,7 +14,7 @@ from gpuviz.words.language import english
 if TYPE_CHECKING:
     from gpuviz.api.picture import Picture
     from gpuviz.timing.timeline import Timeline as Record
-    from gpuviz.views.subject import Subject
+    from gpuviz.views.lesson_view import Subject
     from gpuviz.views.time_view import Shown
 
 

@@ -20,7 +20,7 @@ from gpuviz.recordings.recording import LaunchKey, key_of
 from gpuviz.story.check import check_values
 from gpuviz.story.lesson import Lesson, Plan, Value, Values
 from gpuviz.story.perform import accepted
-from gpuviz.views.performed import variants_of
+from gpuviz.views.make_view import variants_of
 
 Variant = tuple[Lesson, Values, Plan, LaunchKey]
 

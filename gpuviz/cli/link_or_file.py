@@ -63,8 +63,7 @@ def _readable(file: Path) -> Path:
 
 def _fit(view: Provenance) -> Provenance:
     """The view checked as far as it can be without running it."""
-    from gpuviz.views.check_record import check_file, fitted
-    from gpuviz.views.performed import beside_for, lesson_for
+    from gpuviz.views.make_view import beside_for, check_file, fitted, lesson_for
 
     made = fitted(view, lesson_for(view), beside_for(view))
     check_file(made)

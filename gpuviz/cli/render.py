@@ -20,7 +20,7 @@ from gpuviz.export.reading import read
 from gpuviz.export.save import save
 from gpuviz.files import writing as files
 from gpuviz.views.lesson_view import View
-from gpuviz.views.performed import timed, view_of
+from gpuviz.views.make_view import timed, view_of
 from gpuviz.views.provenance import Provenance
 from gpuviz.words import language
 from gpuviz.words.terminal import err

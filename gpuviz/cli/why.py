@@ -28,8 +28,8 @@ from gpuviz.panels.state_inks import NAMES
 from gpuviz.ptx.options import Options
 from gpuviz.results.table import text as table
 from gpuviz.run.explained import explain
-from gpuviz.views.performed import timed
-from gpuviz.views.subject import Subject
+from gpuviz.views.lesson_view import Subject
+from gpuviz.views.make_view import timed
 from gpuviz.views.time_view import time_view
 from gpuviz.words.terminal import out, passed, passing
 

@@ -15,7 +15,7 @@ from gpuviz.recordings.recording import Recording
 from gpuviz.story import traced
 from gpuviz.story.lesson import Lesson
 from gpuviz.traces import file as trace_file
-from gpuviz.views.check_record import missing
+from gpuviz.views.make_view import missing
 from gpuviz.views.provenance import MARK, Provenance, parse
 from gpuviz.words.language import tr
 

@@ -14,7 +14,7 @@ from gpuviz.export.film import moments
 from gpuviz.export.formats import GIF, PNG, SUFFIXES, Format, named
 from gpuviz.export.page_data import moments_of
 from gpuviz.views.lesson_view import View
-from gpuviz.views.performed import LARGEST, SMALLEST, timed
+from gpuviz.views.make_view import LARGEST, SMALLEST, timed
 from gpuviz.words.language import later
 
 SHOWN, CUSTOM, BOTH = "shown", "custom", "both"

@@ -42,7 +42,7 @@ from gpuviz.story import traced
 from gpuviz.story.kernel_launch import KernelLaunch, launch_of, record_of
 from gpuviz.story.lesson import Plan
 from gpuviz.story.perform import job_of
-from gpuviz.views.performed import variants_of
+from gpuviz.views.make_view import variants_of
 from gpuviz.views.provenance import Provenance
 
 

@@ -10,7 +10,7 @@ from typing import Literal
 from gpuviz.base.errors import InputError
 from gpuviz.files.suffixes import LECTURE
 from gpuviz.lectures.ink import Ink
-from gpuviz.views.performed import lesson_for
+from gpuviz.views.make_view import lesson_for
 from gpuviz.views.provenance import Provenance
 from gpuviz.words.language import tr
 

@@ -14,7 +14,7 @@ from gpuviz.panels.picture import Picture
 from gpuviz.run.run import Run
 from gpuviz.story.lesson import Lesson, Plan, Story, Values
 from gpuviz.story.script import Script
-from gpuviz.views.performed import lesson_for
+from gpuviz.views.make_view import lesson_for
 from gpuviz.words.language import tr
 
 _STILL = 2.0  # seconds
@@ -57,7 +57,7 @@ def _narrate(values: Values, runs: Mapping[str, Run]) -> Story:
     run = next(iter(runs.values()))
     launch, arch = run.trace.launch, architecture(run.arch)
     if run.explained is not None:
-        from gpuviz.views.subject import Subject
+        from gpuviz.views.lesson_view import Subject
         from gpuviz.views.time_view import time_story  # the model of time, where it is told
 
         return time_story(Subject(run.explained, launch.kernel, "", arch.sm))  # titles stay short

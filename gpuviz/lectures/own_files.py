@@ -16,7 +16,7 @@ from gpuviz.story import traced
 from gpuviz.story.check import check_values
 from gpuviz.story.kernel_launch import launch_of
 from gpuviz.story.lesson import Plan
-from gpuviz.views.performed import lesson_for
+from gpuviz.views.make_view import lesson_for
 
 KERNEL, TRACE = "kernel", "trace"
 _KNOWN = (

@@ -23,7 +23,7 @@ from gpuviz.run.run import Cancel, Progress
 from gpuviz.run.session import Library
 from gpuviz.story.lesson import Story
 from gpuviz.views.lesson_view import View
-from gpuviz.views.performed import timed, view_of
+from gpuviz.views.make_view import timed, view_of
 from gpuviz.views.provenance import Provenance
 from gpuviz.words.language import tr
 

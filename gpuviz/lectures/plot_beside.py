@@ -22,7 +22,7 @@ from gpuviz.story.check import value_of
 from gpuviz.story.lesson import Lesson, Plan, Story, Value, Values
 from gpuviz.story.script import Script
 from gpuviz.sweeps.axis import parse
-from gpuviz.views.performed import lesson_for
+from gpuviz.views.make_view import lesson_for
 from gpuviz.words.language import tr
 
 _MOST = 32  # values: more bars cannot be told apart from the back row

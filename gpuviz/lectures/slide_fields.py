@@ -35,7 +35,7 @@ from gpuviz.memory.counts import DERIVED, Count, find, parts
 from gpuviz.memory.units import SPACES
 from gpuviz.panels.resource_names import RESOURCES
 from gpuviz.story.check import check_values
-from gpuviz.views.performed import lesson_for
+from gpuviz.views.make_view import lesson_for
 from gpuviz.views.provenance import Provenance
 
 ARCH, LEVEL, STEPS = "sm_90", "sass", "steps"

@@ -9,7 +9,7 @@ from gpuviz.arch import ARCHITECTURES, architecture
 from gpuviz.base.errors import InputError
 from gpuviz.story.compare import SIDES, name_of
 from gpuviz.story.lesson import Lesson, Parameter, Value
-from gpuviz.views.performed import beside_for, lesson_for
+from gpuviz.views.make_view import beside_for, lesson_for
 from gpuviz.views.provenance import Provenance
 from gpuviz.words.language import tr
 

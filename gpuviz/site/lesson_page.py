@@ -29,7 +29,7 @@ from gpuviz.site.two_themes import picture
 from gpuviz.story.check import check_values
 from gpuviz.story.lesson import Lesson, Parameter, Value, Values
 from gpuviz.views.lesson_view import View
-from gpuviz.views.performed import timed, view_of
+from gpuviz.views.make_view import timed, view_of
 from gpuviz.views.provenance import Provenance
 from gpuviz.words.language import tr
 

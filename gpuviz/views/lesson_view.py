@@ -4,20 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from gpuviz.base.errors import InputError
+from gpuviz.base.errors import InputError, UnavailableError
 from gpuviz.draw.marks import Frame
 from gpuviz.draw.palette import THEMES
 from gpuviz.draw.stage import Stage
 from gpuviz.run.run import Cancel, Progress, Run
 from gpuviz.story.lesson import Story
 from gpuviz.views.provenance import Provenance
+from gpuviz.words.language import tr
 
 if TYPE_CHECKING:
-    from gpuviz.views.subject import Subject
+    from gpuviz.story.exhibit import Exhibit, Variant
+    from gpuviz.story.lesson import Plan
+    from gpuviz.timing.explanation import Explanation
+
 
 Explain = Callable[[str, Progress, Cancel], "Subject"]  # the first is the name of a run
 
@@ -66,3 +70,68 @@ class View:
     def still(self) -> Frame:
         """The picture at the view's own moment."""
         return self.frame(self.provenance.time)
+
+
+@dataclass(frozen=True, eq=False)
+class Subject:
+    """A launch that was explained: the name of its kernel, its source, and its architecture."""
+
+    explained: Explanation
+    kernel: str
+    source: str
+    arch: str
+
+
+class Wish(NamedTuple):
+    """The launch that is to be explained: its name among those shown, and how it is launched."""
+
+    key: str
+    variant: Variant
+    plan: Plan
+
+
+def wish_of(showing: Exhibit, key: str) -> Wish:
+    """The launch of a run; its companion's, where there is one: that is the size people run.
+
+    Raises
+    ------
+    UnavailableError : it was opened from a file, and cannot be launched here
+    """
+    beside = {of: companion for companion, of in showing.companions.items()}
+    key = beside.get(key, key)
+    for side in showing.sides:
+        for plan in side.performance.plans:
+            if side.key(plan.role) == key:
+                return Wish(key, side.variant, plan)
+    raise UnavailableError(tr("This run is not of a launch: it cannot be run once more."))
+
+
+def explained(variant: Variant, plan: Plan, progress: Progress, cancel: Cancel) -> Subject:
+    """The launch explained; the libraries for it are loaded now.
+
+    Raises
+    ------
+    UnavailableError : no device of its architecture is modelled, or there is no machine code
+    Cancelled : `cancel` said so
+    """
+    from gpuviz.arch import architecture
+    from gpuviz.compile import demangled
+    from gpuviz.ptx.options import Options
+    from gpuviz.run.explained import explain
+    from gpuviz.story.perform import job_of
+
+    job = job_of(plan, variant.arch, variant.prebuilt, variant.library)
+    options = Options(seconds=variant.seconds)
+    found = explain(
+        job, architecture(variant.arch), options=options, progress=progress, cancel=cancel
+    )
+    return Subject(found, demangled(job.entry), job.program.source, variant.arch)
+
+
+def explained_of(showing: Exhibit, key: str, progress: Progress, cancel: Cancel) -> Subject:
+    """One of the launches shown, explained; raises as `wish_of` and `explained`."""
+    run = showing.runs.get(key)
+    if run is not None and run.explained is not None:
+        return Subject(run.explained, run.trace.launch.kernel, run.trace.source, run.arch)
+    wish = wish_of(showing, key)
+    return explained(wish.variant, wish.plan, progress, cancel)

@@ -10,9 +10,8 @@ from gpuviz.panels.picture import Picture
 from gpuviz.panels.warp_timeline import WarpTimeline
 from gpuviz.story.lesson import Story
 from gpuviz.story.script import Script
-from gpuviz.views.lesson_view import View
+from gpuviz.views.lesson_view import Subject, View
 from gpuviz.views.provenance import Provenance
-from gpuviz.views.subject import Subject
 from gpuviz.words import language
 from gpuviz.words.language import tr
 

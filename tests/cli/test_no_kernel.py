@@ -17,7 +17,7 @@ from gpuviz.export.save import save
 from gpuviz.export.settings import Options
 from gpuviz.recordings import recording
 from gpuviz.traces import file as trace_file
-from gpuviz.views.performed import view_of
+from gpuviz.views.make_view import view_of
 from gpuviz.views.provenance import Provenance
 from tests.course.performed import performed
 from tests.run.test_recording import recording as a_recording

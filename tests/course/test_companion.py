@@ -19,7 +19,7 @@ from gpuviz.story.lesson import Lesson, Plan, Story, Values
 from gpuviz.story.measured import time_column, time_of
 from gpuviz.story.perform import perform
 from gpuviz.traces.geometry import size_of
-from gpuviz.views.performed import badges
+from gpuviz.views.make_view import badges
 
 H200 = DeviceFacts(0, "NVIDIA H200", "9.0", "", "", 132, 0, 0)
 

@@ -13,7 +13,7 @@ from gpuviz.story.lesson import Lesson
 from gpuviz.story.perform import perform
 from gpuviz.traces import file as trace_file
 from gpuviz.views.link import link, parse
-from gpuviz.views.performed import view_of
+from gpuviz.views.make_view import view_of
 from gpuviz.views.provenance import Provenance
 
 STRIDED = perform(lesson("coalescing"), {"stride": 2}).runs["copy"]

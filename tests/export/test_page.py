@@ -24,7 +24,7 @@ from gpuviz.memory.counts import Count
 from gpuviz.recordings.measurement import CounterValue, DeviceFacts, Measurement
 from gpuviz.results import rows
 from gpuviz.views.lesson_view import View
-from gpuviz.views.performed import badges, timed
+from gpuviz.views.make_view import badges, timed
 from gpuviz.views.provenance import Provenance
 from gpuviz.words import language
 from gpuviz.words.language import grouped

@@ -11,9 +11,8 @@ from gpuviz.base.errors import FormatError, InputError
 from gpuviz.export.reading import check_files, read_any
 from gpuviz.story import traced
 from gpuviz.traces import file as trace_file
-from gpuviz.views.check_record import check_file, fitted
 from gpuviz.views.link import link, parse
-from gpuviz.views.performed import lesson_for
+from gpuviz.views.make_view import check_file, fitted, lesson_for
 from gpuviz.views.provenance import Provenance
 from tests.qt.fake_lesson import run
 

@@ -18,7 +18,7 @@ from gpuviz.recordings import lookup, recording
 from gpuviz.run import session
 from gpuviz.story.check import check_values
 from gpuviz.sweeps import shelf
-from gpuviz.views.performed import view_of
+from gpuviz.views.make_view import view_of
 from gpuviz.views.provenance import Provenance
 
 CACHES = (checksums._sums, lookup.shipped, session.shipped, shelf.shipped, shipped._index)

@@ -25,7 +25,7 @@ from gpuviz.recordings import recording
 from gpuviz.run.session import Session
 from gpuviz.traces import file as trace_file
 from gpuviz.views.lesson_view import View
-from gpuviz.views.performed import view_of
+from gpuviz.views.make_view import view_of
 from gpuviz.views.provenance import Provenance
 from tests.files.disks import KINDS, OLD, content, mounted, spoil
 from tests.lectures.packing import pack

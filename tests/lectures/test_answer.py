@@ -15,7 +15,7 @@ from gpuviz.lectures.lecture import Guess, Per, Question
 from gpuviz.recordings.measurement import CounterValue, DeviceFacts, Measurement, Timing
 from gpuviz.run.run import Run
 from gpuviz.story.perform import perform
-from gpuviz.views.performed import view_of
+from gpuviz.views.make_view import view_of
 from gpuviz.views.provenance import Provenance
 
 Runs = Mapping[str, Run]

@@ -18,7 +18,7 @@ from gpuviz.lectures.reading import parse
 from gpuviz.lectures.variation import Variation, fields
 from gpuviz.lectures.writing import text_of
 from gpuviz.story.lesson import Plan
-from gpuviz.views.performed import view_of
+from gpuviz.views.make_view import view_of
 from gpuviz.views.provenance import Provenance
 
 TEXT = """gpuviz-lecture = 1

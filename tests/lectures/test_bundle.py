@@ -25,7 +25,7 @@ from gpuviz.recordings.recording import Entry, key_of
 from gpuviz.run.session import Session
 from gpuviz.story.lesson import Plan
 from gpuviz.traces import file as trace_file
-from gpuviz.views.performed import view_of
+from gpuviz.views.make_view import view_of
 from gpuviz.views.provenance import Provenance
 from tests.lectures.packing import pack
 

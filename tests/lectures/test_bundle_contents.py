@@ -19,7 +19,7 @@ from gpuviz.lectures.lecture import Lecture
 from gpuviz.lectures.reading import parse, read
 from gpuviz.lectures.writing import text_of
 from gpuviz.run.session import Session
-from gpuviz.views.performed import view_of
+from gpuviz.views.make_view import view_of
 from tests.lectures.packing import pack
 
 BODY = 'extern "C" __global__ void k(float* x, unsigned char* p) { x[threadIdx.x] = SCALE; }\n'

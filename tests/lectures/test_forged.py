@@ -32,7 +32,7 @@ from gpuviz.results.badges import caption
 from gpuviz.run.session import Session
 from gpuviz.story.check import check_values
 from gpuviz.views.lesson_view import View
-from gpuviz.views.performed import lesson_for, view_of
+from gpuviz.views.make_view import lesson_for, view_of
 from gpuviz.views.provenance import Provenance
 from tests.lectures.packing import pack
 

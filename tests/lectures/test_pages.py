@@ -16,7 +16,7 @@ from gpuviz.draw.palette import THEMES
 from gpuviz.draw.stage import Stage
 from gpuviz.export.reading import read
 from gpuviz.lectures.pages import with_notes
-from gpuviz.views.performed import lesson_for
+from gpuviz.views.make_view import lesson_for
 from tests.export.pictures import program, run
 
 TEXT = """gpuviz-lecture = 1

@@ -25,7 +25,7 @@ from gpuviz.recordings.lookup import shipped
 from gpuviz.recordings.measurement import Measurement
 from gpuviz.sweeps import shelf
 from gpuviz.views.lesson_view import View
-from gpuviz.views.performed import view_of
+from gpuviz.views.make_view import view_of
 from tests.course.pictures import misplaced, text_rects
 
 # All slides of a lecture are performed: that takes minutes on slow machines.

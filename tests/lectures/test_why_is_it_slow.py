@@ -15,7 +15,7 @@ from gpuviz.lectures.reading import read
 from gpuviz.memory.counts import Count
 from gpuviz.run.run import Run
 from gpuviz.timing.explanation import Explanation
-from gpuviz.views.performed import view_of
+from gpuviz.views.make_view import view_of
 from gpuviz.views.provenance import Provenance
 
 pytestmark = [

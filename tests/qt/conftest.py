@@ -19,7 +19,7 @@ from gpuviz.qt.presenter.presentation import Presentation
 from gpuviz.qt.window.window import Window
 from gpuviz.run.session import Session
 from gpuviz.story.sources import Sources
-from gpuviz.views import performed
+from gpuviz.views import make_view
 from tests.qt.fake_lesson import COURSE, LESSONS, FakePerform
 
 LONG_MS = 60_000
@@ -116,5 +116,5 @@ def present() -> Iterator[Callable[..., Presentation]]:
 def course(monkeypatch: pytest.MonkeyPatch) -> None:
     """Links, exported files and lectures find the fake lessons, too."""
     found = {one.id: one for one in LESSONS}
-    real = performed.lesson
-    monkeypatch.setattr(performed, "lesson", lambda name: found.get(name) or real(name))
+    real = make_view.lesson
+    monkeypatch.setattr(make_view, "lesson", lambda name: found.get(name) or real(name))

@@ -13,7 +13,7 @@ import pytest
 from PySide6.QtCore import QSettings
 from pytestqt.qtbot import QtBot
 
-from gpuviz.qt.history import autosave
+from gpuviz.qt.history import recovery
 from gpuviz.qt.history.crash_file import CrashFile, LastView
 from gpuviz.qt.running.view_recorder import ViewRecorder
 from gpuviz.qt.window.window import Window
@@ -159,7 +159,7 @@ def test_a_folder_that_cannot_be_written_is_no_trouble(tmp_path: Path) -> None:
 def test_the_view_is_kept_while_the_story_plays(
     make: Callable[..., Window], qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(autosave, "SOON_MS", 30)
+    monkeypatch.setattr(recovery, "SOON_MS", 30)
     window = make(state=tmp_path)
     window.player.toggle()
     stored: set[str] = set()
@@ -179,7 +179,7 @@ def test_the_view_is_kept_while_the_story_plays(
 def test_settings_are_kept_before_the_end(
     make: Callable[..., Window], qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(autosave, "SOON_MS", 30)
+    monkeypatch.setattr(recovery, "SOON_MS", 30)
     window = make(state=tmp_path)
     kept = window.settings
     window.actions_["show.source"].trigger()

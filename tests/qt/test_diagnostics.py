@@ -20,9 +20,8 @@ from gpuviz import __version__
 from gpuviz.base.errors import LaunchError, failure_of
 from gpuviz.qt.controls.controls import plain_tip
 from gpuviz.qt.diagnostics import log
-from gpuviz.qt.diagnostics.log import LOG
+from gpuviz.qt.diagnostics.log import LOG, UncaughtErrors
 from gpuviz.qt.diagnostics.report import homeless
-from gpuviz.qt.diagnostics.uncaught import UncaughtErrors
 from gpuviz.qt.window.window import Window
 from gpuviz.recordings.measurement import DeviceFacts
 from tests.qt.fake_lesson import FakePerform

@@ -21,10 +21,10 @@ from gpuviz.export.formats import FORMATS, SUFFIXES, Format, format_of
 from gpuviz.export.reading import read
 from gpuviz.export.save import name_for, save_traces
 from gpuviz.export.svg_marks import hatch_lines
-from gpuviz.qt.painting import pdf
+from gpuviz.qt.painting import qt_painter
 from gpuviz.traces import file as trace_file
 from gpuviz.views.lesson_view import View
-from gpuviz.views.performed import timed, view_of
+from gpuviz.views.make_view import timed, view_of
 from gpuviz.views.provenance import Provenance
 from gpuviz.words.language import grouped
 from tests.export.pictures import apart, by_qt, pixels, program, run, save
@@ -96,7 +96,7 @@ def test_pdf_is_drawn_alike_by_another_program(still: View, tmp_path: Path) -> N
 
 
 def test_pdf_has_text_and_no_pixels(still: View, tmp_path: Path) -> None:
-    content = pdf.pages((still.still,))
+    content = qt_painter.pages((still.still,))
     assert b"/Subtype /Image" not in content and b"/FontFile" in content
     (tmp_path / "a.pdf").write_bytes(content)
     said = run(tmp_path, program("pdftotext"), tmp_path / "a.pdf", "-")
@@ -115,7 +115,7 @@ def test_hatches_of_pdf_stay_inside_their_boxes() -> None:
     sums = lines.sum(axis=2)
     assert np.allclose(sums[:, 0], sums[:, 1]) and np.allclose((sums - 1) % 8 % 8, 0, atol=1e-3)
     frame = Stage(100, 60, DARK).frame(Boxes(rects, DARK.panel, hatch=DARK.waste))
-    assert b"/Subtype /Image" not in pdf.pages((frame,))
+    assert b"/Subtype /Image" not in qt_painter.pages((frame,))
 
 
 @pytest.mark.parametrize("suffix", [".gif", ".apng"])

@@ -24,7 +24,7 @@ from gpuviz.qt.window.window import Window
 from gpuviz.story.perform import perform
 from gpuviz.story.sources import Sources
 from gpuviz.views.lesson_view import View
-from gpuviz.views.performed import badges, timed
+from gpuviz.views.make_view import badges, timed
 from gpuviz.views.provenance import Provenance
 from gpuviz.words import language
 from tests.export.pictures import LESSONS, apart, by_qt, performed, pixels, program, run, save

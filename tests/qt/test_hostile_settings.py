@@ -93,7 +93,10 @@ def test_a_pipe_instead_of_settings_is_not_waited_for(tmp_path: Path, kept: bool
     if kept:
         (folder / "gpuviz.aside").mkdir()
         (folder / "gpuviz.aside" / "x").touch()  # what is moved there finds it full
-    code = "from gpuviz.qt.history.stored import settings as s; print(s().value('theme', 'none'))"
+    code = (
+        "from gpuviz.qt.history.settings import open_settings\n"
+        "print(open_settings().value('theme', 'none'))"
+    )
     done = subprocess.run(
         [sys.executable, "-c", code],
         env={**os.environ, "XDG_CONFIG_HOME": str(tmp_path)},

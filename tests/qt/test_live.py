@@ -17,7 +17,7 @@ from gpuviz.gpu.live_thread import Trouble
 from gpuviz.launch.job import Job
 from gpuviz.lectures.lecture import Lecture, Slide
 from gpuviz.qt.presenter.presentation import Presentation
-from gpuviz.qt.running import retelling
+from gpuviz.qt.running import live_story
 from gpuviz.qt.running.meter import Meter
 from gpuviz.qt.window.window import Window
 from gpuviz.recordings.measurement import DeviceFacts
@@ -36,7 +36,7 @@ LIVE = "pairs: live 2.2"
 
 @pytest.fixture(autouse=True)
 def quickly(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(retelling, "INTERVAL", 0.05)
+    monkeypatch.setattr(live_story, "INTERVAL", 0.05)
 
 
 def gpus(behaviour: str = "well") -> Sources:
@@ -85,7 +85,7 @@ def test_the_first_live_number_waits_for_nothing(
     window: Window, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     qtbot.waitUntil(lambda: told_live(window), timeout=20_000)
-    monkeypatch.setattr(retelling, "INTERVAL", 60.0)
+    monkeypatch.setattr(live_story, "INTERVAL", 60.0)
     with qtbot.waitSignal(window.director.performed, timeout=20_000):
         window.view.set_values({"stride": 4})
     qtbot.waitUntil(lambda: told_live(window), timeout=10_000)

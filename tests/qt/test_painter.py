@@ -13,7 +13,7 @@ from gpuviz.draw.metrics import text_width
 from gpuviz.draw.palette import DARK
 from gpuviz.draw.stage import Stage
 from gpuviz.qt.look.fonts import font
-from gpuviz.qt.painting import painter, raster
+from gpuviz.qt.painting import painter
 
 pytestmark = pytest.mark.usefixtures("qapp")
 STAGE = Stage(100, 60, DARK)
@@ -22,7 +22,7 @@ RED, GREEN = np.array([255, 0, 0, 255], np.uint8), np.array([0, 255, 0, 255], np
 
 def pixels(frame: Frame, scale: float = 1.0) -> np.ndarray:
     """(H, W, 4) RGBA of a painted frame."""
-    image = raster.to_image(frame, scale).convertToFormat(QImage.Format.Format_RGBA8888)
+    image = painter.to_image(frame, scale).convertToFormat(QImage.Format.Format_RGBA8888)
     flat = np.frombuffer(image.constBits(), np.uint8)
     return flat.reshape(image.height(), image.bytesPerLine() // 4, 4)[:, : image.width()].copy()
 

@@ -15,7 +15,7 @@ from pytestqt.qtbot import QtBot
 
 from gpuviz.qt.commands.palette_dialog import PaletteDialog
 from gpuviz.qt.history import recents
-from gpuviz.qt.history.link_dialog import LinkDialog
+from gpuviz.qt.history.link_commands import LinkDialog
 from gpuviz.qt.window.window import Window
 from gpuviz.story.kernel_launch import KernelLaunch
 from gpuviz.story.own_kernel.story import lesson_of

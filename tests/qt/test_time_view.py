@@ -28,7 +28,7 @@ from gpuviz.story.exhibit import Variant
 from gpuviz.story.lesson import Plan
 from gpuviz.timing.explanation import Explanation
 from gpuviz.timing.warp_states import State
-from gpuviz.views.subject import Subject, Wish
+from gpuviz.views.lesson_view import Subject, Wish
 from tests.timing.launches import known, made
 
 pytestmark = pytest.mark.machine_code

@@ -22,7 +22,7 @@ from gpuviz.qt.commands.actions import COMMANDS
 from gpuviz.qt.commands.keys_dialog import KeysDialog
 from gpuviz.qt.commands.palette_dialog import PaletteDialog
 from gpuviz.qt.controls.knobs import ChoiceKnob, NumberKnob, SwitchKnob
-from gpuviz.qt.look.style import qcolor
+from gpuviz.qt.look.theme import qcolor
 from gpuviz.qt.window.window import Window
 from gpuviz.traces.trace import Finding
 from gpuviz.words import language

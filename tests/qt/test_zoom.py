@@ -10,8 +10,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from gpuviz.draw.zoom import MOST, Zoom
+from gpuviz.qt.painting.painter import to_image
 from gpuviz.qt.painting.qt_painter import rgba
-from gpuviz.qt.painting.raster import to_image
 from gpuviz.qt.window.window import Window
 
 

@@ -17,7 +17,7 @@ from gpuviz.timing.device import DEVICES, H200, device_of
 from gpuviz.timing.explanation import Explanation, explained
 from gpuviz.timing.timeline import Instruction
 from gpuviz.timing.warp_states import Spans, State
-from gpuviz.views.subject import Subject
+from gpuviz.views.lesson_view import Subject
 from gpuviz.views.time_view import time_view
 from tests.timing.launches import made
 

@@ -8,7 +8,7 @@ from gpuviz.base.errors import InputError
 from gpuviz.story.kernel_launch import KernelLaunch, launch_of
 from gpuviz.story.own_kernel.story import lesson_of
 from gpuviz.views.link import link, parse
-from gpuviz.views.performed import lesson_for
+from gpuviz.views.make_view import lesson_for
 from gpuviz.views.provenance import Provenance
 
 VIEW = Provenance(

@@ -12,7 +12,7 @@ from gpuviz.draw.stage import Stage
 from gpuviz.export import svg
 from gpuviz.export.reading import read, read_content
 from gpuviz.views import provenance
-from gpuviz.views.performed import view_of
+from gpuviz.views.make_view import view_of
 from gpuviz.views.provenance import Provenance, file_name
 
 VIEW = Provenance(

@@ -35,7 +35,7 @@ from gpuviz.words.language import tr
 
 if TYPE_CHECKING:
     from gpuviz.timing.explanation import Explanation
-    from gpuviz.views.subject import Subject
+    from gpuviz.views.lesson_view import Subject
 
 REFRESH_MS = 150
 

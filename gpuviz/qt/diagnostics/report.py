@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtCore import QUrl
+from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import QWidget
 
 from gpuviz.gpu.gpu_state import State
-from gpuviz.qt.diagnostics.log import CRASH, last_lines
-from gpuviz.qt.diagnostics.versions import versions
+from gpuviz.qt.commands.actions import Actions
+from gpuviz.qt.controls.message import Message
+from gpuviz.qt.diagnostics.log import CRASH, last_lines, versions
 from gpuviz.qt.look.theme import Theme
+from gpuviz.qt.running.core import Core
+from gpuviz.qt.running.view_recorder import ViewRecorder
+from gpuviz.qt.window.status import Status
 from gpuviz.views.link import link
 from gpuviz.views.provenance import Provenance
-from gpuviz.words.language import chosen
+from gpuviz.words.language import chosen, tr
 
 _LINES, _CRASH_LINES = 100, 40
 # NVIDIA's libraries and what talks to them, told when installed; none is imported for this.
@@ -83,3 +89,37 @@ def _look(theme: Theme, window: QWidget) -> Iterator[str]:
         f"window {window.width()}x{window.height()}, screen {size.width()}x{size.height()} "
         f"at {ratio:g}"
     )
+
+
+def bind(
+    actions: Actions,
+    core: Core,
+    recorder: ViewRecorder,
+    state: Path | None,
+    message: Message,
+    status: Status,
+) -> None:
+    """Bind them; `state` is the log's folder, if there is a log."""
+    actions.bind("help.diagnostics", partial(_copy, core, recorder, state, status))
+    actions.bind("help.log", partial(_open_folder, state, message))
+
+
+def _copy(core: Core, recorder: ViewRecorder, state: Path | None, status: Status) -> None:
+    """Put the diagnostics on the clipboard."""
+    pass
+
+    window: QWidget = status.window()
+    text = report(recorder.record(), core.meter.state, core.theme, window, state)
+    QGuiApplication.clipboard().setText(text)
+    status.say(tr("The diagnostics are on the clipboard."))
+
+
+def _open_folder(folder: Path | None, message: Message) -> None:
+    """Show the log's folder in the desktop's file manager, or say where it is."""
+    if folder is None:
+        message.say("note", tr("Log"), tr("No log is kept."))
+    elif not QDesktopServices.openUrl(QUrl.fromLocalFile(str(folder))):
+        said = tr(
+            "There is no program to open a folder with. The log is in:\n{folder}", folder=folder
+        )
+        message.say("note", tr("Log"), said, str(folder))

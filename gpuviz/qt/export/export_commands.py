@@ -35,7 +35,7 @@ from gpuviz.qt.timing.timing_panel import TimingPanel
 from gpuviz.results.timings import times_table
 from gpuviz.run.run import Cancel, Progress
 from gpuviz.views.lesson_view import View
-from gpuviz.views.performed import badges
+from gpuviz.views.make_view import badges
 from gpuviz.views.provenance import file_name
 from gpuviz.words.language import tr
 

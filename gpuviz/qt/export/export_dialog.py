@@ -23,9 +23,9 @@ from gpuviz.qt.controls.controls import Combo, Switch, answers, keep_arrows, kee
 from gpuviz.qt.controls.spin import Spin
 from gpuviz.qt.controls.tab_order import tab_as_laid_out
 from gpuviz.qt.look.theme import Theme
-from gpuviz.qt.painting.raster import to_image
+from gpuviz.qt.painting.painter import to_image
 from gpuviz.views.lesson_view import View
-from gpuviz.views.performed import LARGEST, SMALLEST
+from gpuviz.views.make_view import LARGEST, SMALLEST
 from gpuviz.words.language import tr
 
 

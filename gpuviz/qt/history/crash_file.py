@@ -29,7 +29,7 @@ _TRIES = 2  # a view that was restored so often and never shown for long is not 
 
 
 @dataclass(frozen=True)
-class Unsaved:
+class UnsavedText:
     """A text that was edited and not saved: its file, and what was in there when that began."""
 
     file: str
@@ -45,7 +45,7 @@ class LastView:
 
     view: str
     tries: Annotated[int, Meta(ge=0, lt=2**31)] = 0
-    unsaved: tuple[Unsaved, ...] = ()
+    unsaved: tuple[UnsavedText, ...] = ()
 
     @property
     def hopeful(self) -> bool:
@@ -70,7 +70,7 @@ class CrashFile:
         self.left: LastView | None = None
         self.aside: Path | None = None  # where what is not restored lies now
         self.stays = False  # whether the view is to be shown at the next start, too
-        self.unsaved: tuple[Unsaved, ...] = ()  # texts, which each `keep` stores
+        self.unsaved: tuple[UnsavedText, ...] = ()  # texts, which each `keep` stores
         if folder is not None:
             self._take_place(folder)
 

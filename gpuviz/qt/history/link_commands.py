@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QAction, QGuiApplication
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLineEdit, QVBoxLayout, QWidget
 
 from gpuviz.base.errors import InputError
 from gpuviz.qt.commands.actions import Command
-from gpuviz.qt.controls.controls import ask
+from gpuviz.qt.controls.controls import answers, ask, label, restyle
 from gpuviz.qt.look.theme import Theme
 from gpuviz.qt.running.view_recorder import ViewRecorder
-from gpuviz.views.check_record import check_file
 from gpuviz.views.link import SCHEME, link, parse
+from gpuviz.views.make_view import check_file
 from gpuviz.views.naming import described
 from gpuviz.views.provenance import Provenance
 from gpuviz.words.language import tr
 
 if TYPE_CHECKING:
     from gpuviz.qt.commands.palette_dialog import Entry
-    from gpuviz.qt.history.link_dialog import LinkDialog
+
 
 _START = f"{SCHEME}://"
 
@@ -55,7 +55,7 @@ class LinkCommands(QObject):
 
     def ask(self) -> None:
         """Ask for a link; the clipboard's is offered."""
-        from gpuviz.qt.history.link_dialog import LinkDialog
+        pass
 
         held = QGuiApplication.clipboard().text().strip()
         text = held if held.startswith(_START) else ""
@@ -99,3 +99,63 @@ def _entry(text: str, parent: QObject) -> Entry:
     action = QAction(text, parent)
     action.setEnabled(False)
     return Command("link.open", text, "File"), action
+
+
+_WIDTH = 560
+_EXAMPLE = "gpuviz://coalescing?stride=2"
+
+
+class LinkDialog(QDialog):
+    """Accepts only a link that can be shown. `read` makes a view of a text, or raises InputError;
+    `told` says a view in words.
+
+    Signals
+    -------
+    opened : the view of the link accepted
+    """
+
+    opened = Signal(object)
+
+    def __init__(
+        self,
+        text: str,
+        read: Callable[[str], Provenance],
+        told: Callable[[Provenance], str],
+        theme: Theme,
+        parent: QWidget,
+    ) -> None:
+        super().__init__(parent)
+        self._read, self._told = read, told
+        self.view: Provenance | None = None
+        self.setWindowTitle(tr("Open link"))
+        self.setModal(True)
+        self.line = QLineEdit(text)
+        self.line.setAccessibleName(tr("Link to a view"))
+        self.line.setPlaceholderText(_EXAMPLE)
+        self.line.setSelection(len(text), -len(text))  # and its beginning is in view
+        self.said = label("")
+        self.said.setWordWrap(True)
+        self.said.setMinimumHeight(2 * self.said.fontMetrics().lineSpacing())
+        self.buttons = answers(self, tr("Open"))
+        self.accepted.connect(lambda: self.opened.emit(self.view))
+        column = QVBoxLayout(self)
+        column.setContentsMargins(20, 16, 20, 16)
+        column.setSpacing(10)
+        column.addWidget(label(tr("A link to a view, as “Copy link to this view” makes it:")))
+        for widget in (self.line, self.said, self.buttons):
+            column.addWidget(widget)
+        self.line.textChanged.connect(self._check)
+        self._check()
+        self.resize(min(theme.look.px(_WIDTH), parent.width() - 40), self.sizeHint().height())
+
+    def _check(self) -> None:
+        """Say what the link shows, or what is wrong with it."""
+        self.view, problem, text = None, "", self.line.text().strip()
+        try:
+            self.view = self._read(text) if text else None
+        except InputError as error:
+            problem = f"▲ {error}"
+        self.said.setProperty("role", "problem" if problem else "quiet")
+        self.said.setText(problem or (self._told(self.view) if self.view else ""))
+        restyle(self.said)
+        self.buttons.button(QDialogButtonBox.StandardButton.Ok).setEnabled(self.view is not None)

@@ -5,21 +5,152 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from PySide6.QtCore import QObject, Signal
-from PySide6.QtWidgets import QHBoxLayout, QWidget
+from PySide6.QtCore import QEvent, QObject, QTimer, Signal
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSplitter, QWidget
 
 from gpuviz.base.errors import InputError
+from gpuviz.qt.controls.controls import button, keep_space
 from gpuviz.qt.controls.message import Message
-from gpuviz.qt.diagnostics.crash_notice import CrashNotice
 from gpuviz.qt.diagnostics.log import LOG
-from gpuviz.qt.history.autosave import Autosave
-from gpuviz.qt.history.crash_file import CrashFile, LastView
+from gpuviz.qt.diagnostics.report import homeless
+from gpuviz.qt.history.crash_file import CrashFile, LastView, UnsavedText
 from gpuviz.qt.history.view_history import ViewHistory
 from gpuviz.qt.running.core import Core
 from gpuviz.qt.running.view_recorder import ViewRecorder
-from gpuviz.views.link import parse
+from gpuviz.views.link import link, parse
 from gpuviz.views.provenance import Provenance
 from gpuviz.words.language import tr
+
+
+class CrashNotice(QObject):
+    """A button in the status bar that says gpuviz did not end properly; it tells more, then goes.
+
+    `restored` says whether the view of then is shown again, `aside` where else it is.
+    """
+
+    def __init__(
+        self,
+        restored: bool,
+        aside: Path | None,
+        folder: Path | None,
+        message: Message,
+        bar: QWidget,
+    ) -> None:
+        super().__init__(bar)
+        self._message = message
+        where = homeless(str(folder)) if folder else ""
+        self._said = _told(restored, where)
+        if aside is not None:
+            self._said += "\n" + tr("What was kept of it is put aside: {file}", file=aside.name)
+        self.button: QPushButton = button(
+            "▲ " + tr("unexpected end last time"),
+            tr("gpuviz did not end properly last time"),
+            "link",
+            self._said,
+        )
+        self.button.setProperty("severity", "warning")
+        self.button.setMinimumWidth(32)  # in a narrow window it gives way to what else is said
+        self.button.clicked.connect(self._tell)
+        keep_space(self.button)
+
+    def _tell(self) -> None:
+        self._message.say("note", tr("gpuviz did not end properly last time"), self._said)
+        self.button.hide()
+
+
+def _told(restored: bool, folder: str) -> str:
+    """What became of the view, and where the log is."""
+    kept = (
+        tr("The view it showed is shown again, at the same moment.")
+        if restored
+        else tr(
+            "The view it showed is not shown again, for it may be the cause; it is among the "
+            "recent views."
+        )
+    )
+    log = (
+        tr(
+            "The log is in {folder}; “Copy diagnostics” in the Help menu has its end.",
+            folder=folder,
+        )
+        if folder
+        else ""
+    )
+    return f"{kept}\n{log}".strip()
+
+
+SOON_MS = 800  # after a change
+TRUSTED_MS = 10_000
+_MOVED = (QEvent.Type.Resize, QEvent.Type.Move, QEvent.Type.WindowStateChange)
+_SHOWN = (QEvent.Type.Show, QEvent.Type.Hide)
+
+
+class Autosave(QObject):
+    """Stores the view soon after it, or its moment, has changed; and by `remember` all the rest
+    when that has. Changes that go on are stored about once a second.
+    """
+
+    def __init__(
+        self,
+        crash_file: CrashFile,
+        core: Core,
+        recorder: ViewRecorder,
+        remember: Callable[[], None],
+        window: QWidget,
+    ) -> None:
+        super().__init__(window)
+        self._crash_file, self._recorder, self._remember = crash_file, recorder, remember
+        self._window = window
+        self._more = False
+        self._last: tuple[str, tuple[UnsavedText, ...]] = ("", ())
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.setInterval(SOON_MS)
+        self._timer.timeout.connect(self._keep)
+        core.view.changed.connect(lambda *_: self.touch())
+        for signal in (core.player.speed_changed, core.player.loop_changed):
+            signal.connect(lambda *_: self.touch())
+        core.player.t_changed.connect(lambda t: self._start())
+        window.installEventFilter(self)
+        QTimer.singleShot(TRUSTED_MS, self, lambda: crash_file.trust(link(recorder.record())))
+        self._start()
+
+    def follow(self, splitter: QSplitter) -> None:
+        """Its division, and which of its panes are shown, are worth remembering."""
+        splitter.splitterMoved.connect(lambda *_: self.touch())
+        for index in range(splitter.count()):
+            if (pane := splitter.widget(index)) is not None:
+                pane.installEventFilter(self)
+
+    def touch(self) -> None:
+        """Something changed that is remembered from start to start, too."""
+        self._more = True
+        self._start()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """The window, or one of its panes, looks different now."""
+        if event.type() in (_MOVED if watched is self._window else _SHOWN):
+            self.touch()
+        return False
+
+    def stop(self) -> None:
+        """The window ends properly."""
+        self._timer.stop()
+        self._crash_file.close()
+
+    def _start(self) -> None:
+        """Not anew while it runs: a story that plays would put it off for ever."""
+        if not self._timer.isActive():
+            self._timer.start()
+
+    def _keep(self) -> None:
+        said = link(self._recorder.record())
+        if (said, self._crash_file.unsaved) != self._last:
+            self._last = said, self._crash_file.unsaved
+            self._crash_file.keep(said)
+        if self._more:
+            self._more = False
+            self._remember()
 
 
 class Recovery(QObject):

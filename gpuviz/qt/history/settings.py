@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import os
+import stat
+import sys
+import tempfile
+from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QByteArray, QSettings, Qt
+from PySide6.QtCore import QByteArray, QSettings, QStandardPaths, Qt
 
 from gpuviz.base import records
 from gpuviz.base.errors import FormatError
+from gpuviz.words.terminal import err
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -33,8 +40,8 @@ def fits(parameter: Parameter, value: object) -> bool:
 class Settings:
     """Reads and writes the settings; what is damaged or no longer fits is ignored."""
 
-    def __init__(self, settings: QSettings) -> None:
-        self._settings = settings
+    def __init__(self, open_settings: QSettings) -> None:
+        self._settings = open_settings
 
     def _value(self, key: str, default: object = None) -> object:
         """What is stored; the default where that is of a kind that Python does not know."""
@@ -121,3 +128,56 @@ def fit_to_screen(window: QMainWindow) -> None:
     y = min(max(corner.y(), room.top()), room.bottom() + 1 - window.height())
     if (x, y) != (corner.x(), corner.y()):
         window.move(x, y)
+
+
+_LARGEST = 4 << 20  # bytes; they take some ten thousand
+
+
+def open_settings() -> QSettings:
+    """The settings; what is no file, or too large to be one of them, is put aside unread.
+
+    Qt waits for ever for what a pipe has to say: one that cannot be moved is left alone, and what
+    is set now is forgotten in the end.
+    """
+    file = _file()
+    if file is not None and not _sound(file):
+        put_aside()
+        if not _sound(file):
+            own = Path(tempfile.mkdtemp(prefix="gpuviz-"), file.name)
+            return QSettings(str(own), QSettings.Format.IniFormat)
+    return QSettings(ORGANISATION, APPLICATION)
+
+
+def _sound(file: Path) -> bool:
+    """Whether it can be read as settings, or is not there yet."""
+    try:
+        found = file.stat()
+    except OSError:
+        return True
+    return stat.S_ISREG(found.st_mode) and found.st_size <= _LARGEST
+
+
+def put_aside(open_settings: QSettings | None = None) -> None:
+    """Begin with none: those there are stay in a file beside, and that is said in one line.
+
+    `open_settings` are those that have been read already.
+    """
+    file, aside = _file(), None
+    if file is not None:
+        with suppress(OSError):
+            os.replace(file, file.with_suffix(".aside"))
+            aside = file.with_suffix(".aside")
+    if open_settings is not None or file is None:
+        (open_settings or QSettings(ORGANISATION, APPLICATION)).clear()
+    kept = f"; they are put aside as {aside}" if aside is not None else ""
+    err(
+        f"gpuviz: it did not start with the open_settings there were, and begins without them{kept}"
+    )
+
+
+def _file() -> Path | None:
+    """The file that Qt keeps settings in, None where they are no file of ours (the registry)."""
+    if sys.platform in ("win32", "darwin"):
+        return None
+    config = QStandardPaths.StandardLocation.GenericConfigLocation
+    return Path(QStandardPaths.writableLocation(config), ORGANISATION, f"{APPLICATION}.conf")

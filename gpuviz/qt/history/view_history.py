@@ -3,19 +3,105 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
-from PySide6.QtCore import QObject, Signal
-from PySide6.QtWidgets import QMenu, QWidget
+from PySide6.QtCore import QEvent, QObject, Signal
+from PySide6.QtGui import QKeyEvent, QKeySequence
+from PySide6.QtWidgets import QAbstractSpinBox, QApplication, QLineEdit, QMenu, QWidget
+from shiboken6 import isValid
 
-from gpuviz.qt.commands.actions import Actions
+from gpuviz.base.errors import InputError
+from gpuviz.qt.commands.actions import Actions, Command
 from gpuviz.qt.history.link_commands import LinkCommands
-from gpuviz.qt.history.recent_menu import RecentMenu
 from gpuviz.qt.history.recents import Recents
-from gpuviz.qt.history.text_undo import TextUndo
 from gpuviz.qt.history.undo import Undo
 from gpuviz.qt.running.core import Core
 from gpuviz.qt.running.view_recorder import ViewRecorder
+from gpuviz.story import traced
+from gpuviz.views.naming import described
+from gpuviz.views.provenance import Provenance
 from gpuviz.words.language import tr
+
+_PREFIX = "recent."
+
+
+class RecentMenu(QMenu):
+    """Follows the recent views; `show_view` opens one."""
+
+    def __init__(
+        self,
+        recents: Recents,
+        recorder: ViewRecorder,
+        actions: Actions,
+        show_view: Callable[[Provenance], object],
+        parent: QMenu,
+    ) -> None:
+        super().__init__(tr("Recent views"), parent)
+        self._recents, self._recorder, self._actions = recents, recorder, actions
+        self._show = show_view
+        recents.changed.connect(self._fill)
+        self._fill()
+
+    def _fill(self) -> None:
+        self.clear()
+        self._actions.remove(_PREFIX)
+        for number, view in enumerate(self._recents.views):
+            try:
+                said = self._described(view)
+            except InputError:
+                continue
+            command = Command(f"{_PREFIX}{number}", said, "Recent views")
+            self.addAction(self._actions.add(command, partial(self._show, view)))
+        self.menuAction().setEnabled(bool(self._recents.views))
+
+    def _described(self, view: Provenance) -> str:
+        """The view in words. A trace is not read for that; InputError when there is no lesson."""
+        if traced.FILE in view.launch and not self._recorder.knows(view):
+            return tr("Trace: {file}", file=traced.path_of(view.launch).name)
+        return described(view, self._recorder.lesson_of(view))
+
+
+_UNDO = (QKeySequence("Ctrl+Z"),)
+_REDO = (QKeySequence("Ctrl+Shift+Z"), QKeySequence("Ctrl+Y"))
+
+
+class TextUndo(QObject):
+    """Watches the text field that has the focus, and no other widget."""
+
+    def __init__(self, window: QWidget) -> None:
+        super().__init__(window)
+        self._watched: QWidget | None = None
+        app = QApplication.instance()
+        assert isinstance(app, QApplication)
+        app.focusChanged.connect(self._follow)
+
+    def _follow(self, old: QWidget | None, new: QWidget | None) -> None:
+        if self._watched is not None and isValid(self._watched):
+            self._watched.removeEventFilter(self)
+        self._watched = new if isinstance(new, QLineEdit | QAbstractSpinBox) else None
+        if self._watched is not None:
+            self._watched.installEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Claim the keys for the field, or leave them to the window."""
+        kinds = (QEvent.Type.ShortcutOverride, QEvent.Type.KeyPress)
+        if not isinstance(event, QKeyEvent) or event.type() not in kinds:
+            return False
+        line = watched.lineEdit() if isinstance(watched, QAbstractSpinBox) else watched
+        if not isinstance(line, QLineEdit):
+            return False
+        keys = QKeySequence(event.keyCombination())
+        if keys in _UNDO:
+            return self._offer(event, line.isUndoAvailable(), line.undo)
+        if keys in _REDO:
+            return self._offer(event, line.isRedoAvailable(), line.redo)
+        return False
+
+    def _offer(self, event: QKeyEvent, own: bool, do: Callable[[], None]) -> bool:
+        event.setAccepted(own)
+        if own and event.type() == QEvent.Type.KeyPress:
+            do()
+        return True
 
 
 class ViewHistory(QObject):

@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject, Signal
 from gpuviz.base.errors import InputError
 from gpuviz.files import text_file
 from gpuviz.files.text_file import TextFile
-from gpuviz.qt.history.crash_file import CrashFile, Unsaved
+from gpuviz.qt.history.crash_file import CrashFile, UnsavedText
 from gpuviz.words.language import tr
 
 _LARGEST = 1 << 20  # signs of a text that is kept about once a second
@@ -134,7 +134,7 @@ class Drafts(QObject):
 
     def _tell(self, path: Path) -> None:
         self._crash_file.unsaved = tuple(
-            Unsaved(str(file), text, self._known[file].text)
+            UnsavedText(str(file), text, self._known[file].text)
             for file, text in self._texts.items()
             if len(text) <= _LARGEST
         )

@@ -155,7 +155,7 @@ def _painted(shown: SlideState) -> QPixmap:
     from gpuviz.lectures.cues import cues
     from gpuviz.lectures.picture import inked
     from gpuviz.qt.lecture.slide_picture import wall
-    from gpuviz.qt.painting.raster import to_image
+    from gpuviz.qt.painting.painter import to_image
 
     stops = cues(shown.slide, shown.story)
     begin, end = stops[0].start, stops[-1].end

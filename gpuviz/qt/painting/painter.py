@@ -8,11 +8,12 @@ are plain, and edges are moved to whole device pixels (sharp, and no blending at
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from queue import Empty, SimpleQueue
+from typing import Any, Generic, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
-from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
 from PySide6.QtGui import (
     QBrush,
     QColor,
@@ -28,12 +29,55 @@ from PySide6.QtGui import (
     QTextOption,
     QTransform,
 )
+from shiboken6.Shiboken import wrapInstance
 
 from gpuviz.base.arrays import F32, F64, Rgba
 from gpuviz.draw.marks import Boxes, Curves, Frame, Lines, Mark, Outlines, Raster, Strokes, Texts
 from gpuviz.draw.metrics import CAP_HEIGHT
 from gpuviz.qt.look.fonts import font, per_thread
-from gpuviz.qt.painting.by_address import LINES, RECTS
+
+_ROWS = 4096
+
+Kind = TypeVar("Kind", QRectF, QLineF)
+
+
+class Blocks(Generic[Kind]):
+    """Blocks of what is four doubles. They may be used in several threads."""
+
+    def __init__(self, kind: type[Kind]) -> None:
+        self._kind: type[Kind] = kind
+        self._free: SimpleQueue[tuple[F64, Kind]] = SimpleQueue()
+        self._kept: list[F64] = []
+
+    def pieces(self, rows: F64) -> Iterator[tuple[Kind, int]]:
+        """(N, 4) numbers in pieces: the first of each and how many follow it, itself included.
+
+        A piece lasts until the next one is asked for.
+        """
+        try:
+            block = self._free.get_nowait()
+        except Empty:
+            block = self._made()
+        numbers, first = block
+        try:
+            for start in range(0, len(rows), _ROWS):
+                count = min(_ROWS, len(rows) - start)
+                numbers[:count] = rows[start : start + count]
+                yield first, count
+        finally:
+            self._free.put(block)
+
+    def _made(self) -> tuple[F64, Kind]:
+        while True:
+            numbers = np.zeros((_ROWS, 4))
+            self._kept.append(numbers)
+            first = cast(Kind, wrapInstance(numbers.ctypes.data, self._kind))
+            if type(first) is self._kind:  # else something else was there, and is not forgotten yet
+                return numbers, first
+
+
+RECTS, LINES = Blocks(QRectF), Blocks(QLineF)
+
 
 _HATCH = 8  # pixels from one line of a hatch to the next
 _MOST_ROUND, _LEAST_ROUND = 1500, 8.0  # more boxes, or smaller ones: nobody sees their corners
@@ -341,3 +385,17 @@ _PAINT: dict[type[Mark], Callable[[QPainter, Any], None]] = {
     Raster: _raster,
     Outlines: _outlines,
 }
+
+
+def to_image(frame: Frame, scale: float = 1.0) -> QImage:
+    """The picture with `scale` image pixels to a logical pixel, clear where it has no ground."""
+    width, height = round(frame.width * scale), round(frame.height * scale)
+    image = QImage(width, height, QImage.Format.Format_ARGB32_Premultiplied)
+    image.fill(0)
+    painter = QPainter(image)
+    try:  # a painter left open would bring the process down with its image
+        painter.scale(scale, scale)
+        paint(painter, frame)
+    finally:
+        painter.end()
+    return image

@@ -25,7 +25,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from gpuviz.qt.controls.controls import Ring, plain_tip
-from gpuviz.qt.look.style import qcolor
+from gpuviz.qt.look.theme import qcolor
 from gpuviz.qt.playing import long_strip
 from gpuviz.qt.playing.long_strip import is_long, page_of
 from gpuviz.story.long_steps import LongSteps

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from PySide6.QtCore import QObject, Signal
 
 from gpuviz.gpu.consent import Code
+from gpuviz.qt.running.live_story import LiveStory
 from gpuviz.qt.running.meter import Meter
-from gpuviz.qt.running.retelling import Retelling
 from gpuviz.recordings.measurement import DeviceFacts, Measurement
 from gpuviz.story.exhibit import Exhibit, measurements_of
 from gpuviz.words.language import tr
@@ -36,8 +36,8 @@ class SlideMeasurements(QObject):
         self._showing: Exhibit | None = None
         self._told: dict[Exhibit, Exhibit] = {}
         self.words = ""
-        self._retelling = Retelling(meter, self._now, self._retell, self)
-        self._retelling.broke.connect(lambda error: self._say(f"{type(error).__name__}: {error}"))
+        self._live_story = LiveStory(meter, self._now, self._retell, self)
+        self._live_story.broke.connect(lambda error: self._say(f"{type(error).__name__}: {error}"))
         meter.measured.connect(self._take)
         meter.troubled.connect(self._fall_back)
         meter.left_out.connect(self._leave_out)

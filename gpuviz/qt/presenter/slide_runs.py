@@ -13,7 +13,7 @@ from gpuviz.lectures.plot_beside import plot_of
 from gpuviz.qt.running.worker import Job, Perform, Performer
 from gpuviz.run.session import Library
 from gpuviz.story.exhibit import Exhibit, Variant, showing
-from gpuviz.views import performed
+from gpuviz.views import make_view
 
 
 class SlideRuns(QObject):
@@ -108,7 +108,7 @@ class SlideRuns(QObject):
 def variants_of(slide: Slide, library: Library | None = None) -> tuple[Variant, ...]:
     """What is to be performed for a slide: one variant, or two beside each other."""
     assert slide.view is not None
-    return performed.variants_of(slide.view, library, lesson_of(slide), plot_of(slide))
+    return make_view.variants_of(slide.view, library, lesson_of(slide), plot_of(slide))
 
 
 _KEPT = 8  # that are gone back to without being run again

@@ -25,7 +25,7 @@ from gpuviz.lectures.picture import inked
 from gpuviz.qt.controls.controls import button, label, plain_tip, restyle
 from gpuviz.qt.controls.message import SELECTABLE
 from gpuviz.qt.controls.tab_order import tab_as_laid_out
-from gpuviz.qt.look.style import qcolor
+from gpuviz.qt.look.theme import qcolor
 from gpuviz.qt.painting.painter import paint
 from gpuviz.qt.presenter.conductor import Conductor
 from gpuviz.qt.presenter.keys import WORDS

@@ -13,12 +13,10 @@ from gpuviz.qt.running.core import Core
 from gpuviz.run.run import Level
 from gpuviz.story.exhibit import Exhibit
 from gpuviz.story.lesson import Lesson
-from gpuviz.views.check_record import fitted
-from gpuviz.views.lesson_view import View
-from gpuviz.views.performed import badges, beside_for, lesson_for
+from gpuviz.views.lesson_view import View, explained_of
+from gpuviz.views.make_view import badges, beside_for, fitted, lesson_for
 from gpuviz.views.provenance import Provenance
 from gpuviz.views.state import ViewState, alike
-from gpuviz.views.subject import explained_of
 from gpuviz.words.language import chosen
 
 if TYPE_CHECKING:

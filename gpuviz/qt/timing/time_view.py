@@ -23,13 +23,13 @@ from gpuviz.qt.controls.controls import ElidedLabel, button, keep_space, label
 from gpuviz.qt.running.in_thread import InThread
 from gpuviz.qt.timing.time_work import Stretches, TimeWork, name_of
 from gpuviz.qt.timing.timeline_canvas import LimitsCanvas, TimelineCanvas
-from gpuviz.views.subject import Subject, wish_of
+from gpuviz.views.lesson_view import Subject, wish_of
 from gpuviz.words.language import percent, tr
 
 if TYPE_CHECKING:
     from gpuviz.qt.look.theme import Theme
     from gpuviz.story.exhibit import Exhibit
-    from gpuviz.views.subject import Wish
+    from gpuviz.views.lesson_view import Wish
 
 _LARGE = 1180, 760
 _KEPT = 6  # launches that are shown at once when they are looked at again

@@ -16,12 +16,13 @@ from gpuviz.qt.controls.controls import button
 from gpuviz.qt.running.activity import Activity
 from gpuviz.qt.running.in_thread import InThread
 from gpuviz.run.run import Cancel, Progress
-from gpuviz.views.subject import Subject, Wish, explained
+from gpuviz.views.lesson_view import Subject, Wish, explained
 from gpuviz.words.language import grouped, tr
 
 if TYPE_CHECKING:
     from gpuviz.story.exhibit import Variant
     from gpuviz.story.lesson import Plan
+
 
 Explain = Callable[["Variant", "Plan", Progress, Cancel], Subject]
 
@@ -88,10 +89,6 @@ class TimeWork(Activity):
             self.came.emit(now.key, outcome)
         elif now is not None:
             self.lost.emit(now.key, Cancelled() if stopped else outcome)
-
-
-if TYPE_CHECKING:
-    from gpuviz.views.subject import Subject
 
 
 class Stretches(QWidget):

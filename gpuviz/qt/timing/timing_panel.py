@@ -15,8 +15,7 @@ from gpuviz.base.arrays import F64
 from gpuviz.gpu.gpu_state import State
 from gpuviz.qt.commands.actions import Actions
 from gpuviz.qt.controls.controls import Ring, button, keep_space, label, restyle
-from gpuviz.qt.look.style import qcolor
-from gpuviz.qt.look.theme import Look, Theme
+from gpuviz.qt.look.theme import Look, Theme, qcolor
 from gpuviz.qt.running.meter import Meter
 from gpuviz.qt.timing.timing_plot import TimingPlot, color_name
 from gpuviz.recordings.measurement import Measurement
@@ -27,7 +26,7 @@ from gpuviz.story.exhibit import Exhibit
 from gpuviz.words.language import grouped, tr, trn
 
 if TYPE_CHECKING:
-    from gpuviz.views.subject import Subject
+    from gpuviz.views.lesson_view import Subject
 
 COLUMNS = 2
 REFRESH_MS = 100  # more often nobody can read

@@ -12,8 +12,7 @@ import numpy as np
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
 
-from gpuviz.qt.look.style import qcolor
-from gpuviz.qt.look.theme import Theme
+from gpuviz.qt.look.theme import Theme, qcolor
 from gpuviz.results.timings import Series
 from gpuviz.words.language import grouped, tr
 

@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from PySide6.QtCore import QObject
+
+from gpuviz.arch import ARCHITECTURES
+from gpuviz.course import LessonEntry
 from gpuviz.draw.zoom import STEP
 from gpuviz.gpu.gpu_state import USES
+from gpuviz.qt.commands.actions import Actions, Command
 from gpuviz.qt.look.theme import MODES
+from gpuviz.qt.running.core import Core
 from gpuviz.qt.running.device_button import use_id
+from gpuviz.story.lesson import Lesson, Value
+from gpuviz.traces.checks import CHECKS
+from gpuviz.views.state import LEVELS, shared
 from gpuviz.words.language import LANGUAGES, chosen, languages, tr
 
 if TYPE_CHECKING:
-    from gpuviz.qt.commands.actions import Actions
-    from gpuviz.qt.commands.choices import Choices
-    from gpuviz.qt.running.core import Core
+    from gpuviz.qt.commands.actions import Choices
     from gpuviz.qt.window.panes import Panes
 
 
@@ -99,3 +107,97 @@ def _escape(panes: Panes) -> None:
         panes.stage.setFocus()
     else:
         panes.status.stop()
+
+
+class LessonCommands(QObject):
+    """Commands for what there is to choose (lessons and their presets, architectures, levels,
+    checks), and to compare with. Made before the parts that show commands.
+    """
+
+    def __init__(self, core: Core, actions: Actions, choices: Choices) -> None:
+        super().__init__(core.view)
+        self._core, self._view = core, core.view
+        self._actions, self._choices = actions, choices
+        for lesson in core.course.lessons:
+            self._add(lesson)
+        for arch in reversed(ARCHITECTURES):
+            name = f"CC {arch.version} {arch.name}"
+            choices.add(f"arch.{arch.sm}", name, "Architecture", partial(self._to_arch, arch.sm))
+            text = tr("Compare with CC {version} {name}", version=arch.version, name=arch.name)
+            command = Command(f"compare.arch.{arch.sm}", text, "Compare")
+            actions.add(command, partial(self._compare_arch, arch.sm))
+        for level in LEVELS:
+            change = partial(core.view.set, level=level)
+            choices.add(f"level.{level}", tr(LEVELS[level]), "Level", change)
+        for name, check in CHECKS.items():
+            toggle = partial(self._toggle_check, name)
+            choices.add(f"check.{name}", tr(check.title), "Checks", toggle)
+        actions.bind("compare.toggle", self._toggle)
+        actions.bind("compare.swap", self._swap)
+        core.course.added.connect(self._add)
+        core.course.added.connect(self._add_beside)  # kernels of one's own
+        core.course.removed.connect(self._remove)
+        core.course.renamed.connect(lambda one: actions[f"open.{one.id}"].setText(one.title))
+
+    def offer(self, lesson: Lesson) -> None:
+        """Commands for the presets of the lesson shown."""
+        for id in ("preset.", "compare.preset."):
+            self._actions.remove(id)
+        for number, preset in enumerate(lesson.presets):
+            values, name = {**lesson.defaults(), **preset.values}, tr(preset.label)
+            show = Command(f"preset.{number}", tr("Preset: {name}", name=name), "Lesson")
+            self._actions.add(show, partial(self._view.set_values, values))
+            text = tr("Compare with: {preset}", preset=name)
+            compare = Command(f"compare.preset.{number}", text, "Compare")
+            self._actions.add(compare, partial(self._compare, values))
+        self._choices.mark()
+
+    def _add(self, listed: LessonEntry) -> None:
+        """A command that opens a lesson."""
+        show = partial(self._core.course.open, listed)
+        self._choices.add(f"open.{listed.id}", tr(listed.title), "Lesson", show)
+
+    def _add_beside(self, listed: LessonEntry) -> None:
+        """A command that compares with a lesson, as it begins."""
+
+        def show() -> None:
+            lesson, now = listed.open(), self._view.now
+            self._view.become(now.beside(lesson, shared(lesson, now.values)))
+
+        text = tr("Compare with: {preset}", preset=tr(listed.title))
+        self._actions.add(Command(f"compare.lesson.{listed.id}", text, "Compare"), show)
+
+    def _remove(self, id: str) -> None:
+        for command in ("open", "compare.lesson"):
+            self._actions.remove(f"{command}.{id}")
+
+    def _toggle_check(self, name: str) -> None:
+        """Look for a class of faults, or no longer."""
+        wanted = {*self._view.now.checks} ^ {name}
+        self._view.set(checks=tuple(one for one in CHECKS if one in wanted))
+
+    def _to_arch(self, arch: str) -> None:
+        self._core.settings.keep("arch_chosen", "true")
+        self._view.set(arch=arch)
+
+    def _toggle(self) -> None:
+        """Show side B, or A alone."""
+        now = self._view.now
+        self._view.become(now.compare(not now.compared))
+
+    def _compare(self, values: Mapping[str, Value]) -> None:
+        """Compare with these values of the lesson that A is of."""
+        self._view.become(self._view.now.beside(None, values))
+
+    def _compare_arch(self, arch: str) -> None:
+        """Compare with the same launch under another architecture."""
+        now = self._view.now
+        self._view.become(replace(now.beside(None, now.values), compare_arch=arch))
+
+    def _swap(self) -> None:
+        """A becomes B and B becomes A."""
+        now = self._view.now
+        if now.compare_lesson is not None:
+            self._core.course.keep_values()
+            self._core.course.enlist(now.compare_lesson)
+        self._view.become(now.swapped())

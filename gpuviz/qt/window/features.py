@@ -27,8 +27,8 @@ from gpuviz.qt.code.side_by_side import SideBySide
 from gpuviz.qt.commands.actions import Actions
 from gpuviz.qt.controls.controls import ask
 from gpuviz.qt.counts.counts import Counts
-from gpuviz.qt.diagnostics import help_commands
-from gpuviz.qt.diagnostics.activity_log import ActivityLog
+from gpuviz.qt.diagnostics import report
+from gpuviz.qt.diagnostics.log import ActivityLog
 from gpuviz.qt.export.export_commands import Parts
 from gpuviz.qt.history.crash_file import CrashFile
 from gpuviz.qt.history.recents import KEY as RECENTS
@@ -45,7 +45,7 @@ from gpuviz.qt.lecture.open_lecture import OpenLecture
 from gpuviz.qt.lecture.save_commands import HandoutCommands
 from gpuviz.qt.preferences import preferences
 from gpuviz.qt.running.core import Core
-from gpuviz.qt.running.retelling import Retelling
+from gpuviz.qt.running.live_story import LiveStory
 from gpuviz.qt.running.view_recorder import ViewRecorder
 from gpuviz.qt.running.worker import Perform
 from gpuviz.qt.start.guess import Guess
@@ -55,8 +55,7 @@ from gpuviz.qt.timing.placement_view import PlacementView
 from gpuviz.qt.timing.time_view import TimeView
 from gpuviz.qt.timing.timing_panel import TimingPanel
 from gpuviz.qt.window.file_commands import FileCommands
-from gpuviz.qt.window.layout import Layout
-from gpuviz.qt.window.pane_commands import PaneCommands
+from gpuviz.qt.window.layout import Layout, PaneCommands
 from gpuviz.qt.window.panes import Panes
 from gpuviz.qt.window.thumbnails import Thumbnails
 from gpuviz.recordings.measurement import DeviceFacts
@@ -107,7 +106,7 @@ class Features(QObject):
         self._add_files()
         self._add_dialogs()
         ActivityLog(core.director, core.meter, window)
-        help_commands.bind(actions, core, self.recorder, state, panes.message, panes.status)
+        report.bind(actions, core, self.recorder, state, panes.message, panes.status)
 
     def begin(self, first: Provenance | None) -> None:
         """Show what was asked for, or what a crash left behind."""
@@ -180,10 +179,10 @@ class Features(QObject):
         core.meter.found.connect(self.suit)
         core.meter.questioned.connect(self._ask_about)
         director = core.director
-        self.retelling = Retelling(
+        self.live_story = LiveStory(
             core.meter, lambda: director.showing, director.retell, self._window
         )
-        self.retelling.broke.connect(panes.stage.broke)
+        self.live_story.broke.connect(panes.stage.broke)
         self.sweep_work: SweepWork | None = None
         self.lesson_map = LessonMap(core, actions, self._swept_by, self)
         panes.parameters.offer_map(actions["run.map"])

@@ -11,7 +11,7 @@ from PySide6.QtGui import QPixmap
 from gpuviz.course import LessonEntry
 from gpuviz.draw.stage import Stage
 from gpuviz.qt.look.theme import Theme
-from gpuviz.qt.painting.raster import to_image
+from gpuviz.qt.painting.painter import to_image
 from gpuviz.qt.running.core import Core
 from gpuviz.qt.running.worker import Job, Perform, Performer
 from gpuviz.story.exhibit import Variant

@@ -12,16 +12,14 @@ from PySide6.QtGui import QCloseEvent, QResizeEvent
 from PySide6.QtWidgets import QMainWindow
 
 from gpuviz.base.errors import Failure, failure_of
-from gpuviz.qt.commands.actions import Actions
-from gpuviz.qt.commands.choices import Choices
+from gpuviz.qt.commands.actions import Actions, Choices
 from gpuviz.qt.history.crash_file import CrashFile
 from gpuviz.qt.history.settings import Settings
 from gpuviz.qt.playing.story_bar import FINDINGS
 from gpuviz.qt.running.core import as_left
 from gpuviz.qt.window import commands
-from gpuviz.qt.window.layout import SIZE, Layout
-from gpuviz.qt.window.lesson_commands import LessonCommands
-from gpuviz.qt.window.pane_commands import PaneCommands
+from gpuviz.qt.window.commands import LessonCommands
+from gpuviz.qt.window.layout import SIZE, Layout, PaneCommands
 from gpuviz.qt.window.panes import Panes
 from gpuviz.run.session import Session
 from gpuviz.story.exhibit import names_of

@@ -33,7 +33,7 @@ def _files() -> tuple[bytes, ...]:
     from gpuviz.export.export import Options
     from gpuviz.export.save import save
     from gpuviz.qt.painting.headless import painter
-    from gpuviz.views.performed import timed, view_of
+    from gpuviz.views.make_view import timed, view_of
     from gpuviz.views.provenance import Provenance
 
     made = Provenance("banks", {"stride": 4}, "sm_90", width=320, height=200)

@@ -52,7 +52,7 @@ def shown(file: Path) -> None:
     from gpuviz.results import placements, rows, timings
     from gpuviz.run.session import Session
     from gpuviz.traces.trace import Launch
-    from gpuviz.views.performed import view_of
+    from gpuviz.views.make_view import view_of
     from gpuviz.views.provenance import Provenance
 
     session = Session()

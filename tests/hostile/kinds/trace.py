@@ -49,7 +49,7 @@ def shown(file: Path) -> None:
 def draw(wanted: object) -> None:
     """The picture of a view at the beginning, in the middle and at the end."""
     from gpuviz.export.save import save
-    from gpuviz.views.performed import timed, view_of
+    from gpuviz.views.make_view import timed, view_of
     from gpuviz.views.provenance import Provenance
 
     assert isinstance(wanted, Provenance)

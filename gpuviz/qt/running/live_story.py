@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 INTERVAL = 1.0  # seconds between two tellings: numbers that change more often nobody reads
 
 
-class Retelling(QObject):
+class LiveStory(QObject):
     """Follows the meter: `shown` is what is told now, `take` is given the same as it is told anew.
 
     Nothing is emulated, and the thread of the window never waits.

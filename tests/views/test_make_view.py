@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gpuviz.course import lesson
 from gpuviz.story.exhibit import Variant, names_of
-from gpuviz.views.performed import view_of
+from gpuviz.views.make_view import view_of
 from gpuviz.views.provenance import Provenance
 
 
