@@ -145,7 +145,7 @@ def test_what_is_imported_is_declared() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extras = [row for rows in project["optional-dependencies"].values() for row in rows]
     declared = {re.split(r"[^\w.-]", row)[0].lower() for row in [*project["dependencies"], *extras]}
-    foreign = {name.partition(".")[0] for names in imports().values() for name, _ in names}
+    foreign = {name.partition(".")[0] for names in imports("run").values() for name, _ in names}
     foreign -= {"gpuviz", "", *sys.stdlib_module_names}
     assert {name for name in foreign if DISTRIBUTIONS.get(name, name).lower() not in declared} == (
         set()

@@ -10,27 +10,20 @@ from typing import Any
 import numpy as np
 
 from gpuviz.base.errors import InputError
-from gpuviz.cli.building import pairs
+from gpuviz.cli.launch import pairs
 from gpuviz.files import writing as files
 from gpuviz.results.buffers import BufferResult, number, results_of
 from gpuviz.results.table import text as table
 from gpuviz.run.run import Run
 from gpuviz.words.language import english
 
+OPTIONS = """
+--out NAME=FILE...          write a buffer as the launch leaves it to a .npy or .bin file
+--expect NAME=EXPR|FILE...  what a buffer should hold: a .npy or .bin file, or NumPy arithmetic over
+                            the arguments as they were before the launch, as in --expect
+                            'y=a * x + y'
+"""
 _HEAD = 6  # elements shown of a buffer
-
-
-def add_buffers(parser: argparse.ArgumentParser) -> None:
-    """The arguments that write buffers, and that say what is expected of them."""
-    parser.add_argument(
-        "--out", action="append", default=[], metavar="NAME=FILE",
-        help="write a buffer as the launch leaves it to a .npy or .bin file",
-    )  # fmt: skip
-    parser.add_argument(
-        "--expect", action="append", default=[], metavar="NAME=EXPR|FILE",
-        help="what a buffer should hold: a .npy or .bin file, or NumPy arithmetic over the "
-        "arguments as they were before the launch, as in --expect 'y=a * x + y'",
-    )  # fmt: skip
 
 
 def asks(arguments: argparse.Namespace) -> bool:

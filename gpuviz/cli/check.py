@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from gpuviz.base.errors import FormatError
-from gpuviz.cli.building import add_building, built
+from gpuviz.cli.launch import built
 from gpuviz.cli.no_kernel import refuse
+from gpuviz.cli.options import BUILDING, declare
 from gpuviz.compile import HostLaunch, demangled, written_launches
 from gpuviz.launch.settings import Settings, beside, load
 from gpuviz.launch.signature import KernelParameter
@@ -21,17 +22,17 @@ from gpuviz.words.terminal import out
 EXAMPLE = "example:\n  gpuviz check reduce.cu scan.ptx --arch sm_80"
 
 
+OPTIONS = f"""
+--arch sm_XX    architecture to compile for (default %(default)s)
+{BUILDING}
+--json
+"""
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("file", nargs="+", metavar="FILE", help=".cu or .ptx files")
-    parser.add_argument(
-        "--arch",
-        default="sm_90",
-        metavar="sm_XX",
-        help="architecture to compile for (default %(default)s)",
-    )
-    add_building(parser)
-    parser.add_argument("--json", action="store_true", help="print JSON")
+    declare(parser, OPTIONS, arch={"default": "sm_90"})
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -6,21 +6,9 @@ import argparse
 from collections.abc import Sequence
 
 from gpuviz.base.errors import KernelFault
-from gpuviz.traces.checks import ALL, CHECKS, chosen
+from gpuviz.traces.checks import ALL
 from gpuviz.traces.trace import Finding
 from gpuviz.words.language import english
-
-HELP = (
-    f"what to look for: all, none, or some of {','.join(CHECKS)}: "
-    + "; ".join(f"{name} ({check.finds})" for name, check in CHECKS.items())
-    + ". Without it all are looked for in launches that NumPy runs, and none in large ones that "
-    "the compiled engine takes. What is found is told on stderr; errors make the exit status 1"
-)
-
-
-def add_check(parser: argparse.ArgumentParser) -> None:
-    """The argument that chooses checks."""
-    parser.add_argument("--check", type=chosen, default=None, metavar="NAME[,NAME]", help=HELP)
 
 
 def checks_of(arguments: argparse.Namespace) -> tuple[tuple[str, ...], bool]:

@@ -14,8 +14,8 @@ from typing import Any, NoReturn
 
 from gpuviz.arch import architecture
 from gpuviz.base.errors import InputError
-from gpuviz.cli.counting import add_counting, options_of
-from gpuviz.cli.launch import add_launch, jobs
+from gpuviz.cli.launch import jobs, options_of
+from gpuviz.cli.options import COUNTING, declare_launch
 from gpuviz.compile import again, demangled, entry_name
 from gpuviz.launch.job import Job
 from gpuviz.launch.versions import before
@@ -50,10 +50,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("a", metavar="A", help="a launch: a FILE, or LAUNCH in quotes")
     parser.add_argument("b", metavar="B", help="another, or how it differs from A")
-    parser.add_argument(
-        "both", nargs=argparse.REMAINDER, metavar="...",
-        help="what is said of both launches; --json prints JSON",
-    )  # fmt: skip
+    said = "what is said of both launches; --json prints JSON"
+    parser.add_argument("both", nargs=argparse.REMAINDER, metavar="...", help=said)
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,9 +83,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _parsed(words: list[str]) -> argparse.Namespace:
     parser = _Parser(prog="gpuviz compare", add_help=False)
-    add_launch(parser)
-    add_counting(parser)
-    parser.add_argument("--json", action="store_true")
+    declare_launch(parser, f"{COUNTING}\n--json")
     return parser.parse_args(words)
 
 

@@ -16,16 +16,6 @@ from gpuviz.words.terminal import err, passing
 OPTION = "--trust"
 
 
-def add_trust(parser: argparse.ArgumentParser) -> None:
-    """The argument that agrees."""
-    parser.add_argument(
-        OPTION,
-        action="store_true",
-        help="run the kernels that the file brings on the GPU, unasked: they can do there what "
-        "they like",
-    )
-
-
 def settle(codes: Iterable[Code], trust: bool) -> tuple[ConsentList, tuple[Code, ...]]:
     """What the user agrees to, and what of these codes is not among it.
 
@@ -62,18 +52,6 @@ def _yes(codes: tuple[Code, ...]) -> bool:
     err("\n".join([head, *(f"  {code.kernel}, {code.what}" for code in codes)]))
     passing("Run on the GPU? [y/N] ")
     return sys.stdin.readline().strip().lower() in ("y", "yes")
-
-
-def add_allow(parser: argparse.ArgumentParser) -> None:
-    """Declare the argument."""
-    parser.add_argument(
-        "--allow",
-        action="append",
-        default=[],
-        type=Path,
-        metavar="FILE",
-        help="let the lecture read this file outside of its folder (may be given again)",
-    )
 
 
 def agreed(arguments: argparse.Namespace, lecture: Path) -> frozenset[Path]:

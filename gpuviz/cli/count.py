@@ -12,9 +12,9 @@ from typing import Any
 from gpuviz.arch import Architecture, architecture
 from gpuviz.base.errors import KernelFault
 from gpuviz.cli import buffers
-from gpuviz.cli.checking import add_check, checks_of, errors, of_fault, summary, told
-from gpuviz.cli.counting import add_counting, options_of
-from gpuviz.cli.launch import add_launch, jobs
+from gpuviz.cli.checking import checks_of, errors, of_fault, summary, told
+from gpuviz.cli.launch import jobs, options_of
+from gpuviz.cli.options import COUNTING, declare_launch
 from gpuviz.compile import demangled
 from gpuviz.launch import versions
 from gpuviz.launch.job import Job
@@ -51,18 +51,15 @@ _LINES_HEAD = (
 )
 
 
+OPTIONS = """
+--lines    rank the lines by what they cost: what is wrong with each, the ideal, the lesson
+--json
+"""
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    add_launch(parser)
-    add_counting(parser)
-    add_check(parser)
-    buffers.add_buffers(parser)
-    parser.add_argument(
-        "--lines",
-        action="store_true",
-        help="rank the lines by what they cost: what is wrong with each, the ideal, the lesson",
-    )
-    parser.add_argument("--json", action="store_true", help="print JSON")
+    declare_launch(parser, f"{COUNTING}\n--check{buffers.OPTIONS}{OPTIONS}")
 
 
 def run(arguments: argparse.Namespace) -> int:

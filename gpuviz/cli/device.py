@@ -6,6 +6,7 @@ import argparse
 import json
 from dataclasses import asdict
 
+from gpuviz.cli.options import declare
 from gpuviz.gpu.client import Gpu
 from gpuviz.recordings.measurement import DeviceFacts, Telemetry
 from gpuviz.words.terminal import out
@@ -15,19 +16,7 @@ EXAMPLE = "example:\n  gpuviz device --json"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    add_device(parser)
-    parser.add_argument("--json", action="store_true", help="print JSON")
-
-
-def add_device(parser: argparse.ArgumentParser) -> None:
-    """The argument that chooses a GPU."""
-    parser.add_argument(
-        "--device",
-        type=int,
-        default=0,
-        metavar="N",
-        help="number of the GPU, from 0 (default %(default)s)",
-    )
+    declare(parser, "--device\n--json")
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -3,122 +3,63 @@
 from __future__ import annotations
 
 import argparse
-import math
 import re
+import time
 from dataclasses import replace
 from pathlib import Path
-from typing import get_args
 
 from gpuviz.base.errors import InputError
-from gpuviz.cli.building import add_building, built, pairs
+from gpuviz.base.waiting import TimeLeft
 from gpuviz.cli.no_kernel import refuse
-from gpuviz.compile import HostLaunch, entry_name, in_clusters, launch_at, launches_in, lines_of
+from gpuviz.cli.options import HOW
+from gpuviz.compile import (
+    HostLaunch,
+    Program,
+    compile_arch,
+    entry_name,
+    in_clusters,
+    launch_at,
+    launches_in,
+    lines_of,
+    load_program,
+)
 from gpuviz.launch.host_launch import proposed_by
 from gpuviz.launch.job import Job
 from gpuviz.launch.scope import Scope
 from gpuviz.launch.settings import Settings, load
 from gpuviz.launch.texts import BLOCK, GRID, Kernel, LaunchTexts, sizes_of
-from gpuviz.ptx.options import Engine, Options
-from gpuviz.words.language import ENGLISH, languages
-from gpuviz.words.terminal import err
+from gpuviz.ptx.options import Options
+from gpuviz.words.terminal import err, passing
 
-SPEC_HELP = (
-    "once for each parameter, in order, or NAME=SPEC: f32[n]=rand, rand(n*m), @file.npy for a "
-    "buffer; i32=7, 7, n*m for a scalar; {n=4, data=rand(n)} for a structure"
-)
+_EVERY = 0.2  # seconds
 
 
-def add_launch(parser: argparse.ArgumentParser) -> None:
-    """The arguments that make a LAUNCH."""
-    parser.add_argument("file", nargs="?", metavar="FILE", help="a .cu or .ptx file")
-    parser.add_argument("--entry", metavar="NAME", help="kernel to launch (default: the only one)")
-    parser.add_argument(
-        "--grid", metavar="X[,Y[,Z]]", help="blocks of the grid; may be ceil(n / block.x)"
-    )
-    parser.add_argument("--block", metavar="X[,Y[,Z]]", help="threads of a block")
-    parser.add_argument(
-        "--dynamic-shared", metavar="BYTES", help="dynamic shared memory of a block"
-    )
-    parser.add_argument(
-        "--cluster",
-        metavar="X[,Y[,Z]]",
-        help="blocks of a cluster, of a kernel compiled without __cluster_dims__ (sm_90)",
-    )
-    parser.add_argument(
-        "--launch",
-        type=int,
-        metavar="LINE",
-        help="the launch that the file's host code makes at this line: kernel, grid, block",
-    )
-    add_building(parser)
-    parser.add_argument("--arg", action="append", default=[], metavar="SPEC", help=SPEC_HELP)
-    add_scene(parser)
-    parser.add_argument(
-        "--arch",
-        default="sm_90",
-        metavar="sm_XX",
-        help="architecture to compile for and to count by (default %(default)s)",
+def built(
+    arguments: argparse.Namespace, path: Path, settings: Settings, entry: str = ""
+) -> Program:
+    """The program of a file, compiled as the arguments say, and else as its settings do; with an
+    entry `f<float>` that one.
+    """
+    return load_program(
+        path,
+        arch=compile_arch(arguments.arch),
+        defines={**settings.macros, **pairs(arguments.define, "--define")},
+        include=(*arguments.include, *settings.include),
+        instances=(entry,) if "<" in entry else (),
+        options=settings.with_options(tuple(arguments.option)),
+        compiler=arguments.compiler,
     )
 
 
-def add_engine(parser: argparse.ArgumentParser) -> None:
-    """The argument that chooses what executes a launch."""
-    parser.add_argument(
-        "--engine",
-        choices=get_args(Engine),
-        default=Options.engine,
-        help="emulate with machine code made of the PTX, or with NumPy; what the compiled engine "
-        "does not take goes to NumPy; auto: by the size of the launch (default %(default)s)",
-    )
-
-
-def add_seconds(parser: argparse.ArgumentParser) -> None:
-    """The argument that says how long a launch may take."""
-    parser.add_argument(
-        "--budget",
-        dest="seconds",
-        type=_seconds,
-        default=Options.seconds,
-        metavar="SECONDS",
-        help="how long emulating a launch may take (default %(default)s)",
-    )
-
-
-def _seconds(text: str) -> float:
-    value = float(text)
-    if not 0 < value < math.inf:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number of seconds above 0")
-    return value
-
-
-def add_scene(parser: argparse.ArgumentParser) -> None:
-    """The arguments that choose a lesson and its parameters."""
-    parser.add_argument("--scene", metavar="ID", help="a lesson (see gpuviz list)")
-    parser.add_argument(
-        "--set",
-        action="append",
-        default=[],
-        metavar="K=V",
-        help="a parameter of the lesson; of a FILE a __constant__ or __device__ variable, or a "
-        "name that sizes and arguments use",
-    )
-
-
-def add_language(parser: argparse.ArgumentParser) -> None:
-    """The argument that chooses the language of a lesson's texts."""
-    parser.add_argument(
-        "--language",
-        choices=languages(),
-        default=ENGLISH,
-        help="language of the texts (default %(default)s)",
-    )
-
-
-def at_least_one(text: str) -> int:
-    """A whole number from 1 up."""
-    if not text.isascii() or not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1 up")
-    return int(text)
+def pairs(texts: list[str], option: str) -> dict[str, str]:
+    """`K=V` texts as a dictionary (V is empty when there is no `=`)."""
+    found = {}
+    for text in texts:
+        key, _, value = text.partition("=")
+        if not key:
+            raise InputError(f"{option} {text!r} has no name: give it as NAME=VALUE")
+        found[key] = value
+    return found
 
 
 def _of_lesson(arguments: argparse.Namespace) -> dict[str, Job]:
@@ -269,3 +210,33 @@ def _check_used(arguments: argparse.Namespace, kernel: Kernel, texts: LaunchText
                 f"--set {name} changes nothing: no size or argument has {name} in it, and there is "
                 f"no such __constant__ or __device__ variable (there are: {data})"
             )
+
+
+class ProgressLine:
+    """Tells of a fraction done, and of the time that is left."""
+
+    def __init__(self) -> None:
+        self._left = TimeLeft()
+        self._told = time.monotonic()
+
+    def __call__(self, fraction: float) -> None:
+        """So much is done."""
+        left, now = self._left.at(fraction), time.monotonic()
+        if fraction >= 1:
+            passing("")
+        elif left and now - self._told >= _EVERY:
+            self._told = now
+            passing(f"emulating: {fraction:.0%}, about {left} left (Ctrl+C stops)")
+
+
+def options_of(arguments: argparse.Namespace) -> Options:
+    """What an engine is told; nothing is recorded or checked."""
+    named = arguments.blocks in HOW
+    return Options(
+        record=(),
+        blocks=arguments.blocks if named else "all",
+        max_blocks=None if named else arguments.blocks,
+        seconds=arguments.seconds,
+        progress=ProgressLine(),
+        engine=arguments.engine,
+    )

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from gpuviz.base.errors import InputError
-from gpuviz.cli.consent import add_allow, agreed
+from gpuviz.cli.consent import agreed
 from gpuviz.cli.painter import painter, painter_for
 from gpuviz.draw.marks import Frame
 from gpuviz.draw.palette import THEMES
@@ -22,22 +22,12 @@ from gpuviz.views.provenance import Provenance
 from gpuviz.words import language
 from gpuviz.words.terminal import err
 
+OPTIONS = """
+--lecture FILE  every step of a lecture; OUT is a folder, or one .pdf of all
+--notes         with --lecture and a .pdf: a page a slide, with the speaker's notes
+--allow
+"""
 Drawn = Iterator[Page | MissingPage]
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
-    parser.add_argument(
-        "--lecture",
-        metavar="FILE",
-        help="every step of a lecture; OUT is a folder, or one .pdf of all",
-    )
-    parser.add_argument(
-        "--notes",
-        action="store_true",
-        help="with --lecture and a .pdf: a page a slide, with the speaker's notes",
-    )
-    add_allow(parser)
 
 
 def render(arguments: argparse.Namespace, looks: Provenance) -> int:

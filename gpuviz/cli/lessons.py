@@ -6,7 +6,7 @@ import argparse
 import json
 from typing import Any
 
-from gpuviz.cli.launch import add_language
+from gpuviz.cli.options import declare
 from gpuviz.course import SCENES
 from gpuviz.story.lesson import Lesson, Parameter
 from gpuviz.words import language
@@ -18,8 +18,7 @@ EXAMPLE = "example:\n  gpuviz list --json"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("--json", action="store_true", help="print JSON")
-    add_language(parser)
+    declare(parser, "--json\n--language")
 
 
 def run(arguments: argparse.Namespace) -> int:

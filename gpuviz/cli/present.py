@@ -7,8 +7,8 @@ from pathlib import Path
 
 from gpuviz.base.errors import Elsewhere, InputError
 from gpuviz.cli import consent
-from gpuviz.cli.consent import add_trust, refusal, settle
-from gpuviz.cli.launch import add_language, at_least_one
+from gpuviz.cli.consent import refusal, settle
+from gpuviz.cli.options import at_least_one, declare
 from gpuviz.files import writing as files
 from gpuviz.files.allowed_paths import Reach
 from gpuviz.gpu.client import Gpu
@@ -36,42 +36,26 @@ examples:
   gpuviz present mine.gpuviz-lecture --slide 4"""
 
 
+OPTIONS = """
+--slide N            begin with this slide
+--recording FILE...  take measurements from this .gpurec first (may be given again)
+--pack OUT           show nothing: write one file with its kernels and recordings, and list what is
+                     in it
+--rehearse           with the notes on the same screen; the time of each slide is told, and kept in
+                     FILE
+--check              show nothing: list what of the file could not be read
+--trust
+--allow
+--language
+"""
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument(
-        "lecture",
-        nargs="?",
-        metavar="FILE",
-        help="a .gpuviz-lecture file, or the name of one that ships",
-    )
-    parser.add_argument(
-        "--slide", type=at_least_one, default=1, metavar="N", help="begin with this slide"
-    )
-    parser.add_argument(
-        "--recording",
-        action="append",
-        default=[],
-        type=Path,
-        metavar="FILE",
-        help="take measurements from this .gpurec first (may be given again)",
-    )
-    parser.add_argument(
-        "--pack",
-        type=Path,
-        metavar="OUT",
-        help="show nothing: write one file with its kernels and recordings, and list what is in it",
-    )
-    parser.add_argument(
-        "--rehearse",
-        action="store_true",
-        help="with the notes on the same screen; the time of each slide is told, and kept in FILE",
-    )
-    parser.add_argument(
-        "--check", action="store_true", help="show nothing: list what of the file could not be read"
-    )
-    add_trust(parser)
-    consent.add_allow(parser)
-    add_language(parser)
+    said = "a .gpuviz-lecture file, or the name of one that ships"
+    parser.add_argument("lecture", nargs="?", metavar="FILE", help=said)
+    slide = {"type": at_least_one, "default": 1}
+    declare(parser, OPTIONS, slide=slide, recording={"type": Path}, pack={"type": Path})
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -8,9 +8,7 @@ from pathlib import Path
 
 from gpuviz.base.errors import Error, InputError, UnavailableError
 from gpuviz.cli import consent
-from gpuviz.cli.consent import add_trust, refusal, settle
-from gpuviz.cli.device import add_device
-from gpuviz.cli.launch import at_least_one
+from gpuviz.cli.consent import refusal, settle
 from gpuviz.cli.launches_to_record import (
     Variant,
     in_order,
@@ -19,6 +17,7 @@ from gpuviz.cli.launches_to_record import (
     taken,
     variants,
 )
+from gpuviz.cli.options import at_least_one, declare
 from gpuviz.cli.record_each import Files, check_place, found, record_each
 from gpuviz.course import SCENES, lesson
 from gpuviz.gpu.client import Gpu
@@ -42,71 +41,30 @@ EXAMPLE = """examples:
   gpuviz record --lecture strides.gpuviz-lecture -o strides.gpurec"""
 
 
+OPTIONS = f"""
+--scene ID...         a lesson (may be given several times)
+--all                 every lesson, and what docs/coverage.md shows
+--lecture FILE...     what the slides of a lecture launch and --all does not hold (may be given
+                      several times)
+--missing             only launches that the recordings which ship do not hold, or not any more
+--again               also what FILE or FOLDER holds already, which else stays as it is
+--check               measure nothing: list the launches that are not there, or not any more
+--merge FOLDER        measure nothing: put the recordings of this folder among those that ship (or
+                      those of the folder given with -o), without launches that are none of the
+                      course any more
+--repeat
+--time-limit SECONDS  begin no launch after that; the same command goes on
+--allow
+--device
+--trust
+-o, --output PLACE    a file *{SUFFIX}, or a folder, which gets one for each lesson
+"""
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument(
-        "--scene",
-        action="append",
-        default=[],
-        metavar="ID",
-        help="a lesson (may be given several times)",
-    )
-    parser.add_argument(
-        "--all", action="store_true", help="every lesson, and what docs/coverage.md shows"
-    )
-    parser.add_argument(
-        "--lecture",
-        action="append",
-        default=[],
-        metavar="FILE",
-        help="what the slides of a lecture launch and --all does not hold (may be "
-        "given several times)",
-    )
-    parser.add_argument(
-        "--missing",
-        action="store_true",
-        help="only launches that the recordings which ship do not hold, or not any more",
-    )
-    parser.add_argument(
-        "--again",
-        action="store_true",
-        help="also what FILE or FOLDER holds already, which else stays as it is",
-    )
-    parser.add_argument(
-        "--check",
-        action="store_true",
-        help="measure nothing: list the launches that are not there, or not any more",
-    )
-    parser.add_argument(
-        "--merge",
-        type=Path,
-        metavar="FOLDER",
-        help="measure nothing: put the recordings of this folder among those that ship (or those "
-        "of the folder given with -o), without launches that are none of the course any more",
-    )
-    parser.add_argument(
-        "--repeat",
-        type=at_least_one,
-        default=100,
-        metavar="N",
-        help="launches to time (default %(default)s)",
-    )
-    parser.add_argument(
-        "--time-limit",
-        type=at_least_one,
-        metavar="SECONDS",
-        help="begin no launch after that; the same command goes on",
-    )
-    consent.add_allow(parser)
-    add_device(parser)
-    add_trust(parser)
-    parser.add_argument(
-        "-o",
-        "--output",
-        type=Path,
-        metavar="PLACE",
-        help=f"a file *{SUFFIX}, or a folder, which gets one for each lesson",
-    )
+    place, limit = {"type": Path}, {"type": at_least_one}
+    declare(parser, OPTIONS, merge=place, time_limit=limit, output=place)
 
 
 def run(arguments: argparse.Namespace) -> int:

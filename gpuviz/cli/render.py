@@ -9,8 +9,8 @@ from pathlib import Path
 
 from gpuviz.base.errors import Error, InputError
 from gpuviz.cli import lecture_pages
-from gpuviz.cli.building import pairs
-from gpuviz.cli.launch import add_language, add_scene
+from gpuviz.cli.launch import pairs
+from gpuviz.cli.options import declare
 from gpuviz.cli.painter import painter_for
 from gpuviz.course import SCENES
 from gpuviz.draw.palette import THEMES
@@ -45,74 +45,47 @@ example:
   gpuviz render --lecture coalescing-and-banks -o handout.pdf"""
 
 
+OPTIONS = f"""
+--scene
+--set
+--from FILE           show what an exported file shows; other options change it
+--all                 every lesson; OUT is a folder, see --format
+{lecture_pages.OPTIONS}
+--compare K=V...      draw a second variant beside the first, with this parameter changed
+--compare-arch sm_XX  draw the second variant under another architecture
+--arch sm_XX          architecture to count by (default sm_90)
+--level               tell of the assembler's code or of the PTX (default sass)
+--time T              seconds into the story (default: the middle)
+--range A B           seconds a film or page begins and ends at (default: all)
+--fps FPS             pictures a second (default 20)
+--once                play a film once, not again and again
+--size WxH            pixels (default 1920x1080)
+--pixels N            image pixels to each pixel of --size, 0.1 to 8 (default 1)
+--transparent         a picture without its ground
+--theme               colours (default dark)
+--scale SCALE         enlarge letters, up to 4 (default 1)
+--format SUFFIX       with --all: what to write of each lesson (default png)
+--language
+-o, --output OUT
+"""
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    add_scene(parser)
-    parser.add_argument(
-        "--from",
-        dest="source",
-        type=Path,
-        metavar="FILE",
-        help="show what an exported file shows; other options change it",
-    )
-    parser.add_argument(
-        "--all", action="store_true", help="every lesson; OUT is a folder, see --format"
-    )
-    lecture_pages.add_arguments(parser)
-    parser.add_argument(
-        "--compare",
-        action="append",
-        default=[],
-        metavar="K=V",
-        help="draw a second variant beside the first, with this parameter changed",
-    )
-    parser.add_argument(
-        "--compare-arch", metavar="sm_XX", help="draw the second variant under another architecture"
-    )
-    parser.add_argument("--arch", metavar="sm_XX", help="architecture to count by (default sm_90)")
-    parser.add_argument(
-        "--level",
-        choices=("sass", "ptx"),
-        help="tell of the assembler's code or of the PTX (default sass)",
-    )
-    parser.add_argument(
-        "--time",
-        type=finite,
-        default=None,
-        metavar="T",
-        help="seconds into the story (default: the middle)",
-    )
-    _add_looks(parser)
-    add_language(parser)
-    parser.add_argument("-o", "--output", type=Path, required=True, metavar="OUT")
-
-
-def _add_looks(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--range",
-        type=finite,
-        nargs=2,
-        metavar=("A", "B"),
-        help="seconds a film or page begins and ends at (default: all)",
-    )
-    parser.add_argument("--fps", type=int, default=20, help="pictures a second (default 20)")
-    parser.add_argument("--once", action="store_true", help="play a film once, not again and again")
-    parser.add_argument("--size", type=_size, metavar="WxH", help="pixels (default 1920x1080)")
-    parser.add_argument(
-        "--pixels",
-        type=finite,
-        default=1.0,
-        metavar="N",
-        help="image pixels to each pixel of --size, 0.1 to 8 (default 1)",
-    )
-    parser.add_argument("--transparent", action="store_true", help="a picture without its ground")
-    parser.add_argument("--theme", choices=tuple(THEMES), help="colours (default dark)")
-    parser.add_argument("--scale", type=_scale, help="enlarge letters, up to 4 (default 1)")
-    parser.add_argument(
-        "--format",
-        default="png",
-        metavar="SUFFIX",
-        help="with --all: what to write of each lesson (default png)",
+    declare(
+        parser,
+        OPTIONS,
+        **{"from": {"dest": "source", "type": Path}},
+        level={"choices": ("sass", "ptx")},
+        time={"type": finite},
+        range={"type": finite},
+        fps={"type": int, "default": 20},
+        size={"type": _size},
+        pixels={"type": finite, "default": 1.0},
+        theme={"choices": tuple(THEMES)},
+        scale={"type": _scale},
+        format={"default": "png"},
+        output={"type": Path, "required": True},
     )
 
 

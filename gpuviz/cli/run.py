@@ -10,8 +10,8 @@ from typing import Any
 from gpuviz.arch import Architecture, architecture
 from gpuviz.base.errors import KernelFault, UnavailableError, UnsupportedError
 from gpuviz.cli import checking
-from gpuviz.cli.device import add_device
-from gpuviz.cli.launch import add_engine, add_launch, add_seconds, at_least_one, jobs
+from gpuviz.cli.launch import jobs
+from gpuviz.cli.options import EMULATING, declare_launch
 from gpuviz.compile import demangled
 from gpuviz.gpu import live
 from gpuviz.gpu.client import Gpu
@@ -38,34 +38,23 @@ EXAMPLE = """examples:
   gpuviz run --scene coalescing --set stride=8 --json"""
 
 
+OPTIONS = f"""
+{EMULATING}
+--check
+--device
+--repeat
+--cache        what launches find in L2: what the last one left, nothing, or other buffers (default
+               %(default)s)
+--no-counters  read no hardware counters
+--places       tell which multiprocessor ran which block, and when (in the JSON)
+--json
+"""
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    add_launch(parser)
-    add_engine(parser)
-    add_seconds(parser)
-    checking.add_check(parser)
-    add_device(parser)
-    parser.add_argument(
-        "--repeat",
-        type=at_least_one,
-        default=100,
-        metavar="N",
-        help="launches to time (default %(default)s)",
-    )
-    parser.add_argument(
-        "--cache",
-        choices=("warm", "flushed", "rotated"),
-        default="warm",
-        help="what launches find in L2: what the last one left, nothing, or other "
-        "buffers (default %(default)s)",
-    )
-    parser.add_argument("--no-counters", action="store_true", help="read no hardware counters")
-    parser.add_argument(
-        "--places",
-        action="store_true",
-        help="tell which multiprocessor ran which block, and when (in the JSON)",
-    )
-    parser.add_argument("--json", action="store_true", help="print JSON")
+    cache = {"choices": ("warm", "flushed", "rotated"), "default": "warm"}
+    declare_launch(parser, OPTIONS, cache=cache)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from gpuviz.base.errors import InputError
 from gpuviz.base.waiting import TimeLeft
-from gpuviz.cli.launch import at_least_one
+from gpuviz.cli.options import at_least_one, declare
 from gpuviz.course import lesson
 from gpuviz.files import writing as files
 from gpuviz.lectures.bundle import find, shipped
@@ -24,32 +24,21 @@ example:
   gpuviz site -o site --lesson banks --lecture coalescing-and-banks"""
 
 
+OPTIONS = """
+-o, --output FOLDER
+--lesson ID...        only this lesson; repeatable
+--lecture FILE...     this lecture (repeatable); those that ship, where no lesson or lecture is
+                      named
+--jobs N              lessons at a time; each may take a gigabyte (default %(default)s)
+--documentation LINK  where the documentation lies, as the first page links to it
+"""
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("-o", "--output", type=Path, required=True, metavar="FOLDER")
-    parser.add_argument(
-        "--lesson", action="append", default=[], metavar="ID", help="only this lesson; repeatable"
-    )
-    parser.add_argument(
-        "--lecture",
-        action="append",
-        default=[],
-        metavar="FILE",
-        help="this lecture (repeatable); those that ship, where no lesson or lecture is named",
-    )
-    parser.add_argument(
-        "--jobs",
-        type=at_least_one,
-        default=min(os.cpu_count() or 1, 2),
-        metavar="N",
-        help="lessons at a time; each may take a gigabyte (default %(default)s)",
-    )
-    parser.add_argument(
-        "--documentation",
-        default="",
-        metavar="LINK",
-        help="where the documentation lies, as the first page links to it",
-    )
+    jobs = {"type": at_least_one, "default": min(os.cpu_count() or 1, 2)}
+    output = {"type": Path, "required": True}
+    declare(parser, OPTIONS, output=output, jobs=jobs, documentation={"default": ""})
 
 
 def run(arguments: argparse.Namespace) -> int:

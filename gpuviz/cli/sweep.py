@@ -11,9 +11,9 @@ from pathlib import Path
 from types import FrameType
 
 from gpuviz.base.errors import Cancelled, InputError
-from gpuviz.cli.building import pairs
-from gpuviz.cli.launch import SPEC_HELP, add_scene, at_least_one
+from gpuviz.cli.launch import pairs
 from gpuviz.cli.no_kernel import refuse
+from gpuviz.cli.options import at_least_one, declare
 from gpuviz.gpu.client import Gpu
 from gpuviz.launch.settings import load
 from gpuviz.recordings.measurement import DeviceFacts
@@ -39,68 +39,49 @@ A name that is varied is a lesson's parameter; for a FILE: a name in {braces}, a
 (block.x), or else a macro; for both: arch. FILE.jsonl keeps each cell as it is done; the same
 command goes on where it was stopped."""
 
+OPTIONS = """
+--vary NAME=VALUES...   1..32, 1..32..4 (steps), 1..64*2 (doubling), or a,b,c; once or twice
+--entry NAME            kernel to launch
+--grid X[,Y[,Z]]        blocks; may hold {expressions}
+--block X[,Y[,Z]]       threads; may hold {expressions}
+--dynamic-shared
+--define K=V...         a macro for the compiler
+--arg
+--scene
+--set
+--arch sm_XX            default %(default)s
+--level
+--on                    predict, or time and count on the GPUs of this machine (or of the cluster)
+--time                  predict times, too, on the emulator (some seconds a cell): the quantity
+                        `modelled`
+--repeat N              launches to time of each cell (default %(default)s)
+--workers N             processes (default: cores, or GPUs)
+--cluster ADDRESS       a Dask scheduler, whose workers have gpuviz
+--show NAME...          what to print: time, occupancy, global_load_sectors, ... or A/B (default:
+                        the first that differs)
+--role ROLE             which launch of a lesson that has several
+-o, --output FILE.jsonl
+--json                  print all cells as JSON
+"""
+
 _WIDE = 17  # columns of a map that is printed
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("file", nargs="?", type=Path, metavar="FILE", help="a .cu or .ptx file")
-    parser.add_argument(
-        "--vary",
-        action="append",
-        required=True,
-        type=axis.parse,
-        metavar="NAME=VALUES",
-        help="1..32, 1..32..4 (steps), 1..64*2 (doubling), or a,b,c; once or twice",
+    declare(
+        parser,
+        OPTIONS,
+        vary={"required": True, "type": axis.parse, "default": None},
+        entry={"default": ""},
+        arch={"default": "sm_90"},
+        on={"choices": ("emulator", "gpu"), "default": "emulator"},
+        repeat={"type": at_least_one, "default": 20},
+        workers={"type": at_least_one},
+        role={"default": ""},
+        output={"type": Path, "required": True},
     )
-    parser.add_argument("--entry", default="", metavar="NAME", help="kernel to launch")
-    parser.add_argument("--grid", metavar="X[,Y[,Z]]", help="blocks; may hold {expressions}")
-    parser.add_argument("--block", metavar="X[,Y[,Z]]", help="threads; may hold {expressions}")
-    parser.add_argument(
-        "--dynamic-shared", metavar="BYTES", help="dynamic shared memory of a block"
-    )
-    parser.add_argument(
-        "--define", action="append", default=[], metavar="K=V", help="a macro for the compiler"
-    )
-    parser.add_argument("--arg", action="append", default=[], metavar="SPEC", help=SPEC_HELP)
-    add_scene(parser)
-    parser.add_argument("--arch", default="sm_90", metavar="sm_XX", help="default %(default)s")
-    parser.add_argument("--level", choices=("sass", "ptx"), default="sass")
-    parser.add_argument(
-        "--on",
-        choices=("emulator", "gpu"),
-        default="emulator",
-        help="predict, or time and count on the GPUs of this machine (or of the cluster)",
-    )
-    parser.add_argument(
-        "--time",
-        action="store_true",
-        help="predict times, too, on the emulator (some seconds a cell): the quantity `modelled`",
-    )
-    parser.add_argument(
-        "--repeat",
-        type=at_least_one,
-        default=20,
-        metavar="N",
-        help="launches to time of each cell (default %(default)s)",
-    )
-    parser.add_argument(
-        "--workers", type=at_least_one, metavar="N", help="processes (default: cores, or GPUs)"
-    )
-    parser.add_argument(
-        "--cluster", metavar="ADDRESS", help="a Dask scheduler, whose workers have gpuviz"
-    )
-    parser.add_argument(
-        "--show",
-        action="append",
-        default=[],
-        metavar="NAME",
-        help="what to print: time, occupancy, global_load_sectors, ... or A/B (default: the first "
-        "that differs)",
-    )
-    parser.add_argument("--role", default="", help="which launch of a lesson that has several")
-    parser.add_argument("-o", "--output", type=Path, required=True, metavar="FILE.jsonl")
-    parser.add_argument("--json", action="store_true", help="print all cells as JSON")
 
 
 def run(arguments: argparse.Namespace) -> int:

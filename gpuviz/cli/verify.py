@@ -7,9 +7,8 @@ import json
 from pathlib import Path
 
 from gpuviz.base.errors import UnavailableError
-from gpuviz.cli.consent import add_trust, refusal, settle
-from gpuviz.cli.device import add_device
-from gpuviz.cli.launch import add_engine, add_seconds
+from gpuviz.cli.consent import refusal, settle
+from gpuviz.cli.options import EMULATING, LEVEL, declare
 from gpuviz.gpu import live
 from gpuviz.gpu.client import Gpu
 from gpuviz.gpu.consent import asked
@@ -26,33 +25,23 @@ EXAMPLE = """examples:
   gpuviz verify --time timing.json        times and traffic of caches, as modelled (H200)"""
 
 
+OPTIONS = f"""
+--level    predict from the assembler's code or from the PTX
+--live     measure the launches on this GPU instead of taking the file's word
+--time     compare times, traffic of caches and what limits, instead of counts
+{EMULATING}
+--device
+--trust
+--all      list equal quantities too
+--json
+"""
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument(
-        "file", type=Path, metavar="FILE.json", help="measured launches or patterns"
-    )
-    parser.add_argument(
-        "--level",
-        choices=("sass", "ptx"),
-        default="sass",
-        help="predict from the assembler's code or from the PTX",
-    )
-    parser.add_argument(
-        "--live",
-        action="store_true",
-        help="measure the launches on this GPU instead of taking the file's word",
-    )
-    parser.add_argument(
-        "--time",
-        action="store_true",
-        help="compare times, traffic of caches and what limits, instead of counts",
-    )
-    add_engine(parser)
-    add_seconds(parser)
-    add_device(parser)
-    add_trust(parser)
-    parser.add_argument("--all", action="store_true", help="list equal quantities too")
-    parser.add_argument("--json", action="store_true", help="print JSON")
+    said = "measured launches or patterns"
+    parser.add_argument("file", type=Path, metavar="FILE.json", help=said)
+    declare(parser, OPTIONS, level=LEVEL)
 
 
 def run(arguments: argparse.Namespace) -> int:

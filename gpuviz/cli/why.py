@@ -9,7 +9,8 @@ from typing import Any
 
 from gpuviz.arch import architecture
 from gpuviz.base.errors import InputError
-from gpuviz.cli.launch import add_engine, add_launch, add_seconds, jobs
+from gpuviz.cli.launch import jobs
+from gpuviz.cli.options import EMULATING, declare_launch
 from gpuviz.cli.painter import painter_for
 from gpuviz.compile import demangled
 from gpuviz.draw.palette import THEMES
@@ -37,35 +38,24 @@ EXAMPLE = """examples:
   gpuviz why sgemm.cu --grid 32,32 --block 16,16 --arg ...
   gpuviz why --scene banks --set stride=32 -o banks.svg
   gpuviz why --scene transpose -o transpose.trace.json    for ui.perfetto.dev"""
+OPTIONS = f"""
+{EMULATING}
+--role NAME    of a lesson with several launches, which
+--warm         the data is in L2 already (default: in memory only)
+-o, --out OUT  draw the timeline, the format by the suffix; .trace.json is for Perfetto
+--since CYCLE  draw the timeline from a cycle on: of a long launch 1,048,576 instructions are kept
+--limits       draw what limits instead
+--theme
+--json
+"""
 _LEAST = 0.005  # of a warp's time, to be told
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    add_launch(parser)
-    add_engine(parser)
-    add_seconds(parser)
-    parser.add_argument("--role", metavar="NAME", help="of a lesson with several launches, which")
-    parser.add_argument(
-        "--warm", action="store_true", help="the data is in L2 already (default: in memory only)"
-    )
-    parser.add_argument(
-        "-o",
-        "--out",
-        type=Path,
-        metavar="OUT",
-        help="draw the timeline, the format by the suffix; .trace.json is for Perfetto",
-    )
-    parser.add_argument(
-        "--since",
-        type=float,
-        default=0.0,
-        metavar="CYCLE",
-        help="draw the timeline from a cycle on: of a long launch 1,048,576 instructions are kept",
-    )
-    parser.add_argument("--limits", action="store_true", help="draw what limits instead")
-    parser.add_argument("--theme", choices=tuple(THEMES), default="light")
-    parser.add_argument("--json", action="store_true", help="print JSON")
+    theme = {"choices": tuple(THEMES), "default": "light"}
+    since = {"type": float, "default": 0.0}
+    declare_launch(parser, OPTIONS, out={"type": Path}, since=since, theme=theme)
 
 
 def run(arguments: argparse.Namespace) -> int:
