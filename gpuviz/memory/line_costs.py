@@ -27,10 +27,10 @@ from gpuviz.words.language import fine_percent, tr, trn
 #
 # Why an access costs what it does, in plain words, and which lesson shows it.
 
-Kind = Literal[
-    "fine", "off", "apart", "fields", "misaligned", "scattered", "conflict", "atomic", "local",
-    "constants",
-]  # fmt: skip
+Kind = (
+    Literal["fine", "off", "apart", "fields", "misaligned", "scattered", "conflict", "atomic"]
+    | Literal["local", "constants"]
+)
 _FAR = 512  # bytes from lane to lane: the column of a matrix rather than a stride
 LESSONS: dict[Kind, str] = {
     "fine": "",

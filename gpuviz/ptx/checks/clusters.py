@@ -23,6 +23,7 @@ from gpuviz.ptx.checks.hazards import BEGIN, Hazard, finding
 from gpuviz.ptx.checks.numbering import ClusterStores, Numbers, Rows
 from gpuviz.ptx.checks.race import RaceCheck
 from gpuviz.ptx.checks.report import line_of
+from gpuviz.ptx.checks.transfers import select
 from gpuviz.ptx.simt.cluster import split_told
 from gpuviz.ptx.simt.program import Program
 from gpuviz.traces.observe import (
@@ -161,10 +162,9 @@ class ClusterRaceCheck(RaceCheck):
             line=line_of(reach.at),
         )
         remedy = tr("let all blocks of the cluster meet at a cluster barrier before they end")
-        return Finding(
-            "error", "block may have ended", message, reach.at.line, reach.at.ptx_line, block,
-            thread, 0, 1, check="race", remedy=remedy, other_block=ended,
-        )  # fmt: skip
+        kind, line, ptx_line = "block may have ended", reach.at.line, reach.at.ptx_line
+        where = line, ptx_line, block, thread, 0, 1
+        return Finding("error", kind, message, *where, "race", remedy, other_block=ended)
 
     def _of_blocks(self, hazard: Hazard) -> Hazard:
         numbers, size = self._numbers, self._numbers.warps * LANES
@@ -289,17 +289,15 @@ class ClusterRaceCheck(RaceCheck):
         """Of the memory of one block of each cluster at a time."""
         numbers, rank = self._numbers, self._cluster.rank(transfer.block)
         for one in np.unique(rank).tolist():
-            some = rank == one
-            block = transfer.block[some]
-            counts = transfer.mbarrier[some]
-            thread, counted = numbers.thread(transfer.thread[some]), counts >= 0
-            mbarrier = np.where(counted, numbers.place(counts, block), -1)
-            cluster = self._cluster.number(block)
-            made = Transfer(
-                transfer.at, transfer.text, transfer.kind, thread, cluster,
-                numbers.place(transfer.address[some], block), transfer.size[some], mbarrier,
-                transfer.source[some],
-            )  # fmt: skip
+            own = select(transfer, rank == one)
+            counted = own.mbarrier >= 0
+            made = replace(
+                own,
+                thread=numbers.thread(own.thread),
+                block=self._cluster.number(own.block),
+                address=numbers.place(own.address, own.block),
+                mbarrier=np.where(counted, numbers.place(own.mbarrier, own.block), -1),
+            )
             super().transfer(made)
             if counted.any():
                 self._counts(made, one, counted)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from gpuviz.base.arrays import I64
+from gpuviz.base.arrays import I64, Bool
 from gpuviz.traces.observe import Lanes, Transfer, TransferKind
 from gpuviz.traces.trace import LANES, MemoryInstruction, Op
 
@@ -26,6 +26,13 @@ def pieces(transfer: Transfer) -> tuple[I64, I64]:
     first = np.repeat(transfer.address, count)
     within = np.arange(len(first)) - np.repeat(np.cumsum(count) - count, count)
     return first + within * UNIT, np.repeat(transfer.thread, count)
+
+
+def select(transfer: Transfer, some: Bool) -> Transfer:
+    """Some of the pieces of a transfer."""
+    names = ("thread", "block", "address", "size", "mbarrier", "source")
+    columns = (getattr(transfer, name)[some] for name in names)
+    return Transfer(transfer.at, transfer.text, transfer.kind, *columns)
 
 
 def instruction_of(transfer: Transfer) -> MemoryInstruction:
@@ -53,13 +60,7 @@ class Reads:
         for thread in np.unique(transfer.thread).tolist():
             some = transfer.thread == thread
             queue = self._queues.setdefault((transfer.kind, thread), _Queue())
-            queue.open.append(
-                Transfer(
-                    transfer.at, transfer.text, transfer.kind, transfer.thread[some],
-                    transfer.block[some], transfer.address[some], transfer.size[some],
-                    transfer.mbarrier[some], transfer.source[some],
-                )
-            )  # fmt: skip
+            queue.open.append(select(transfer, some))
 
     def group(self, kind: TransferKind, left: int | None, lanes: Lanes) -> list[Transfer]:
         """Lanes close a group, or wait until `left` are under way: what has now been read."""

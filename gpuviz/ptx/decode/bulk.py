@@ -81,13 +81,8 @@ def global_bytes(g: Group, start: int, size: int, at: Instruction, lane: int) ->
             f"illegal global access at {at.where} ({at.opcode.text}): {why}, "
             f"address {start:#x}, {g.who(lane)}"
         )
-        raise KernelFault(
-            message,
-            g.finding(
-                "memory", "illegal global access", message, at, lane,
-                "copy as many bytes as the buffer has, from a multiple of 16 on", start,
-            ),
-        )  # fmt: skip
+        remedy = "copy as many bytes as the buffer has, from a multiple of 16 on"
+        raise g.fault("memory", "illegal global access", message, at, lane, remedy, start)
     return slice(start - GLOBAL, start - GLOBAL + size)
 
 
@@ -133,95 +128,120 @@ def size_reader(site: Site, operand: Operand) -> Reader:
     return site.reader(operand, "u32")
 
 
-def _sizes(g: Group, size: Reader, lane: I64, at: Instruction) -> I64:
-    found = of_lanes(g, size(g), lane).astype(np.int64)
-    if (found % ALIGNMENT).any():
-        raise KernelFault(
-            f"{at.opcode.text} ({at.where}) moves {int(found.max())} bytes, which is no multiple "
-            f"of {ALIGNMENT}, {g.who(int(lane[0]))}"
-        )
-    return found
+@dataclass(frozen=True, eq=False)
+class _Copy:
+    """A plain copy: `[to], [from], size`, and what is done with what is there already."""
+
+    at: Instruction
+    writes: Reader
+    reads: Reader
+    size: Reader
+    reduction: Reduction | None
+
+    def sizes(self, g: Group, lane: I64) -> I64:
+        """How many bytes lanes copy."""
+        found, at = of_lanes(g, self.size(g), lane).astype(np.int64), self.at
+        if (found % ALIGNMENT).any():
+            raise KernelFault(
+                f"{at.opcode.text} ({at.where}) moves {int(found.max())} bytes, which is no "
+                f"multiple of {ALIGNMENT}, {g.who(int(lane[0]))}"
+            )
+        return found
+
+    def in_global(self, g: Group, address: Reader, size: I64, lane: I64) -> tuple[I64, list[slice]]:
+        """Addresses in global memory, and where their bytes lie among its cells."""
+        start = of_lanes(g, address(g), lane).astype(np.int64)
+        every = zip(start.tolist(), size.tolist(), lane.tolist(), strict=True)
+        return start, [global_bytes(g, one, count, self.at, by) for one, count, by in every]
+
+    def put(self, there: Array, moved: Array) -> None:
+        """Write bytes, or combine them with those that are there."""
+        if self.reduction:
+            self.reduction.into(there, moved.copy())
+        else:
+            there[:] = moved
 
 
 def plain(site: Site) -> Step:
     """Bytes side by side: `[to], [from], size` and, into shared memory, the mbarrier."""
-    mods, at = site.mods, site.instruction
-    spaces = [space for m in mods if (space := space_named((m,)))]
-    if "prefetch" in mods:
+    if "prefetch" in site.mods:
         return lambda g: None
     to, source, count, *rest = site.operands
-    reads, writes, size = address_of(site, source), address_of(site, to), size_reader(site, count)
-    reduction = Reduction.of(site)
-    if spaces[:2] == ["shared", "global"]:
-        mbarrier = address_of(site, rest[0])
-        copies = everywhere(site, rest[1:])
-
-        def load(g: Group) -> None:
-            lane = active(g)
-            bytes_, start = _sizes(g, size, lane, at), of_lanes(g, reads(g), lane).astype(np.int64)
-            sources = [
-                global_bytes(g, int(a), int(n), at, int(k))
-                for a, n, k in zip(start, bytes_, lane, strict=True)
-            ]
-            memory = g.machine.execution.program.memory.cells.bytes
-            before = np.zeros(0, np.int64)
-            for some, address, barrier in copies(g, lane, writes(g), mbarrier(g)):
-                chosen = np.isin(lane, some)
-                where = shared_addresses(g, address, bytes_[chosen], ALIGNMENT, at, some)
-                shared = g.machine.memory.shared.cells.bytes
-                picked = [one for one, yes in zip(sources, chosen, strict=True) if yes]
-                for begin, part in zip(where.byte(g), picked, strict=True):
-                    shared[begin : begin + part.stop - part.start] = memory[part]
-                counted = shared_addresses(g, barrier, 8, 8, at, some)
-                several = several_blocks(site, some, before)
-                first = start[chosen]
-                tell(g, at, "load", where, bytes_[chosen], counted.offset, first, **several)
-                before = np.append(before, some)
-                complete(g, counted, bytes_[chosen], at)
-            g.machine.polling.idle = 0
-
-        return load
-    if spaces[:2] == ["global", "shared"]:
-
-        def store(g: Group) -> None:
-            lane = active(g)
-            bytes_, start = _sizes(g, size, lane, at), of_lanes(g, writes(g), lane).astype(np.int64)
-            where = shared_addresses(g, reads(g), bytes_, ALIGNMENT, at, lane)
-            shared = g.machine.memory.shared.cells.bytes
-            memory = g.machine.execution.program.memory.cells.bytes
-            for a, n, k, begin in zip(start, bytes_, lane, where.byte(g), strict=True):
-                part = global_bytes(g, int(a), int(n), at, int(k))
-                moved = shared[begin : begin + int(n)]
-                if reduction:
-                    reduction.into(memory[part], moved.copy())
-                else:
-                    memory[part] = moved
-            tell(g, at, "reduce" if reduction else "store", where, bytes_, None, start)
-            g.machine.polling.idle = 0
-
-        return store
-    if spaces[:2] == ["shared", "shared"]:
-        mbarrier = address_of(site, rest[0])
-
-        def between(g: Group) -> None:
-            lane = active(g)
-            bytes_ = _sizes(g, size, lane, at)
-            where = shared_addresses(g, writes(g), bytes_, ALIGNMENT, at, lane)
-            origin = shared_addresses(g, reads(g), bytes_, ALIGNMENT, at, lane)
-            shared = g.machine.memory.shared.cells.bytes
-            for a, b, n in zip(where.byte(g), origin.byte(g), bytes_, strict=True):
-                moved = shared[b : b + int(n)].copy()
-                if reduction:
-                    reduction.into(shared[a : a + int(n)], moved)
-                else:
-                    shared[a : a + int(n)] = moved
-            counted = shared_addresses(g, mbarrier(g), 8, 8, at, lane)
-            tell(g, at, "load", where, bytes_, counted.offset)
-            complete(g, counted, bytes_, at)
-            g.machine.polling.idle = 0
-
-        return between
+    writes, reads, size = address_of(site, to), address_of(site, source), size_reader(site, count)
+    copy = _Copy(site.instruction, writes, reads, size, Reduction.of(site))
+    spaces = [space for m in site.mods if (space := space_named((m,)))][:2]
+    if spaces == ["shared", "global"]:
+        return _load(site, copy, address_of(site, rest[0]), everywhere(site, rest[1:]))
+    if spaces == ["global", "shared"]:
+        return _store(copy)
+    if spaces == ["shared", "shared"]:
+        return _between(copy, address_of(site, rest[0]))
     raise site.unsupported("this copy")
+
+
+def _load(site: Site, copy: _Copy, mbarrier: Reader, copies: Everywhere) -> Step:
+    """From global memory to shared memory, of several blocks perhaps."""
+    at = copy.at
+
+    def load(g: Group) -> None:
+        lane = active(g)
+        size = copy.sizes(g, lane)
+        start, sources = copy.in_global(g, copy.reads, size, lane)
+        memory = g.machine.execution.program.memory.cells.bytes
+        shared = g.machine.memory.shared.cells.bytes
+        before = np.zeros(0, np.int64)
+        for some, address, barrier in copies(g, lane, copy.writes(g), mbarrier(g)):
+            chosen = np.flatnonzero(np.isin(lane, some))
+            where = shared_addresses(g, address, size[chosen], ALIGNMENT, at, some)
+            for begin, number in zip(where.byte(g), chosen, strict=True):
+                shared[begin : begin + size[number]] = memory[sources[number]]
+            counted = shared_addresses(g, barrier, 8, 8, at, some)
+            several = several_blocks(site, some, before)
+            tell(g, at, "load", where, size[chosen], counted.offset, start[chosen], **several)
+            before = np.append(before, some)
+            complete(g, counted, size[chosen], at)
+        g.machine.polling.idle = 0
+
+    return load
+
+
+def _store(copy: _Copy) -> Step:
+    """From shared memory to global memory."""
+    kind: TransferKind = "reduce" if copy.reduction else "store"
+
+    def store(g: Group) -> None:
+        lane = active(g)
+        size = copy.sizes(g, lane)
+        start, targets = copy.in_global(g, copy.writes, size, lane)
+        where = shared_addresses(g, copy.reads(g), size, ALIGNMENT, copy.at, lane)
+        shared = g.machine.memory.shared.cells.bytes
+        memory = g.machine.execution.program.memory.cells.bytes
+        for target, begin, count in zip(targets, where.byte(g), size, strict=True):
+            copy.put(memory[target], shared[begin : begin + count])
+        tell(g, copy.at, kind, where, size, None, start)
+        g.machine.polling.idle = 0
+
+    return store
+
+
+def _between(copy: _Copy, mbarrier: Reader) -> Step:
+    """From the shared memory of a block to that of another."""
+    at = copy.at
+
+    def between(g: Group) -> None:
+        lane = active(g)
+        size = copy.sizes(g, lane)
+        where = shared_addresses(g, copy.writes(g), size, ALIGNMENT, at, lane)
+        origin = shared_addresses(g, copy.reads(g), size, ALIGNMENT, at, lane)
+        shared = g.machine.memory.shared.cells.bytes
+        for to, source, count in zip(where.byte(g), origin.byte(g), size, strict=True):
+            copy.put(shared[to : to + count], shared[source : source + count].copy())
+        counted = shared_addresses(g, mbarrier(g), 8, 8, at, lane)
+        tell(g, at, "load", where, size, counted.offset)
+        complete(g, counted, size, at)
+        g.machine.polling.idle = 0
+
+    return between
 
 
 def _named_by(mask: Operand | None, site: Site) -> Everywhere:

@@ -74,8 +74,8 @@ class _Places:
         image = Image.of(spec, g.machine.memory.cells("global", 1), handle - GLOBAL)
         if image.axes != self.axes or ("layered" in spec.modes) != self.layered:
             wanted = f"{self.axes} dimensions" + " in layers" * self.layered
-            raise fault(g, self._at, f"an image of {wanted} is wanted, {spec} was given",
-                        "give it as many sizes", which, lanes)  # fmt: skip
+            said = f"an image of {wanted} is wanted, {spec} was given"
+            raise fault(g, self._at, said, "give it as many sizes", which, lanes)
         return image
 
 
@@ -106,7 +106,7 @@ def fault(
     lane = int(which[0]) if lanes is None else int(np.flatnonzero(lanes.reshape(-1))[which[0]])
     line = g.machine.execution.program.module.line_text(at.ptx_line)
     message = f"{said} at {at.where} ({line}), {g.who(lane)}: {remedy}"
-    return KernelFault(message, g.finding("memory", said, message, at, lane, remedy))
+    return g.fault("memory", said, message, at, lane, remedy)
 
 
 def _sampling(site: Site, take: Callable[[Image, list[Array], Array], Array]) -> Step:

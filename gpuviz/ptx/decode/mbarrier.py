@@ -183,7 +183,7 @@ def _deadlock(g: Group, at: Instruction, address: Reader) -> KernelFault:
         "count the arrivals of a phase, expect the bytes that are copied, and wait for the parity "
         "of the phase that is under way"
     )
-    return KernelFault(message, g.finding("sync", "deadlock", message, at, lane, remedy))
+    return g.fault("sync", "deadlock", message, at, lane, remedy)
 
 
 def _pending(site: Site) -> Step:

@@ -121,10 +121,7 @@ def _cells(g: Group, box: Box, where: I64, at: Instruction, lane: int) -> I64:
                 f"lies {memory.describe(first)}, address {first:#x}, {g.who(lane)}"
             )
             remedy = "give the tensor map the sizes and strides of its buffer"
-            raise KernelFault(
-                message,
-                g.finding("memory", "illegal global access", message, at, lane, remedy, first),
-            )
+            raise g.fault("memory", "illegal global access", message, at, lane, remedy, first)
     return np.asarray((where - GLOBAL) // unit)
 
 
@@ -167,9 +164,7 @@ def _check_begin(g: Group, begin: int, at: Instruction, lane: int) -> None:
             f"into its line, which is no multiple of {bulk.ALIGNMENT}, {g.who(lane)}"
         )
         remedy = "begin boxes at elements that lie on 16 bytes, with some of them to spare"
-        raise KernelFault(
-            message, g.finding("memory", "illegal instruction", message, at, lane, remedy)
-        )
+        raise g.fault("memory", "illegal instruction", message, at, lane, remedy)
 
 
 def _runs(boxes: list[tuple[Box, list[int]]]) -> Runs:

@@ -146,7 +146,7 @@ class Barriers:
         )
         remedy = "let every thread come to the same barrier, and count those it waits for"
         lane = first.first_active()
-        return KernelFault(message, first.finding("sync", "deadlock", message, at, lane, remedy))
+        return first.fault("sync", "deadlock", message, at, lane, remedy)
 
 
 def _per_block(group: Group) -> I64:

@@ -98,7 +98,7 @@ class ClusterBarrier:
             f"their cluster, the first is {g.who(lane)}"
         )
         remedy = "let every thread of the cluster arrive"
-        return KernelFault(message, g.finding("sync", "deadlock", message, at, lane, remedy))
+        return g.fault("sync", "deadlock", message, at, lane, remedy)
 
 
 def _threads(g: Group) -> Bool:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 import numpy as np
 
 from gpuviz.base.arrays import Array, Bool
+from gpuviz.base.errors import KernelFault
 from gpuviz.ptx.simt.code import FunctionCode
 from gpuviz.ptx.simt.layout import Layout
 from gpuviz.ptx.simt.rows import rows_of
@@ -247,7 +248,7 @@ class Group:
         launch = self.machine.execution.launch
         return f"block {launch.block_index(block)}, thread {launch.thread_index(thread)}"
 
-    def finding(
+    def fault(
         self,
         check: str,
         kind: str,
@@ -256,15 +257,14 @@ class Group:
         flat: int,
         remedy: str,
         address: int = 0,
-    ) -> Finding:
-        """What ends a run, as a check would report it of the element at a flat index."""
+        count: int = 1,
+    ) -> KernelFault:
+        """What ends a run, with a finding as of a check, at the element of a flat index."""
         block, thread = self.position(flat)
         launch = self.machine.execution.launch
-        where, who = launch.block_index(block), launch.thread_index(thread)
-        line, ptx_line = at.line, at.ptx_line
-        return Finding(
-            "error", kind, message, line, ptx_line, where, who, address, 1, check, remedy
-        )
+        where = at.line, at.ptx_line, launch.block_index(block), launch.thread_index(thread)
+        found = Finding("error", kind, message, *where, address, count, check, remedy)
+        return KernelFault(message, found)
 
     def first_active(self) -> int:
         """Flat index of the first selected lane."""

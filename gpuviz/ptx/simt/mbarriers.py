@@ -77,7 +77,7 @@ def read(g: Group, at: SharedAddresses, by: Instruction) -> State:
             f"({by.opcode.text}, {by.where}, {g.who(lane)})"
         )
         remedy = "let one thread call mbarrier.init, then synchronise, before anybody uses it"
-        raise KernelFault(message, g.finding("sync", "no mbarrier", message, by, lane, remedy))
+        raise g.fault("sync", "no mbarrier", message, by, lane, remedy)
     return State.of(word)
 
 
@@ -152,7 +152,7 @@ def _check(g: Group, at: SharedAddresses, by: Instruction, bad: Bool, state: Sta
             f"{g.who(lane)})"
         )
         remedy = "initialise it with the number of arrivals of a phase"
-        raise KernelFault(message, g.finding("sync", "mbarrier", message, by, lane, remedy))
+        raise g.fault("sync", "mbarrier", message, by, lane, remedy)
 
 
 def pending(word: Array) -> Array:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from gpuviz.base.arrays import I64, Array, Bool
@@ -136,8 +134,8 @@ class Memories:
             remedy = tr(
                 "read and write as wide as the address is aligned; a GPU ends the launch here"
             )
-        found = group.finding("memory", kind, message, at, lane, remedy, address)
-        return KernelFault(message, replace(found, count=int(bad.sum())))
+        count = int(bad.sum())
+        return group.fault("memory", kind, message, at, lane, remedy, address, count)
 
     def reserve_local(self, group: Group, size: int, at: Instruction) -> None:
         """Make room for a deeper call.

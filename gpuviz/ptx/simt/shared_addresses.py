@@ -11,7 +11,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpuviz.base.arrays import I64, Array
-from gpuviz.base.errors import KernelFault
 from gpuviz.ptx.simt.cluster import split
 from gpuviz.ptx.simt.group import Group
 from gpuviz.ptx.simt.spaces import SHARED, WINDOW
@@ -92,5 +91,5 @@ def shared_addresses(
         )
         remedy = "let the bytes lie within the block's shared memory, aligned"
         told = message, at, int(lane[one]), remedy, int(offset[one])
-        raise KernelFault(message, g.finding("memory", "illegal shared access", *told))
+        raise g.fault("memory", "illegal shared access", *told)
     return SharedAddresses(lane, row, offset)
