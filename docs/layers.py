@@ -151,9 +151,8 @@ def picture() -> str:
     """A row for each layer from the highest down: its size, and how many of its files import from
     each layer, in a column each. An import that climbed would stand below the diagonal, in red.
     """
-    from gpuviz.draw.label import label
     from gpuviz.draw.layout import Rect
-    from gpuviz.draw.marks import Boxes, Frame, Mark
+    from gpuviz.draw.marks import Boxes, Frame, Mark, label
     from gpuviz.draw.palette import LIGHT
     from gpuviz.export.svg import document
 

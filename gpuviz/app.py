@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from gpuviz import doctor
 from gpuviz.base import resources
 from gpuviz.files import folders
-from gpuviz.processes import heap
+from gpuviz.processes import memory
 from gpuviz.words import language
 from gpuviz.words.terminal import err, out
 
@@ -73,7 +73,7 @@ def _application(argv: Sequence[str] = ()) -> tuple[QApplication, QSettings, Pat
     from gpuviz.qt.history.settings import APPLICATION, ORGANISATION, open_settings
     from gpuviz.qt.look.fonts import load_fonts
 
-    heap.keep_together()
+    memory.keep_together()
     app = QApplication(["gpuviz", *argv])
     app.setApplicationName(APPLICATION)
     app.setOrganizationName(ORGANISATION)

@@ -113,7 +113,7 @@ class Soak:
         from gpuviz import app as entry
         from gpuviz.course import COURSE
         from gpuviz.gpu.client import Gpu
-        from gpuviz.processes import heap
+        from gpuviz.processes import memory
         from gpuviz.qt.look.fonts import load_fonts
         from gpuviz.qt.window.window import Window
         from gpuviz.run.session import Session
@@ -121,7 +121,7 @@ class Soak:
         from tests.qt import fake_gpu
         from tests.vitals import Heartbeat
 
-        heap.keep_together()
+        memory.keep_together()
         qInstallMessageHandler(self._hear)
         application = QApplication(["gpuviz"])
         load_fonts()

@@ -14,7 +14,7 @@ import pytest
 
 from gpuviz import desktop
 from gpuviz.cli import main
-from gpuviz.files.suffixes import LECTURE, RECORDING, TRACE
+from gpuviz.files.folders import LECTURE, RECORDING, TRACE
 from gpuviz.processes import programs as processes
 
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="the customs of Linux")

@@ -7,8 +7,7 @@ import pytest
 
 from gpuviz import arguments
 from gpuviz.compile import load_program
-from gpuviz.compile.paths import normalise
-from gpuviz.compile.program import kernels
+from gpuviz.compile.program import kernels, normalise
 from gpuviz.lectures.reading import read
 
 RUN = 100_000

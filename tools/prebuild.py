@@ -15,12 +15,12 @@ from pathlib import Path
 from gpuviz.base import records, resources
 from gpuviz.base.errors import Error, FormatError
 from gpuviz.compile.archs import with_features
-from gpuviz.compile.compiler import load_program, read_text
+from gpuviz.compile.compiler import load_program
 from gpuviz.compile.shipped import ARCH, FOLDER, INDEX, Entry, entries
-from gpuviz.compile.source_hash import source_hash
 from gpuviz.course import SCENES
-from gpuviz.files import checksums
+from gpuviz.files import bounded, checksums
 from gpuviz.files import writing as files
+from gpuviz.files.checksums import source_hash
 from gpuviz.story.lesson import Lesson, Plan
 from gpuviz.words.language import english
 from gpuviz.words.terminal import err, out
@@ -68,7 +68,7 @@ def _damage(file: Path) -> list[str]:
 
 
 def _source(kernel: str) -> str:
-    return read_text(resources.path(f"kernels/{kernel}"))
+    return bounded.text(resources.path(f"kernels/{kernel}"))
 
 
 def build(folder: Path) -> int:

@@ -15,7 +15,7 @@ from gpuviz.base.errors import InputError
 from gpuviz.base.waiting import SECONDS
 from gpuviz.cli.no_kernel import refuse
 from gpuviz.compile import Program, compile_arch, compile_cuda, load_program, ptx_program
-from gpuviz.files.suffixes import OPENED
+from gpuviz.files.folders import OPENED
 from gpuviz.integrations.calls import Call, LaunchRequest, of_program
 from gpuviz.launch.job import triple
 from gpuviz.ptx.options import Blocks, Engine, Options

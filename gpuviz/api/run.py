@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gpuviz.api.tables import Counts, Lines, findings, lines, side_by_side
-from gpuviz.arguments.given import ArrayArgument
+from gpuviz.arguments.specs import ArrayArgument
 from gpuviz.base.errors import InputError, UnavailableError
 from gpuviz.compile import demangled
-from gpuviz.files.suffixes import TRACE
+from gpuviz.files.folders import TRACE
 from gpuviz.processes import programs as processes
 from gpuviz.source.kernel_names import plain_name
 from gpuviz.traces import file as trace_file
@@ -298,6 +298,6 @@ def with_time(run: base.Run, job: Job) -> base.Run:
 
 def _explained(run: base.Run, job: Job) -> Explanation:
     from gpuviz.arch import architecture
-    from gpuviz.run.explained import explain
+    from gpuviz.run.predicted import explain
 
     return run.explained or explain(job, architecture(run.arch))

@@ -12,9 +12,9 @@ import numpy as np
 
 from gpuviz.arguments.dtypes import size_of
 from gpuviz.arguments.filling import materialise
-from gpuviz.arguments.given import ArrayArgument
 from gpuviz.arguments.specs import (
     UNSET,
+    ArrayArgument,
     BufferSpec,
     Elsewhere,
     Field,

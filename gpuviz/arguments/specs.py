@@ -8,8 +8,23 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar, cast
 
 from gpuviz.arguments.dtypes import size_of
-from gpuviz.arguments.given import ArrayArgument
 from gpuviz.arguments.tensor_maps import TensorMapSpec
+from gpuviz.base.arrays import Array
+
+
+@dataclass(frozen=True, eq=False)
+class ArrayArgument:
+    """An argument as its values: an array of one dimension or more is a buffer, a zero-dimensional
+    one is passed by value. The same array given twice is one buffer.
+    """
+
+    values: Array
+
+    def __str__(self) -> str:
+        """As a SPEC would begin."""
+        kind = self.values.dtype.name
+        return f"{kind}[{self.values.size}]" if self.values.ndim else f"{kind}={self.values}"
+
 
 UNSET = "unset"
 ADDRESSING = ("clamp", "wrap", "mirror", "border")

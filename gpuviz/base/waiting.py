@@ -1,9 +1,13 @@
-"""How long somebody waits for a launch: what it may take, and how much of that is left."""
+"""How long somebody waits for work: what it may take, how much of that is left; who asks it to
+stop, and how work that waits for another program hears of it.
+"""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 
 SECONDS = 60.0  # what somebody at a desk may wait for
 CHOICES = (5.0, 15.0, SECONDS, 300.0, 1800.0)  # of seconds
@@ -31,3 +35,32 @@ def remaining(spent: float, fraction: float) -> str:
     """The time left, in words, where so many seconds were spent on a fraction."""
     seconds = spent * (1 - fraction) / fraction
     return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"
+
+
+Cancel = Callable[[], bool]  # asked now and then; True stops the work with errors.Cancelled
+
+
+def go_on() -> bool:
+    """A `Cancel` that never cancels."""
+    return False
+
+
+_asked: ContextVar[Cancel] = ContextVar("asked whether to stop", default=go_on)
+
+
+@contextmanager
+def stopped_by(cancel: Cancel) -> Iterator[None]:
+    """Programs that this thread waits for meanwhile are ended when `cancel` says so: `Cancelled`.
+
+    A compiler is far below what a user stops: nobody on the way there has to know of it.
+    """
+    token = _asked.set(cancel)
+    try:
+        yield
+    finally:
+        _asked.reset(token)
+
+
+def unwanted() -> bool:
+    """Whether what this thread waits for is not wanted any more."""
+    return _asked.get()()

@@ -177,7 +177,7 @@ def _mistake(error: Exception) -> int:
 def _integrate(choice: str) -> int:
     """Put gpuviz in the menu of the desktop or take it out, and say which files it took; 0."""
     from gpuviz import desktop
-    from gpuviz.files.suffixes import LECTURE, RECORDING, TRACE
+    from gpuviz.files.folders import LECTURE, RECORDING, TRACE
 
     done = desktop.integrate() if choice == "on" else desktop.withdraw()
     kinds = ", ".join((LECTURE, RECORDING, TRACE))

@@ -26,7 +26,7 @@ from gpuviz.ptx.options import Options
 from gpuviz.results.table import text as table
 from gpuviz.run import roomy
 from gpuviz.run.run import Level, Run
-from gpuviz.source.parameter_names import source_parameters
+from gpuviz.source.kernel_names import source_parameters
 from gpuviz.traces.trace import Finding
 from gpuviz.words.language import english
 from gpuviz.words.terminal import err, out

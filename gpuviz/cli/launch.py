@@ -23,9 +23,9 @@ from gpuviz.compile import (
     lines_of,
     load_program,
 )
+from gpuviz.launch.argument_texts import Scope
 from gpuviz.launch.host_launch import proposed_by
 from gpuviz.launch.job import Job
-from gpuviz.launch.scope import Scope
 from gpuviz.launch.settings import Settings, load
 from gpuviz.launch.texts import BLOCK, GRID, Kernel, LaunchTexts, sizes_of
 from gpuviz.ptx.options import Options

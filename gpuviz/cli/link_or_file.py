@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gpuviz.base.errors import InputError
-from gpuviz.files.suffixes import OPENED
+from gpuviz.files.folders import OPENED
 
 if TYPE_CHECKING:
     from gpuviz.views.provenance import Provenance

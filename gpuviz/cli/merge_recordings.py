@@ -13,7 +13,7 @@ from gpuviz.base.errors import InputError
 from gpuviz.cli.launches_to_record import Variant, of_lecture, of_the_table, taken, variants
 from gpuviz.course import SCENES
 from gpuviz.files import checksums
-from gpuviz.files.suffixes import LECTURE
+from gpuviz.files.folders import LECTURE
 from gpuviz.gpu.placement import SHIPPED_BLOCKS
 from gpuviz.recordings import lookup
 from gpuviz.recordings.measurement import DeviceFacts

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from gpuviz.base.errors import FormatError, InputError
 from gpuviz.files import bounded
-from gpuviz.files.suffixes import KERNELS, LECTURE, RECORDING, TRACE
+from gpuviz.files.folders import KERNELS, LECTURE, RECORDING, TRACE
 
 _LARGEST = 1 << 34  # bytes of a film, of which only the first are read here
 _ZIP = b"PK\x03\x04"

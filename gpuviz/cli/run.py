@@ -24,7 +24,7 @@ from gpuviz.recordings.stall_reasons import KEYS, PREFIX, waits
 from gpuviz.results import rows
 from gpuviz.results.table import text as table
 from gpuviz.run import emulated
-from gpuviz.run.explained import explain
+from gpuviz.run.predicted import explain
 from gpuviz.run.run import Run
 from gpuviz.run.throughput import throughput, work_of
 from gpuviz.run.verification import Comparison, compare_run

@@ -28,7 +28,7 @@ from gpuviz.panels.limit_words import (
 from gpuviz.panels.state_inks import NAMES
 from gpuviz.ptx.options import Options
 from gpuviz.results.table import text as table
-from gpuviz.run.explained import explain
+from gpuviz.run.predicted import explain
 from gpuviz.views.lesson_view import Subject
 from gpuviz.views.make_view import timed
 from gpuviz.views.time_view import time_view

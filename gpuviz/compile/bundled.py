@@ -16,11 +16,10 @@ from pathlib import Path
 
 from gpuviz.base import records
 from gpuviz.base.errors import InputError
-from gpuviz.compile.compiler import read_text
 from gpuviz.compile.program import BuildOptions, Program
-from gpuviz.compile.source_hash import source_hash
 from gpuviz.files import bounded
 from gpuviz.files.allowed_paths import Reach
+from gpuviz.files.checksums import source_hash
 
 Pairs = tuple[tuple[str, str], ...]
 
@@ -62,7 +61,7 @@ def own_key(path: Path, program: Program, defines: Mapping[str, str], arch: str)
         (Path(os.path.relpath(file, path.parent.resolve())).as_posix(), _checksum(Path(file)))
         for file in program.read or ()
     )
-    return key_of(path.name, read_text(path), defines, arch, tuple(headers))
+    return key_of(path.name, bounded.text(path), defines, arch, tuple(headers))
 
 
 def find(
@@ -73,7 +72,7 @@ def find(
     Headers beyond the reach are not looked at.
     """
     folder = path.parent.resolve()
-    wanted = key_of(path.name, read_text(path), defines, arch)
+    wanted = key_of(path.name, bounded.text(path), defines, arch)
     for key, program in programs.items():
         files = {folder / name: checksum for name, checksum in key.headers}
         if (

@@ -1,20 +1,55 @@
-"""Source text or file to Program: chooses the compiler, asks the cache first."""
+"""Source text or file to Program: chooses the compiler; the options that people may choose."""
 
 from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Literal
 
 from gpuviz.base.errors import InputError
-from gpuviz.compile import archs, elf, flags, host, nvcc, paths
+from gpuviz.compile import archs, elf, nvcc, program, split
 from gpuviz.compile.compilers import Compilation, device_code, with_nvcc, with_nvrtc
 from gpuviz.compile.program import CompileError, Program, kernels
 from gpuviz.files import bounded
+
+# What every compilation here has anyway, and frameworks pass.
+_ALWAYS = ("-lineinfo", "-generate-line-info")
+# What CuPy's RawModule passes, so that numerics agree.
+STANDARD, FLUSH = "-std=c++17", "-ftz=true"
+
+_KNOWN = {
+    r"-std=c\+\+(11|14|17|20)": "the C++ standard",
+    "-use_fast_math": "approximate functions, and subnormal numbers as zero",
+    "-(ftz|prec-div|prec-sqrt|fmad)=(true|false)": "how floats are rounded",
+    "-maxrregcount=[0-9]{1,3}": "registers of a thread at most",
+    "-(G|extra-device-vectorization|dopt=on|restrict)": "how machine code is made",
+}
+
+
+def chosen(given: Iterable[str]) -> tuple[str, ...]:
+    """Options as both compilers take them, with the standard ones where nothing else is said.
+
+    InputError for an option that is not among those that may be chosen.
+    """
+    flags = ("-" + option.strip().lstrip("-") for option in given)
+    made = tuple(dict.fromkeys(_checked(flag) for flag in flags if flag not in _ALWAYS))
+    said = {option.partition("=")[0] for option in made}
+    usual = [one for one in (STANDARD, FLUSH) if one.partition("=")[0] not in said]
+    if "-use_fast_math" in made and FLUSH in usual:
+        usual.remove(FLUSH)  # which it is one of
+    return (*usual, *made)
+
+
+def _checked(flag: str) -> str:
+    if not any(re.fullmatch(pattern, flag) for pattern in _KNOWN):
+        known = "  ".join(re.sub(r"[\\()]|\{.*\}", "", pattern) for pattern in _KNOWN)
+        raise InputError(f"compiler option {flag!r} is not passed on; these are: {known}")
+    return flag
+
 
 Compiler = Literal["auto", "nvcc"]
 
@@ -55,10 +90,10 @@ def compile_cuda(
     macros = defines or {}
     wanted = Compilation(
         source,
-        paths.quotable(name),
+        program.quotable(name),
         arch,
         tuple(f"-D{key}" + (f"={value}" if value else "") for key, value in macros.items()),
-        flags.chosen(options),
+        chosen(options),
         tuple(folder.absolute() for folder in include),
         instances,
     )
@@ -104,7 +139,7 @@ def again(program: Program, source: str) -> Program:
 
 def _made(wanted: Compilation) -> Program:
     """Compiled by NVRTC, with host code set aside if there is any, else by nvcc."""
-    if host.host_line(wanted.source) is not None:
+    if split.host_line(wanted.source) is not None:
         return _parted(wanted)
     try:
         return with_nvrtc(wanted)
@@ -159,7 +194,7 @@ def load_program(
     """
     if path.suffix == ".cubin":
         return _from_cubin(path)
-    text = read_text(path) if text is None else text
+    text = bounded.text(path) if text is None else text
     if path.suffix == ".ptx":
         return _from_ptx(path, text.replace("\0", ""))  # CuTe DSL ends its files with zeros
     folders = (path.parent.resolve(), *include)
@@ -175,15 +210,10 @@ def load_program(
     )
 
 
-def read_text(path: Path) -> str:
-    """Text of a source file; InputError in words when it cannot be read."""
-    return bounded.text(path)
-
-
 def _from_ptx(path: Path, ptx: str) -> Program:
     """A .ptx file; with the .cu file and the .cubin file of the same name, where they are."""
     beside = path.with_suffix(".cu")
-    source = read_text(beside) if beside.is_file() else ""
+    source = bounded.text(beside) if beside.is_file() else ""
     code = path.with_suffix(".cubin")
     cubin = bounded.read(code) if code.is_file() else b""
     try:
@@ -217,10 +247,10 @@ def ptx_program(
     """
     if (target := _TARGET.search(ptx)) is None:
         raise InputError(f"{file} is not PTX: it has no .target line.")
-    name = paths.quotable(name)
+    name = program.quotable(name)
     made_by = _MADE_BY.search(ptx)
     return Program(
-        ptx=paths.normalise(ptx, name),
+        ptx=program.normalise(ptx, name),
         cubin=cubin,
         log="",
         resources={kernel: elf.resources(cubin, kernel) for kernel in kernels(ptx)}

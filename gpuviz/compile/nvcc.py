@@ -11,8 +11,8 @@ from pathlib import Path
 
 from gpuviz.base.errors import UnavailableError
 from gpuviz.compile import archs
-from gpuviz.compile.binding import Output
 from gpuviz.compile.program import CompileError
+from gpuviz.compile.worker import Output
 from gpuviz.files import bounded
 from gpuviz.processes import programs as processes
 

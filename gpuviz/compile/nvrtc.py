@@ -13,8 +13,7 @@ from pathlib import Path
 from gpuviz.base import records
 from gpuviz.base.errors import FormatError, UnavailableError
 from gpuviz.compile import process
-from gpuviz.compile.binding import Output
-from gpuviz.compile.worker import Facts, Task
+from gpuviz.compile.worker import Facts, Output, Task
 from gpuviz.files.disk_cache import DiskCache, key, stamp
 from gpuviz.processes.programs import nvidia_folders
 

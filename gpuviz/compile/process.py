@@ -15,9 +15,8 @@ from typing import IO
 
 from gpuviz.base import records
 from gpuviz.base.errors import UnavailableError
-from gpuviz.compile.binding import Output
 from gpuviz.compile.program import CompileError
-from gpuviz.compile.worker import Facts, Reply, Request, Task
+from gpuviz.compile.worker import Facts, Output, Reply, Request, Task
 from gpuviz.processes import programs as processes
 from gpuviz.processes.worker import GarbledAnswer, Late, Lost, WorkerProcess
 

@@ -16,11 +16,11 @@ from gpuviz.base.errors import FormatError, InputError, UnavailableError
 from gpuviz.compile import bundled, nvrtc
 from gpuviz.compile.archs import compile_arch, with_features
 from gpuviz.compile.bundled import Programs
-from gpuviz.compile.compiler import load_program, read_text
+from gpuviz.compile.compiler import load_program
 from gpuviz.compile.program import CompileError, Program, Resources
-from gpuviz.compile.source_hash import source_hash
 from gpuviz.files import bounded, checksums
 from gpuviz.files.allowed_paths import Reach
+from gpuviz.files.checksums import source_hash
 
 ARCH = "sm_90"  # the architecture that prebuilt PTX is made for
 FOLDER, INDEX = "kernels/prebuilt", "index.json"
@@ -79,13 +79,13 @@ def prebuilt(kernel: str, defines: Mapping[str, str], arch: str = "") -> Program
     entry = _index().get((kernel, tuple(sorted(defines.items()))))
     if entry is None or (arch and arch != entry.arch):
         return None
-    source = read_text(resources.path(f"kernels/{kernel}"))
+    source = bounded.text(resources.path(f"kernels/{kernel}"))
     if source_hash(source) != entry.source_hash:
         return None
     ptx = resources.path(f"{FOLDER}/{entry.file}")
     checksums.check(ptx)
     return Program(
-        ptx=read_text(ptx),
+        ptx=bounded.text(ptx),
         cubin=b"",
         log="",
         resources=entry.resources,
@@ -136,7 +136,9 @@ def own_program(
         found = bundled.find(programs, path, arch, built, reach) if text is None else None
         if found is None:
             raise
-        return replace(found, source=read_text(path), name=path.name)  # whatever it says of itself
+        return replace(
+            found, source=bounded.text(path), name=path.name
+        )  # whatever it says of itself
     _check(path, program.read, reach)
     return program
 
@@ -159,7 +161,7 @@ def gallery(kernel: str, defines: Mapping[str, str], arch: str = ARCH) -> Progra
     if Path(kernel).name != kernel or not path.is_file():
         raise InputError(f"{kernel} is no kernel of the course: a file of your own has a full path")
     if nvrtc.libraries():
-        target = with_features(compile_arch(arch), read_text(path))
+        target = with_features(compile_arch(arch), bounded.text(path))
         return load_program(path, arch=target, defines=defines)
     if (found := prebuilt(kernel, defines)) is not None:
         return found

@@ -1,14 +1,91 @@
-"""A .cu file with a host program in it, as the texts that NVRTC is to compile."""
+"""A .cu file with a host program in it, as the texts that NVRTC is to compile; its launches.
+
+Whether a piece of a text is needed by device code shows when it is compiled: what is marked as
+neither and does not compile for the device was the host's, and a function of the host that device
+code calls is taken back.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+import re
+import sys
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
+from gpuviz.base.errors import InputError
+from gpuviz.compile import headers, nvrtc
 from gpuviz.compile.program import Diagnostic
-from gpuviz.compile.repair import Choice
+from gpuviz.files import bounded
 from gpuviz.source.headers import Unit, unit
 from gpuviz.source.launches import HostLaunch, guessed, instances, mentioned, written
+from gpuviz.source.parts import Part, Text
+
+_UNKNOWN = re.compile(r'(?:identifier|name|function|class|"[\w:]+" has no member) "([\w:]+)"')
+
+
+@dataclass
+class Choice:
+    """What is left out of each text now; `lost` are device parts among it, and why."""
+
+    texts: Mapping[str, Text]
+    out: dict[str, set[Part]]
+    lost: dict[Part, Diagnostic] = field(default_factory=dict)
+    _tried: set[Part] = field(default_factory=set)
+
+    @classmethod
+    def first(cls, texts: Mapping[str, Text]) -> Choice:
+        """All host code left out."""
+        return cls(
+            texts,
+            {name: {p for p in text.parts if p.kind == "host"} for name, text in texts.items()},
+        )
+
+    def learn(self, errors: Iterable[Diagnostic]) -> bool:
+        """Change it by what the compiler said; False when there is nothing left to change."""
+        found = list(errors)
+        return self._take_back(found) or self._leave_out(found)
+
+    def _take_back(self, errors: list[Diagnostic]) -> bool:
+        """Functions and variables of the host that device code names."""
+        wanted = {
+            match[1].rpartition("::")[2]
+            for error in errors
+            if (match := _UNKNOWN.search(error.text)) is not None
+            and getattr(self._at(error), "kind", "device") == "device"
+        }
+        back = [
+            (name, part)
+            for name, parts in self.out.items()
+            for part in parts - self._tried
+            if part.kind == "host" and wanted & set(part.names)
+        ]
+        for name, part in back:
+            self.out[name].discard(part)
+            self._tried.add(part)
+        return bool(back)
+
+    def _leave_out(self, errors: list[Diagnostic]) -> bool:
+        """What is no device code goes first; device code when nothing else is at fault."""
+        places = [(error, part) for error in errors if (part := self._at(error)) is not None]
+        plain = [(error, part) for error, part in places if part.kind != "device"]
+        for error, part in plain or places:
+            self.out[error.file].add(part)
+            if part.kind == "device":
+                self.lost.setdefault(part, error)
+        return bool(places)
+
+    def _at(self, error: Diagnostic) -> Part | None:
+        """The smallest part that a message is about, of those that are in."""
+        text = self.texts.get(error.file)
+        if text is None:
+            return None
+        out = self.out[error.file]
+        for part in text.parts:
+            if part.holds(error.line) and part not in out:
+                inner = (p for p in part.inner if p.holds(error.line) and p not in out)
+                return next(inner, part)
+        return None
 
 
 class Split:
@@ -102,3 +179,108 @@ class Split:
 
     def _text(self, name: str) -> str:
         return self.unit.texts[name].without(self._choice.out[name], self.unit.names[name])
+
+
+_NOT_CODE = re.compile(
+    r'//[^\n]*|/\*.*?(?:\*/|\Z)|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.DOTALL
+)
+_HOST = re.compile(
+    r"<<<|\b(?:int|void|auto)\s+main\s*\(|\bstd\s*::\s*(?:cout|cerr|vector|string|chrono)\b"
+    r"|(?<!__device__ )__host__(?!\s+(?:__forceinline__\s+|inline\s+|static\s+)*__device__)"
+    r"|\bcuda(?:Malloc|Free|Mem[a-z]\w*|Event|Stream|Get|Set|Launch|Func|Device[A-Z])\w*\s*\("
+    r"|\b(?:malloc|calloc|srand|rand|fprintf|fopen|exit|atoi|scanf)\s*\("
+)
+_DIRECTIVE = re.compile(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", re.MULTILINE)
+_STRUCTURE = re.compile(r"[{};]|(?P<function>__global__|__device__)")
+_NOWHERE = (sys.maxsize, sys.maxsize)
+
+
+def code(source: str) -> str:
+    """The text with comments, literals and directives blanked, line numbers kept."""
+
+    def lines(match: re.Match[str]) -> str:
+        return "\n" * match[0].count("\n")
+
+    return _DIRECTIVE.sub(lines, _NOT_CODE.sub(lines, source))
+
+
+def host_line(source: str) -> tuple[int, str] | None:
+    """Line and text of the first host code, or None.
+
+    A source that asks for `__CUDACC_RTC__` itself knows NVRTC, and is taken at its word. Calls of
+    malloc and its like count only outside of device functions.
+    """
+    if "__CUDACC_RTC__" in source:
+        return None
+    plain = code(source)
+    spans = iter(_device_functions(plain))
+    start, end = next(spans, _NOWHERE)
+    for match in _HOST.finditer(plain):
+        while end <= match.start():
+            start, end = next(spans, _NOWHERE)
+        if match[0] == "<<<" or match.start() < start:
+            return plain.count("\n", 0, match.start()) + 1, match[0].rstrip("( ")
+    return None
+
+
+def _device_functions(plain: str) -> Iterator[tuple[int, int]]:
+    """Start and end of what follows __global__ or __device__ in top-level braces, in order."""
+    depth, opened, function = 0, 0, -1
+    for match in _STRUCTURE.finditer(plain):
+        if match.lastgroup == "function":
+            function = match.end() if function < 0 else function
+            continue
+        depth += {"{": 1, "}": -1, ";": 0}[match[0]]
+        if match[0] == "{" and depth == 1:
+            opened = match.end()
+        if depth == 0:
+            if match[0] == "}" and function >= 0:
+                yield max(opened, function), match.end()
+            function = -1
+    if depth > 0 and function >= 0:
+        yield max(opened, function), len(plain)
+
+
+def written_launches(path: Path, include: tuple[Path, ...] = ()) -> tuple[HostLaunch, ...]:
+    """Every `kernel<<<grid, block>>>(...)` in a file and its project's headers, in order.
+
+    Nothing is compiled. InputError when the file cannot be read.
+    """
+    if path.suffix == ".ptx":
+        return ()
+    folders = headers.folders(nvrtc.libraries()[0]) if nvrtc.libraries() else ()
+
+    def known(header: str) -> bool:
+        return any((folder / header).is_file() for folder in folders)
+
+    return Split(bounded.text(path), path.name, path.parent.resolve(), include, known).launches
+
+
+def launches_in(
+    path: Path, kernel: str = "", include: tuple[Path, ...] = ()
+) -> tuple[HostLaunch, ...]:
+    """The launches that a file itself writes, not its headers; of one kernel where it is named,
+    and then those of the headers if the file has none of it.
+    """
+    every = written_launches(path, include)
+    own = [one for one in every if one.file == path.name and kernel in ("", *_names(one))]
+    return tuple(own or [one for one in every if kernel and kernel in _names(one)])
+
+
+def _names(launch: HostLaunch) -> tuple[str, ...]:
+    """What the kernel of a launch may be called."""
+    return launch.kernel, launch.kernel.rpartition("::")[2], launch.instance or launch.kernel
+
+
+def launch_at(path: Path, line: int, include: tuple[Path, ...] = ()) -> HostLaunch:
+    """The launch that is written at a line of a file; InputError, with the others, if none is."""
+    found = launches_in(path, include=include)
+    for one in found:
+        if one.line == line:
+            return one
+    raise InputError(f"{path.name} has no launch at line {line}; lines with one: {lines_of(found)}")
+
+
+def lines_of(found: Iterable[HostLaunch]) -> str:
+    """Launches as lines and kernels: "12 (saxpy), 40 (dot)"."""
+    return ", ".join(f"{one.line} ({one.kernel})" for one in found) or "none"

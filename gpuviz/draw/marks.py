@@ -11,6 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
+
 from gpuviz.base.arrays import F32, F64, I64, Rgba
 
 Align = Literal["left", "center", "right"]
@@ -26,7 +28,7 @@ class Boxes:
     (waste is hatched, never just another colour). `tip(i)` is what hovering box i says, "" nothing.
     Boxes of one mark do not overlap: they may be painted in any order. Boxes of the same number
     in all marks of a `link` are the same thing: pointing at one lights all. `lanes` (N,) are the
-    lanes of a warp that they belong to, -1 for none (see `gpuviz.draw.follow`).
+    lanes of a warp that they belong to, -1 for none (see `gpuviz.draw.hit`).
     """
 
     rect: F32
@@ -128,3 +130,21 @@ class Frame:
     height: float
     ground: Rgba
     marks: tuple[Mark, ...]
+
+
+def at(x: float, y: float) -> F32:
+    """One anchor point, (1, 2)."""
+    return np.array([[x, y]], np.float32)
+
+
+def label(
+    x: float,
+    y: float,
+    text: str,
+    color: Rgba,
+    size: float,
+    bold: bool = False,
+    align: Align = "left",
+) -> Texts:
+    """One line of text."""
+    return Texts(at(x, y), (text,), color, size, align, bold)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from gpuviz.draw.axis import Axis
+from gpuviz.draw.axis import Axis, Scales, reaching
 from gpuviz.draw.marks import Frame, Mark
 from gpuviz.draw.palette import Palette
-from gpuviz.draw.scales import Scales, reaching
 
 MARGIN = 20.0
 
@@ -25,7 +24,7 @@ class Stage:
     took, so that nothing jumps. `headed` is the height of a question that stands above several
     pictures at once: they leave it free, and set no heading of their own. `grown` is how much
     larger its letters are than was asked for (see `roomy`). `scales` is how far scales reach at
-    least: those of pictures beside this one (see `gpuviz.draw.scales`).
+    least: those of pictures beside this one (see `gpuviz.draw.axis`).
     """
 
     width: float

@@ -1,4 +1,6 @@
-"""A warp as a row of its 32 numbered lanes."""
+"""A warp as a row of its 32 numbered lanes; bands from lanes to addresses, which can be drawn in
+part, while data travels.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from gpuviz.base.arrays import F32, I64, Bool, Rgba
+from gpuviz.base.arrays import F32, F64, I64, Bool, Rgba
 from gpuviz.draw.layout import Rect, centers, grid
 from gpuviz.draw.marks import Boxes, Mark, Texts
 from gpuviz.draw.metrics import text_width
@@ -63,3 +65,24 @@ def _plates(rects: F32, fill: Rgba, lanes: I64, size: float) -> tuple[Mark, ...]
     plates[:, 0] += (rects[over, 2] - wide[over]) / 2
     plates[:, 2] = wide[over]
     return (Boxes(plates, fill[over], radius=3, lanes=lanes[over]),)
+
+
+def bands(start: F32, end: F32) -> F32:
+    """(N, 4, 2) curves that leave (N, 2) `start` and reach `end` upright."""
+    reach = (end - start) * np.array([0.0, 0.5], np.float32)
+    return np.stack([start, start + reach, end - reach, end], axis=1).astype(np.float32)
+
+
+def partly(curves: F32, share: F64) -> F32:
+    """The first `share` (N,) of each curve (de Casteljau's subdivision)."""
+    t = np.asarray(share, np.float32)[:, None, None]
+    first = curves[:, :1]
+    one = curves[:, :-1] + (curves[:, 1:] - curves[:, :-1]) * t
+    two = one[:, :-1] + (one[:, 1:] - one[:, :-1]) * t
+    three = two[:, :-1] + (two[:, 1:] - two[:, :-1]) * t
+    return np.concatenate([first, one[:, :1], two[:, :1], three], axis=1).astype(np.float32)
+
+
+def backwards(curves: F32) -> F32:
+    """The same curves, run from their ends."""
+    return np.ascontiguousarray(curves[:, ::-1])

@@ -6,6 +6,7 @@ too; a stranger's file never lies in such a folder.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterator
 from functools import cache
 from hashlib import sha256
@@ -83,3 +84,8 @@ def _sum(file: Path) -> str:
     if file.suffix in _TEXTS:
         content = content.replace(b"\r\n", b"\n")
     return sha256(content).hexdigest()
+
+
+def source_hash(source: str) -> str:
+    """Checksum of a kernel's source, the same for either kind of line ending."""
+    return hashlib.sha256(source.replace("\r\n", "\n").encode()).hexdigest()

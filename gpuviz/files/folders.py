@@ -1,4 +1,6 @@
-"""Where the files of this user go, by the customs of the system."""
+"""Where the files of this user go, by the customs of the system; the suffixes of those that are
+gpuviz's own kinds (pictures and films are in `export.formats`).
+"""
 
 from __future__ import annotations
 
@@ -33,3 +35,10 @@ def shared() -> Path:
     from platformdirs import user_data_path
 
     return user_data_path()
+
+
+KERNELS = (".cu", ".cuh", ".ptx")
+TRACE = ".gputrace"
+RECORDING = ".gpurec"
+LECTURE = ".gpuviz-lecture"
+OPENED = (*KERNELS, LECTURE, TRACE, RECORDING)  # all of these

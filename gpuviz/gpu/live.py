@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gpuviz.arch import architecture
-from gpuviz.arguments.given import ArrayArgument
+from gpuviz.arguments.specs import ArrayArgument
 from gpuviz.base.errors import InputError, UnsupportedError
 from gpuviz.compile import compile_cuda
 from gpuviz.gpu.client import Gpu, GpuLaunch, launch_of

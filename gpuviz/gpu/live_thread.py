@@ -16,8 +16,8 @@ import numpy.typing as npt
 
 from gpuviz.arch import architecture
 from gpuviz.base.arrays import F64
-from gpuviz.base.cancel import stopped_by
 from gpuviz.base.errors import Cancelled, Error
+from gpuviz.base.waiting import stopped_by
 from gpuviz.gpu.client import BATCH, Gpu, GpuLaunch, launch_of
 from gpuviz.gpu.consent import NOBODY, Code, NotAgreed
 from gpuviz.gpu.faults import CountersUnavailable, NoDevice

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import IO
 
-from gpuviz.base.cancel import Cancel, go_on, unwanted
 from gpuviz.base.errors import Cancelled, FormatError
+from gpuviz.base.waiting import Cancel, go_on, unwanted
 from gpuviz.gpu import protocol
 from gpuviz.gpu.faults import TimeLimit, WorkerLost, from_wire
 from gpuviz.gpu.protocol import Failure, Reply, Request

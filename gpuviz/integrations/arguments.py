@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gpuviz.arguments import Spec, parse
-from gpuviz.arguments.given import ArrayArgument
+from gpuviz.arguments.specs import ArrayArgument
 from gpuviz.base.errors import InputError
 from gpuviz.integrations.host_arrays import HostArray, host_array, is_array, overlapping
 from gpuviz.ptx.text.ir import Variable

@@ -14,7 +14,7 @@ from gpuviz.integrations.arguments import Arguments, collected
 from gpuviz.integrations.host_arrays import HostArray
 from gpuviz.launch.job import Job
 from gpuviz.ptx.text.parser import parse
-from gpuviz.source.parameter_names import source_parameters
+from gpuviz.source.kernel_names import source_parameters
 from gpuviz.traces.geometry import Triple
 
 Grid = Triple | Callable[[Mapping[str, Any]], Sequence[int]] | None

@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from gpuviz.arguments.given import ArrayArgument
-from gpuviz.arguments.specs import Field, ScalarSpec, StructSpec
+from gpuviz.arguments.specs import ArrayArgument, Field, ScalarSpec, StructSpec
 from gpuviz.base.errors import InputError
 from gpuviz.integrations.arguments import Arguments
 

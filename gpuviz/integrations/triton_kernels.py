@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from gpuviz.arch import architecture
-from gpuviz.arguments.given import ArrayArgument
+from gpuviz.arguments.specs import ArrayArgument
 from gpuviz.base.errors import InputError, UnsupportedError
 from gpuviz.compile import Program, ptx_program
 from gpuviz.integrations.arguments import Arguments, scalar

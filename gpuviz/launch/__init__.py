@@ -2,10 +2,8 @@
 kept beside the file, and whether a device would accept it.
 
 signature.py    what a kernel takes: names, types, fields of structures
-variables.py    its __constant__ and __device__ data
 host_launch.py  what the host code of a file says of a launch
 proposals.py    arguments that may do for a first try
-scope.py        names and what they come to: `n`, `p.width`, `block.x`
 argument_texts.py  arguments as people write them, as launches take them
 texts.py        the launch in its user's words; settings.py keeps these beside the file
 job.py          the launch as it is run, held against a device's limits

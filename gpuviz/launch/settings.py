@@ -29,9 +29,9 @@ import tomlkit
 
 from gpuviz.base.errors import FormatError, InputError
 from gpuviz.compile import entry_name
-from gpuviz.files import bounded, toml_text
+from gpuviz.files import bounded
 from gpuviz.files import writing as files
-from gpuviz.files.local import local
+from gpuviz.files.allowed_paths import local
 from gpuviz.launch.texts import LaunchTexts, Texts
 
 SUFFIX = ".gpuviz.toml"
@@ -89,7 +89,7 @@ def load(file: Path) -> Settings:
 def read(text: str, place: Path) -> Settings:
     """The settings in the text of a file that lies at a place; as `load` raises."""
     try:
-        found = toml_text.loads(text)
+        found = bounded.toml_values(text)
     except (ValueError, RecursionError) as error:
         raise FormatError(f"{place.name}: no TOML: {error}") from None
     at = _Place(place.name)

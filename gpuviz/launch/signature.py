@@ -17,8 +17,7 @@ from gpuviz.launch.images import image_read
 from gpuviz.ptx.text.ir import Function, Variable
 from gpuviz.ptx.text.parser import parse
 from gpuviz.source.c_types import Array, CType, Pointer, Scalar, Struct, Types, scalars
-from gpuviz.source.kernel_names import plain_name
-from gpuviz.source.parameter_names import source_parameters, split_at_commas
+from gpuviz.source.kernel_names import plain_name, source_parameters, split_at_commas
 from gpuviz.source.parts import Text, read, text_of
 
 if TYPE_CHECKING:

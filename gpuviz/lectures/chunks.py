@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
-from gpuviz.files.toml_text import loads as loads_text
+from gpuviz.files.bounded import toml_values as loads_text
 
 # Comments right above a slide are about it; those above nothing are passed over in one go.
 _SLIDE = re.compile(r"^(?:[ \t]*#.*\n)*+(?P<slide>[ \t]*\[\[[ \t]*slide[ \t]*\]\])?", re.MULTILINE)
@@ -69,7 +69,7 @@ def _end(text: str, edges: list[int], at: int) -> int:
     return at + 1
 
 
-def loads(chunk: Chunk) -> dict[str, object]:
+def toml_values(chunk: Chunk) -> dict[str, object]:
     """The chunk as TOML; `ChunkError` where it is none, or beyond what TOML says of numbers."""
     try:
         found = loads_text(chunk.text)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from gpuviz.base.errors import InputError
-from gpuviz.files.suffixes import LECTURE
+from gpuviz.files.folders import LECTURE
 from gpuviz.lectures.ink import Ink
 from gpuviz.views.make_view import lesson_for
 from gpuviz.views.provenance import Provenance

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gpuviz.base.errors import Cancelled
-from gpuviz.draw.beside import shifted
 from gpuviz.draw.heading import label
 from gpuviz.draw.layout import Rect, wrap
 from gpuviz.draw.marks import Boxes, Frame, Mark
 from gpuviz.draw.palette import THEMES
-from gpuviz.draw.scaled import fitted
+from gpuviz.draw.transform import fitted, shifted
 from gpuviz.export.export import Painter
 from gpuviz.lectures.lecture import Lecture, Slide
 from gpuviz.lectures.pages import THEME, drawn

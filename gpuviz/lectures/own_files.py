@@ -9,8 +9,7 @@ from typing import Any
 
 from gpuviz.arguments import parse, renamed
 from gpuviz.base.errors import Error, InputError
-from gpuviz.files.allowed_paths import Reach, whole_name
-from gpuviz.files.local import local
+from gpuviz.files.allowed_paths import Reach, local, whole_name
 from gpuviz.lectures.lecture import Lecture
 from gpuviz.story import traced
 from gpuviz.story.check import check_values

@@ -12,8 +12,8 @@ from gpuviz.draw.heading import heading
 from gpuviz.draw.layout import Rect
 from gpuviz.draw.marks import Frame, Mark, Texts
 from gpuviz.draw.metrics import text_width
-from gpuviz.draw.scaled import fitted
 from gpuviz.draw.stage import Stage
+from gpuviz.draw.transform import fitted
 from gpuviz.lectures import band
 from gpuviz.lectures.answer import Answer, Figure, named
 from gpuviz.lectures.cues import Cue

@@ -12,7 +12,7 @@ from gpuviz.base import records
 from gpuviz.base.errors import FormatError, failure_of
 from gpuviz.files import bounded
 from gpuviz.files.allowed_paths import Reach
-from gpuviz.lectures.chunks import Chunk, ChunkError, beginnings, chunks, line_of, loads
+from gpuviz.lectures.chunks import Chunk, ChunkError, beginnings, chunks, line_of, toml_values
 from gpuviz.lectures.lecture import Lecture, Problem, Slide
 from gpuviz.lectures.slide_fields import Fault, slide_of
 
@@ -83,7 +83,7 @@ def parse(
 def slide_in(chunk: Chunk, reach: Reach) -> Slide:
     """The slide of a chunk, with its problems."""
     try:
-        found = loads(chunk)
+        found = toml_values(chunk)
     except ChunkError as error:
         return Slide(problems=(_problem(error.line, error.text),), raw=chunk.text)
     rows = found.pop("slide")
@@ -114,7 +114,7 @@ def _head(chunk: Chunk, name: str) -> Lecture:
     problems: list[Problem] = []
     found: dict[str, Any] = {}
     try:
-        found = loads(chunk)
+        found = toml_values(chunk)
     except ChunkError as error:
         problems.append(_problem(error.line, error.text))
     problems += _strange(chunk, found)

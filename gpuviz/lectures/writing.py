@@ -21,7 +21,7 @@ from gpuviz.files import bounded
 from gpuviz.files import writing as files
 from gpuviz.files.allowed_paths import Reach
 from gpuviz.lectures.bundle import is_bundle, shipped
-from gpuviz.lectures.chunks import Chunk, ChunkError, loads
+from gpuviz.lectures.chunks import Chunk, ChunkError, toml_values
 from gpuviz.lectures.lecture import Lecture, Slide
 from gpuviz.lectures.own_files import files_of
 from gpuviz.lectures.reading import KEY, VERSION, Head, read, slide_in
@@ -76,7 +76,7 @@ def _head(lecture: Lecture) -> str:
     }
     kept = {key: _number(value) for key, value in plain.items() if value not in ("", 0.0)}
     try:
-        before = loads(Chunk(1, lecture.raw))
+        before = toml_values(Chunk(1, lecture.raw))
     except ChunkError:
         return lecture.raw
     document = tomlkit.parse(lecture.raw)

@@ -15,15 +15,14 @@ from typing import ClassVar
 import numpy as np
 
 from gpuviz.base.arrays import F32, F64, I64, Bool, Rgba
-from gpuviz.draw.bands import backwards, bands, partly
+from gpuviz.draw.axis import Scales
 from gpuviz.draw.ease import smooth
 from gpuviz.draw.heading import label
 from gpuviz.draw.layout import Rect, first_fitting
 from gpuviz.draw.marks import Boxes, Curves, Mark, Texts, Tip
 from gpuviz.draw.metrics import text_width
-from gpuviz.draw.scales import Scales
 from gpuviz.draw.stage import Stage
-from gpuviz.draw.warp import lane_boxes, lane_row
+from gpuviz.draw.warp import backwards, bands, lane_boxes, lane_row, partly
 from gpuviz.memory.request import Request
 from gpuviz.memory.units import in_bytes
 from gpuviz.panels.address_strip import (

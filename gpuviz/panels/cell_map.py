@@ -10,8 +10,7 @@ import numpy as np
 
 from gpuviz.base.arrays import F32, F64, I64, Rgba
 from gpuviz.draw.color import mix
-from gpuviz.draw.figures import lines
-from gpuviz.draw.heading import label
+from gpuviz.draw.heading import label, lines
 from gpuviz.draw.layout import Rect, around, centers, first_fitting, grid
 from gpuviz.draw.marks import Boxes, Mark, Raster, Texts
 from gpuviz.draw.metrics import text_width

@@ -6,8 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from gpuviz.draw import figures
-from gpuviz.draw.heading import badge, label
+from gpuviz.draw.heading import badge, label, line_height, pill_width
 from gpuviz.draw.layout import Rect, elide, first_fitting, wrap
 from gpuviz.draw.marks import Mark
 from gpuviz.draw.metrics import text_width
@@ -57,15 +56,15 @@ class FigureRow(Panel):
 
     def need(self, stage: Stage, width: float) -> Need:
         """One line."""
-        return Need(figures.line_height(stage), figures.line_height(stage))
+        return Need(line_height(stage), line_height(stage))
 
     def draw(self, stage: Stage, area: Rect) -> Iterator[Mark]:
         """The figures from the left, the badge at the right end."""
         if not self.figures:
             return
         size, small = stage.text(16), stage.text(13)
-        word, x, y = self.badge or tr("model"), area.x, area.y + figures.line_height(stage) / 2
-        end = area.right - figures.pill_width(stage, word)
+        word, x, y = self.badge or tr("model"), area.x, area.y + line_height(stage) / 2
+        end = area.right - pill_width(stage, word)
         yield from badge(stage, end + small * 0.7, y, word)
         end += size  # behind the last figure there is room enough as it is
         others = (replace(f, badge="") if f.badge == word else f for f in self.figures)
@@ -108,7 +107,7 @@ def _least(stage: Stage, kept: Iterable[_Worded]) -> float:
 def _wide(stage: Stage, figure: Figure, text: str) -> float:
     """What a figure takes of a line in a wording, with the space after it."""
     size = stage.text(16)
-    pill = figures.pill_width(stage, figure.badge) if figure.badge else 0.0
+    pill = pill_width(stage, figure.badge) if figure.badge else 0.0
     return text_width(text, size, figure.bold) + pill + size * 1.4
 
 
@@ -194,13 +193,13 @@ class Provenance(Panel):
     def need(self, stage: Stage, width: float) -> Need:
         """One line, or as many as the longest wording takes."""
         more = max(len(self._lines(stage, width)) - 1, 0) * stage.text(14) * _LEADING
-        high = figures.line_height(stage) + more
+        high = line_height(stage) + more
         return Need(high, high)
 
     def draw(self, stage: Stage, area: Rect) -> Iterator[Mark]:
         """The badge, and the words beside it."""
-        size, pill = stage.text(14), figures.pill_width(stage, self._word)
-        y = area.y + figures.line_height(stage) / 2
+        size, pill = stage.text(14), pill_width(stage, self._word)
+        y = area.y + line_height(stage) / 2
         for number, text in enumerate(self._lines(stage, area.width)):
             if not number:
                 yield from badge(stage, area.x, y, self._word)
@@ -213,7 +212,7 @@ class Provenance(Panel):
 
     def _lines(self, stage: Stage, width: float) -> tuple[str, ...]:
         """What is said, in lines; nothing where no wording fits one and none is to be whole."""
-        room, size = width - figures.pill_width(stage, self._word), stage.text(14)
+        room, size = width - pill_width(stage, self._word), stage.text(14)
         if text := first_fitting(self.texts, room, size):
             return (text,)
         return wrap(self.texts[0], room, size) if self.whole else ()

@@ -10,13 +10,12 @@ from typing import ClassVar
 import numpy as np
 
 from gpuviz.base.arrays import F32, F64, I64, Bool
-from gpuviz.draw.bands import bands, partly
 from gpuviz.draw.ease import smooth
 from gpuviz.draw.layout import Rect, centers
 from gpuviz.draw.marks import Boxes, Curves, Mark, Texts
 from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
-from gpuviz.draw.warp import lane_boxes, lane_row
+from gpuviz.draw.warp import bands, lane_boxes, lane_row, partly
 from gpuviz.panels.panel import Need, Panel
 from gpuviz.traces.trace import LANES
 from gpuviz.words.language import tr, trn

@@ -9,11 +9,11 @@ from typing import ClassVar
 import numpy as np
 
 from gpuviz.base.arrays import F32, I64, Bool, Rgba
+from gpuviz.draw.axis import Scales
 from gpuviz.draw.heading import label
 from gpuviz.draw.layout import Rect, first_fitting
 from gpuviz.draw.marks import Boxes, Lines, Mark, Texts, Tip
 from gpuviz.draw.metrics import text_width
-from gpuviz.draw.scales import Scales
 from gpuviz.draw.stage import Stage
 from gpuviz.panels.panel import Ink, Need, Panel, color
 from gpuviz.traces.trace import LANES

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from gpuviz.draw import figures
+from gpuviz.draw import heading
 from gpuviz.draw.heading import badge, label
 from gpuviz.draw.layout import Rect
 from gpuviz.draw.marks import Boxes, Mark, Raster
@@ -37,7 +37,7 @@ class Legend(Panel):
     def draw(self, stage: Stage, area: Rect) -> Iterator[Mark]:
         """Least, ramp, largest, badge; the badge above them where there is too little room."""
         size, palette = stage.text(14), stage.palette
-        pill, folded = figures.pill_width(stage, self.badge), self._folded(stage, area.width)
+        pill, folded = heading.pill_width(stage, self.badge), self._folded(stage, area.width)
         line = area.height / (1 + folded)
         y = area.bottom - line / 2
         first = area.x + text_width(self.low, size) + size * 0.6
@@ -54,7 +54,7 @@ class Legend(Panel):
         """Whether the badge stands above the ramp."""
         size = stage.text(14)
         words = text_width(self.low, size) + text_width(self.high, size)
-        taken = words + figures.pill_width(stage, self.badge) + size * 1.4
+        taken = words + heading.pill_width(stage, self.badge) + size * 1.4
         return width < taken + size * _RAMP
 
 

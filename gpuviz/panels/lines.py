@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from gpuviz.draw.figures import pill_width
-from gpuviz.draw.heading import badge, label
+from gpuviz.draw.heading import badge, label, pill_width
 from gpuviz.draw.layout import Rect, first_fitting, fit_size, wrap
 from gpuviz.draw.marks import Mark
 from gpuviz.draw.metrics import text_width

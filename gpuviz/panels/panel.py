@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from gpuviz.base.arrays import F32, Rgba
+from gpuviz.draw.axis import Scales
 from gpuviz.draw.layout import Rect
 from gpuviz.draw.marks import Mark
-from gpuviz.draw.scales import Scales
 from gpuviz.draw.stage import Stage
 
 Value = int | str | bool  # of a parameter

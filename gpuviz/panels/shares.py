@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from gpuviz.base.arrays import Rgba
+from gpuviz.draw.axis import Scales
 from gpuviz.draw.heading import label
 from gpuviz.draw.layout import Rect, first_fitting
 from gpuviz.draw.marks import Boxes, Mark
 from gpuviz.draw.metrics import text_width
-from gpuviz.draw.scales import Scales
 from gpuviz.draw.stage import Stage
 from gpuviz.panels.bar import Bar, draw_bar
 from gpuviz.panels.panel import Ink, Need, Panel, color, line

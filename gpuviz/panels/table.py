@@ -9,11 +9,11 @@ from typing import ClassVar
 import numpy as np
 
 from gpuviz.base.arrays import Rgba
+from gpuviz.draw.axis import Scales
 from gpuviz.draw.heading import badge
 from gpuviz.draw.layout import Rect, elide, first_fitting
 from gpuviz.draw.marks import Align, Boxes, Lines, Mark, Texts
 from gpuviz.draw.metrics import text_width
-from gpuviz.draw.scales import Scales
 from gpuviz.draw.stage import Stage
 from gpuviz.panels.bar import Bar, draw_bar
 from gpuviz.panels.panel import Ink, Need, Panel, color

@@ -8,8 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from gpuviz.draw.figures import pill_width
-from gpuviz.draw.heading import badge, label
+from gpuviz.draw.heading import badge, label, pill_width
 from gpuviz.draw.layout import Rect, grid
 from gpuviz.draw.marks import Boxes, Mark
 from gpuviz.draw.metrics import text_width

@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import IO
 
 import gpuviz
-from gpuviz.base.cancel import unwanted
 from gpuviz.base.errors import Cancelled
+from gpuviz.base.waiting import unwanted
 
 HOME = Path(gpuviz.__file__).resolve().parent.parent  # the folder that gpuviz is imported from
 GIB = 2**30

@@ -15,8 +15,8 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import IO, Generic, TypeVar
 
-from gpuviz.base.cancel import Cancel, go_on, unwanted
 from gpuviz.base.errors import Cancelled
+from gpuviz.base.waiting import Cancel, go_on, unwanted
 from gpuviz.processes import programs as processes
 
 POLL_SECONDS = 0.02

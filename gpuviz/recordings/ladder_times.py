@@ -13,10 +13,9 @@ from pathlib import Path
 
 from gpuviz.base import records, resources
 from gpuviz.base.errors import FormatError
-from gpuviz.compile.compiler import read_text
-from gpuviz.compile.source_hash import source_hash
 from gpuviz.files import bounded, checksums
 from gpuviz.files import writing as files
+from gpuviz.files.checksums import source_hash
 
 FILE = "recordings/ladder.json"
 _FORMAT, _VERSION = "gpuviz-ladder", 1
@@ -81,7 +80,7 @@ class _Head:
 
 def source_of(kernel: str) -> str:
     """The hash of a kernel's file as it is now."""
-    return source_hash(read_text(resources.path(f"kernels/{kernel}")))
+    return source_hash(bounded.text(resources.path(f"kernels/{kernel}")))
 
 
 def write(path: Path, times: LadderTimes) -> None:

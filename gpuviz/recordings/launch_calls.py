@@ -14,10 +14,9 @@ from typing import Literal
 
 from gpuviz.base import records, resources
 from gpuviz.base.errors import FormatError
-from gpuviz.compile.compiler import read_text
-from gpuviz.compile.source_hash import source_hash
 from gpuviz.files import bounded, checksums
 from gpuviz.files import writing as files
+from gpuviz.files.checksums import source_hash
 from gpuviz.traces.geometry import Triple
 
 KERNEL, FILE = "fma4.cu", "recordings/launch_calls.json"
@@ -110,7 +109,7 @@ def _text(value: object) -> str:
 
 
 def _source() -> str:
-    return source_hash(read_text(resources.path(f"kernels/{KERNEL}")))
+    return source_hash(bounded.text(resources.path(f"kernels/{KERNEL}")))
 
 
 def read(path: Path) -> LaunchCalls:

@@ -16,11 +16,10 @@ import numpy as np
 from gpuviz.arguments import parse, renamed
 from gpuviz.base import resources
 from gpuviz.base.arrays import Array
-from gpuviz.compile.compiler import read_text
-from gpuviz.compile.source_hash import source_hash
-from gpuviz.files import archive, checksums
+from gpuviz.files import archive, bounded, checksums
 from gpuviz.files.archive import Content, Form
-from gpuviz.files.suffixes import RECORDING
+from gpuviz.files.checksums import source_hash
+from gpuviz.files.folders import RECORDING
 from gpuviz.launch.request import LaunchRequest
 from gpuviz.recordings.measurement import (
     CounterValue,
@@ -64,7 +63,7 @@ def key_of(plan: LaunchRequest, text: str | None = None) -> LaunchKey:
     """
     own = Path(plan.kernel)
     file = own if own.is_absolute() else resources.path(f"kernels/{plan.kernel}")
-    source = read_text(file) if text is None else text
+    source = bounded.text(file) if text is None else text
     return LaunchKey(
         own.name,
         source_hash(source),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from gpuviz.draw.source_inks import BADGES as BADGES
+from gpuviz.draw.heading import BADGES as BADGES
 from gpuviz.recordings.measurement import Measurement
 from gpuviz.words.language import tr
 

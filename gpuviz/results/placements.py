@@ -13,8 +13,7 @@ from gpuviz.draw.marks import Boxes, Frame, Lines, Mark, Texts
 from gpuviz.draw.metrics import text_width
 from gpuviz.draw.palette import Palette
 from gpuviz.draw.stage import Stage
-from gpuviz.recordings.measurement import Measurement, Placement
-from gpuviz.recordings.slots import slots_of
+from gpuviz.recordings.measurement import Measurement, Placement, slots_of
 from gpuviz.results.badges import caption
 from gpuviz.traces.trace import Launch
 from gpuviz.words.language import duration, grouped, tr, trn

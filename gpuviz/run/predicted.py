@@ -1,4 +1,6 @@
-"""Predict how long a launch takes, without a GPU: emulate it, look at some multiprocessors."""
+"""Predict how long a launch takes, and why, without a GPU: emulate it, simulate some
+multiprocessors, ask what if.
+"""
 
 from __future__ import annotations
 
@@ -10,16 +12,57 @@ from gpuviz.base.errors import UnavailableError
 from gpuviz.launch.job import Job
 from gpuviz.memory.counts import Count
 from gpuviz.ptx.options import Options
+from gpuviz.ptx.simt.program import reachable
+from gpuviz.ptx.text.ir import Function, Instruction, Module
 from gpuviz.ptx.text.parser import parse
 from gpuviz.run import emulated
-from gpuviz.run.not_timed import copied, not_timed
-from gpuviz.run.run import Run
+from gpuviz.run.run import Cancel, Progress, Run, go_on, quiet
 from gpuviz.sass.level import sass_level
 from gpuviz.timing.device import Device, device_of
+from gpuviz.timing.explanation import Explanation, explained
 from gpuviz.timing.prediction import SampledLaunch, predict, predict_each
 from gpuviz.timing.sample import each_alone, sample
 from gpuviz.timing.schedule import not_measured
 from gpuviz.timing.timeline import Timeline, timeline_of
+from gpuviz.timing.traffic import runs_of
+
+_SECTOR = 32
+
+
+def not_timed(module: Module, kernel: Function) -> str:
+    """Why no time can be predicted for a kernel, "" when one can."""
+    body = [i for f in reachable(module, kernel) for i in f.body]
+    if not any(i.opcode.name == "mbarrier" or "bulk" in i.opcode.mods for i in body):
+        return ""
+    for one in body:
+        if reason := _unknown(one):
+            return reason
+    return ""
+
+
+def _unknown(one: Instruction) -> str:
+    name, mods = one.opcode.name, one.opcode.mods
+    together = name in ("mapa", "getctarank") or (name == "barrier" and "cluster" in mods)
+    if together or "multicast::cluster" in mods:
+        return "blocks of a cluster that wait for each other are not modelled"
+    if "bulk" in mods and "mbarrier::complete_tx::bytes" not in mods and "prefetch" not in mods:
+        return "how long bulk copies out of shared memory take is not modelled"
+    if "tensor" in mods:
+        return "how long copies of boxes of tensors take is not modelled"
+    if name == "mbarrier" and mods[0] in ("arrive_drop", "complete_tx") or "noinc" in mods:
+        return "arrivals for good, and those of asynchronous copies, are not modelled"
+    return ""
+
+
+def copied(run: Run) -> int:
+    """Sectors for which memory has to be read on behalf of bulk copies: each once, of the buffers
+    that they read.
+    """
+    asked = run.counts.others.get(Count.BULK_LOAD_SECTORS, 0)
+    _, address, _ = runs_of(run.trace)
+    read = {run.trace.launch.buffer_at(int(at)) for at in address[:: max(len(address) // 4096, 1)]}
+    return min(asked, sum(buffer.size for buffer in read if buffer) // _SECTOR)
+
 
 _REPLAYED = "how long constants take that are loaded again for other lanes is not modelled"
 _RECORD = 4_000_000  # rows; the sample is small, and nothing of it may be cut
@@ -103,3 +146,37 @@ def timelines(
 def _run(job: Job, arch: Architecture, options: Options, record: tuple[int, ...]) -> Run:
     wanted = replace(options, record=record, path=True, record_limit=_RECORD)
     return emulated.run(job, arch, level="ptx", options=wanted)
+
+
+_EMULATING = 0.6  # of the time it takes
+
+
+def explain(
+    job: Job,
+    arch: Architecture,
+    *,
+    cold: bool = True,
+    options: Options | None = None,
+    progress: Progress = quiet,
+    cancel: Cancel = go_on,
+) -> Explanation:
+    """Explain a launch on the device that stands for its architecture; `cold` when its data is in
+    memory only.
+
+    Raises
+    ------
+    UnavailableError : no device of the architecture is known, or there is no machine code
+    Cancelled : `cancel` said so
+    and whatever emulating the launch raises
+    """
+    device = device_of(arch)
+
+    def emulated(share: float) -> None:
+        progress(share * _EMULATING)
+
+    given = replace(options or Options(), progress=emulated, cancel=cancel)
+    known = launched(job, arch, device, given)
+    prediction = predict(known, device, cold)
+    return explained(
+        prediction, lambda share: progress(_EMULATING + share * (1 - _EMULATING)), cancel
+    )

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-from gpuviz.base.cancel import Cancel as Cancel
-from gpuviz.base.cancel import go_on as go_on
+from gpuviz.base.waiting import Cancel as Cancel
+from gpuviz.base.waiting import go_on as go_on
 from gpuviz.traces.trace import BESIDE, OUTSIDE
 from gpuviz.words.language import grouped, tr, trn
 

@@ -13,7 +13,7 @@ from gpuviz.arguments import parse, renamed
 from gpuviz.base.arrays import U64, Bool
 from gpuviz.base.errors import FormatError, InputError
 from gpuviz.compile import compile_arch, entry_name, load_program
-from gpuviz.files.local import local
+from gpuviz.files.allowed_paths import local
 from gpuviz.launch import settings
 from gpuviz.launch.job import Job, triple
 from gpuviz.memory.atomics import turns

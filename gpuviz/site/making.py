@@ -17,8 +17,8 @@ from threading import Event
 
 import gpuviz
 from gpuviz.base import records, resources
-from gpuviz.base.cancel import Cancel, stopped_by
 from gpuviz.base.errors import Cancelled, FormatError, InputError
+from gpuviz.base.waiting import Cancel, stopped_by
 from gpuviz.course import COURSE, lesson
 from gpuviz.export.page_data import as_text
 from gpuviz.files import bounded

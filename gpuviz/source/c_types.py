@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from gpuviz.source.constants import Macro
+from gpuviz.source.kernel_names import split_at_commas
 from gpuviz.source.launches import Definitions
-from gpuviz.source.parameter_names import split_at_commas
 from gpuviz.source.parts import Text, descend, parsed, text_of
 
 if TYPE_CHECKING:

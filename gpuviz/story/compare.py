@@ -12,12 +12,12 @@ from itertools import groupby
 
 import numpy as np
 
-from gpuviz.draw.beside import shifted
+from gpuviz.draw.axis import Scales, wider
+from gpuviz.draw.heading import question
 from gpuviz.draw.layout import elide, fit_size
 from gpuviz.draw.marks import Frame, Lines, Mark, Texts
-from gpuviz.draw.question import question
-from gpuviz.draw.scales import Scales, wider
 from gpuviz.draw.stage import Stage
+from gpuviz.draw.transform import shifted
 from gpuviz.story.lesson import Lesson, Preset, Search, Story, Values
 from gpuviz.story.long_steps import LongSteps, joined
 from gpuviz.story.script import Step

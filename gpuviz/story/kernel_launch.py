@@ -11,7 +11,7 @@ from pathlib import Path
 from gpuviz.arguments import parse, renamed
 from gpuviz.base import records
 from gpuviz.base.errors import Error, InputError
-from gpuviz.files.local import local
+from gpuviz.files.allowed_paths import local
 from gpuviz.launch.settings import Settings, beside, load, save
 from gpuviz.launch.texts import LaunchTexts
 from gpuviz.source.kernel_names import plain_name

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 
 from gpuviz.base.errors import InputError
+from gpuviz.draw.axis import Scales, wider
 from gpuviz.draw.marks import Frame
-from gpuviz.draw.scales import Scales, wider
 from gpuviz.draw.stage import Stage
 from gpuviz.launch.request import LaunchRequest
 from gpuviz.panels.layout import panels

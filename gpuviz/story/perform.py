@@ -202,7 +202,7 @@ def _over_time(plan: Plan, job: Job, arch: Architecture, options: Options, run: 
         each = plan.timeline == "each"
         run = replace(run, timelines=predicted.timelines(job, arch, options, run, each))
     if plan.explained:
-        from gpuviz.run.explained import explain
+        from gpuviz.run.predicted import explain
 
         with suppress(UnavailableError):  # no device of the architecture is modelled
             found = explain(

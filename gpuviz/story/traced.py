@@ -11,7 +11,7 @@ import numpy as np
 
 from gpuviz.arch import Architecture, architecture
 from gpuviz.base.errors import InputError
-from gpuviz.files.local import local
+from gpuviz.files.allowed_paths import local
 from gpuviz.launch.signature import short_name
 from gpuviz.memory.counting import Counter, Counts
 from gpuviz.run.run import Run

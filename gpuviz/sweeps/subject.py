@@ -11,8 +11,8 @@ from pathlib import Path
 from gpuviz.arguments.expressions import filled, names_in
 from gpuviz.base.errors import Error, InputError
 from gpuviz.compile import Program, entry_name, own_program
-from gpuviz.compile.compiler import read_text
-from gpuviz.compile.source_hash import source_hash
+from gpuviz.files import bounded
+from gpuviz.files.checksums import source_hash
 from gpuviz.launch.argument_texts import split
 from gpuviz.launch.job import Job, Whose, triple
 from gpuviz.launch.settings import Settings
@@ -90,7 +90,7 @@ def of_file(
                 f"{name!r} cannot be varied: it is no macro, and no {{{name}}} stands in the "
                 f"launch; sizes are called {', '.join(sorted(sizes))}"
             )
-    source = source_hash(read_text(launch.file))
+    source = source_hash(bounded.text(launch.file))
 
     @cache
     def program(target: str, defines: tuple[tuple[str, str], ...]) -> Program:

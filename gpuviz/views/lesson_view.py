@@ -117,7 +117,7 @@ def explained(variant: Variant, plan: Plan, progress: Progress, cancel: Cancel) 
     from gpuviz.arch import architecture
     from gpuviz.compile import demangled
     from gpuviz.ptx.options import Options
-    from gpuviz.run.explained import explain
+    from gpuviz.run.predicted import explain
     from gpuviz.story.perform import job_of
 
     job = job_of(plan, variant.arch, variant.prebuilt, variant.library)

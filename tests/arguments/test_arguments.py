@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gpuviz.arguments import DTYPES, FILLS, BufferSpec, ScalarSpec, materialise, parse
-from gpuviz.arguments.small_floats import ENCODED
+from gpuviz.arguments.dtypes import ENCODED
 from gpuviz.base.errors import InputError
 
 specs = st.builds(

@@ -19,13 +19,13 @@ from gpuviz.compile import (
     compile_cuda,
     compile_reason,
     entry_name,
-    host,
     load_program,
     log,
     nvcc,
     nvrtc,
-    paths,
     process,
+    program,
+    split,
 )
 from gpuviz.compile.worker import Facts
 from gpuviz.files.disk_cache import DiskCache
@@ -69,7 +69,7 @@ def test_the_folder_compiled_in_leaves_no_mark(
 
 def test_file_paths_become_short() -> None:
     ptx = '.file\t1 "/home/me/scale.cu"\n.file 2 "C:\\\\cuda\\\\include\\\\crt\\\\mma.h", 3, 4\n'
-    assert paths.normalise(ptx, "scale.cu") == '.file\t1 "scale.cu"\n.file 2 "crt/mma.h"\n'
+    assert program.normalise(ptx, "scale.cu") == '.file\t1 "scale.cu"\n.file 2 "crt/mma.h"\n'
 
 
 RICH = """
@@ -189,7 +189,7 @@ def test_macros_and_own_headers(tmp_path: Path) -> None:
     ],
 )
 def test_host_code_is_found(source: str, found: tuple[int, str] | None) -> None:
-    assert host.host_line(source) == found
+    assert split.host_line(source) == found
 
 
 @pytest.mark.parametrize(
@@ -203,7 +203,7 @@ def test_host_code_is_found(source: str, found: tuple[int, str] | None) -> None:
 )
 def test_long_sources_are_searched_quickly(source: str) -> None:
     start = time.process_time()
-    assert host.host_line(source) is None
+    assert split.host_line(source) is None
     assert time.process_time() - start < 2.0
 
 

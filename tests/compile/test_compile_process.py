@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from gpuviz.base.cancel import stopped_by
 from gpuviz.base.errors import Cancelled, UnavailableError
+from gpuviz.base.waiting import stopped_by
 from gpuviz.compile import CompileError, compile_cuda, nvcc, nvrtc, process
 from gpuviz.processes import programs as processes
 from gpuviz.sass import listing

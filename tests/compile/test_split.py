@@ -19,7 +19,7 @@ from gpuviz.compile import (
     nvrtc,
     written_launches,
 )
-from gpuviz.compile.flags import chosen
+from gpuviz.compile.compiler import chosen
 from gpuviz.source.constants import Macro, Scope
 from gpuviz.source.parts import parsed, read
 

@@ -15,8 +15,7 @@ from gpuviz.course.organisation.launch_attempt import plan as limits
 from gpuviz.course.organisation.launch_limits.lesson import LESSON as LIMITS
 from gpuviz.course.organisation.launch_limits.lesson import PRESETS as LIMIT_PRESETS
 from gpuviz.draw.marks import Boxes
-from gpuviz.recordings.measurement import DeviceFacts, Measurement, Placement
-from gpuviz.recordings.slots import slots_of
+from gpuviz.recordings.measurement import DeviceFacts, Measurement, Placement, slots_of
 from gpuviz.story.perform import Performance
 from tests.course import pictures
 from tests.course.performed import performed

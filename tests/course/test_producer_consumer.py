@@ -25,7 +25,7 @@ from gpuviz.draw.palette import DARK
 from gpuviz.draw.stage import Stage
 from gpuviz.lectures.answer import answer, asked_anew
 from gpuviz.lectures.desk_question import desk_question
-from gpuviz.run.explained import explain
+from gpuviz.run.predicted import explain
 from gpuviz.story.lesson import Story
 from gpuviz.story.perform import job_of
 from gpuviz.timing.warp_states import FAR

@@ -3,11 +3,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gpuviz.draw import ease
-from gpuviz.draw.bands import backwards, bands, partly
 from gpuviz.draw.layout import Rect, around, cell_size, centers, elide, fit_size, grid, wrap
 from gpuviz.draw.metrics import text_width
 from gpuviz.draw.palette import DARK
 from gpuviz.draw.stage import Stage
+from gpuviz.draw.warp import backwards, bands, partly
 
 counts, gaps = st.integers(1, 20), st.floats(0, 3)
 AREA = Rect(10, 20, 300, 200)

@@ -16,7 +16,7 @@ RAW = {
     "files.zips": "zipfile, over what bounded opens",
     "base.resources": "what ships",
     "translation": "our own source text, by developers",
-    "processes.free_memory": "/proc, two rows of it",
+    "processes.memory": "/proc, two rows of it",
     "doctor": "/etc/os-release, of the system",
     "words.glossary": "the text of what ships",
     "lectures.exercises": "the text of what ships",

@@ -15,9 +15,9 @@ import numpy as np
 import pytest
 
 from gpuviz.arguments import BufferSpec, materialise
-from gpuviz.arguments.given import ArrayArgument
-from gpuviz.base.cancel import stopped_by
+from gpuviz.arguments.specs import ArrayArgument
 from gpuviz.base.errors import Cancelled, KernelFault
+from gpuviz.base.waiting import stopped_by
 from gpuviz.gpu import client, protocol
 from gpuviz.gpu.client import Gpu, GpuLaunch
 from gpuviz.gpu.consent import own_permit

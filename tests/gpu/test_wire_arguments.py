@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from gpuviz.arguments import Recipe, materialise, parse, passed, variables
-from gpuviz.arguments.given import ArrayArgument
+from gpuviz.arguments.specs import ArrayArgument
 from gpuviz.base.errors import LaunchError
 from gpuviz.compile import compile_cuda
 from gpuviz.gpu import kernel as kernels

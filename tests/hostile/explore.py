@@ -27,7 +27,7 @@ from types import FrameType
 
 import atheris
 
-with atheris.instrument_imports(include=["gpuviz.ptx", "gpuviz.compile.paths"]):
+with atheris.instrument_imports(include=["gpuviz.ptx", "gpuviz.compile.program"]):
     from gpuviz.ptx import emulator
     from gpuviz.ptx.decode import decoder
     from gpuviz.ptx.text import parser

@@ -9,11 +9,11 @@ import pytest
 
 from gpuviz.arch import architecture
 from gpuviz.base.arrays import I64
+from gpuviz.draw.axis import wider
 from gpuviz.draw.hit import tip_at
 from gpuviz.draw.layout import Rect
 from gpuviz.draw.marks import Boxes, Curves, Frame, Texts
 from gpuviz.draw.palette import DARK
-from gpuviz.draw.scales import wider
 from gpuviz.draw.stage import Stage
 from gpuviz.memory.request import Request, requests_of
 from gpuviz.panels.address_map import AddressMap

@@ -9,10 +9,10 @@ import pytest
 ROOT = Path(__file__).parents[2]
 CODE = """
 import ctypes, sys, threading
-from gpuviz.processes import heap
+from gpuviz.processes import memory
 
 if sys.argv[1] == "together":
-    heap.keep_together()
+    memory.keep_together()
 libc = ctypes.CDLL(None)
 libc.malloc.restype = libc.fopen.restype = ctypes.c_void_p
 going = threading.Barrier(9)

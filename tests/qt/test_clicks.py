@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication, QToolTip
 from pytestqt.qtbot import QtBot
 
 from gpuviz.course import lesson
-from gpuviz.draw.follow import following, lane_at
+from gpuviz.draw.hit import following, lane_at
 from gpuviz.draw.marks import Boxes, Frame
 from gpuviz.draw.palette import DARK
 from gpuviz.draw.stage import Stage

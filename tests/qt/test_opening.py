@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QDialogButtonBox, QFileDialog
 from pytestqt.qtbot import QtBot
 
 from gpuviz.compile import nvrtc
-from gpuviz.compile.marked_lines import marked_lines
+from gpuviz.compile.program import marked_lines
 from gpuviz.qt.kernels.kernel_dialog import KernelDialog
 from gpuviz.qt.window.window import Window
 from gpuviz.story.own_kernel.story import CHAPTER

@@ -7,7 +7,7 @@ from gpuviz.base import resources
 from gpuviz.base.errors import FormatError, UnavailableError
 from gpuviz.compile import nvrtc, prebuilt, shipped
 from gpuviz.compile.shipped import FOLDER, entries, gallery
-from gpuviz.compile.source_hash import source_hash
+from gpuviz.files.checksums import source_hash
 from gpuviz.story.lesson import Lesson, Plan, Preset, Story
 from tools import prebuild
 

@@ -10,8 +10,7 @@ import numpy as np
 
 from gpuviz.base.arrays import Rgba
 from gpuviz.base.errors import InputError
-from gpuviz.draw.label import at
-from gpuviz.draw.marks import Boxes, Lines, Mark, Outlines, Texts
+from gpuviz.draw.marks import Boxes, Lines, Mark, Outlines, Texts, at
 from gpuviz.draw.metrics import CAP_HEIGHT, text_width
 from gpuviz.draw.palette import Palette
 from gpuviz.lectures.markdown.blocks import Span

@@ -9,12 +9,11 @@ from functools import lru_cache
 import numpy as np
 
 from gpuviz.base.errors import InputError
-from gpuviz.draw.beside import shifted
-from gpuviz.draw.label import at
 from gpuviz.draw.layout import Rect, elide
-from gpuviz.draw.marks import Boxes, Lines, Mark, Raster, Texts
+from gpuviz.draw.marks import Boxes, Lines, Mark, Raster, Texts, at
 from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
+from gpuviz.draw.transform import shifted
 from gpuviz.lectures.markdown import pictures
 from gpuviz.lectures.markdown.blocks import (
     Block,

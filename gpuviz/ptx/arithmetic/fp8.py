@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpuviz.arguments.small_floats import ENCODED
+from gpuviz.arguments.dtypes import ENCODED
 from gpuviz.base.arrays import F32
 from gpuviz.ptx.arithmetic.kinds import Bits, Function, Variant
 from gpuviz.ptx.arithmetic.packed import joined

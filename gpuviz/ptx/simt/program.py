@@ -10,7 +10,7 @@ import numpy as np
 from gpuviz.arguments import ImageSpec
 from gpuviz.base.errors import LaunchError
 from gpuviz.compile import demangled
-from gpuviz.processes import free_memory
+from gpuviz.processes.memory import check_memory
 from gpuviz.ptx.simt.cluster import Cluster
 from gpuviz.ptx.simt.global_memory import GlobalMemory
 from gpuviz.ptx.simt.spaces import BASES, CODE, ReadOnlyMemory
@@ -144,7 +144,7 @@ def _place_global(
 ) -> None:
     """Place global variables among the buffers, still empty."""
     need = 2 * sum(v.size for v in variables)
-    free_memory.check(need, "the global variables of the PTX need")
+    check_memory(need, "the global variables of the PTX need")
     for v in variables:
         addresses[v.name] = memory.add(demangled(v.name), np.zeros(max(v.size, 1), np.uint8))
 

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from gpuviz.draw.source_inks import ink_of, is_live
+from gpuviz.draw.heading import ink_of, is_live
 from gpuviz.qt.controls.controls import keep_arrows
 from gpuviz.qt.counts.counts_model import BADGE_ROLE, HEADING_ROLE, STATE_ROLE, CountsModel
 from gpuviz.qt.look.theme import Look, Theme

@@ -17,8 +17,8 @@ from gpuviz.export.export import Options
 from gpuviz.export.formats import CSV, PDF, PNG, SVG, TIMELINE, Holds, holding
 from gpuviz.export.save import name_for, save, save_timeline, save_traces
 from gpuviz.export.settings import FilmSettings, PictureSettings, as_text, remembered
-from gpuviz.files.local import local
-from gpuviz.files.suffixes import TRACE
+from gpuviz.files.allowed_paths import local
+from gpuviz.files.folders import TRACE
 from gpuviz.files.writing import write
 from gpuviz.qt.commands.actions import Actions
 from gpuviz.qt.counts.counts import Counts

@@ -12,7 +12,7 @@ from PySide6.QtCore import QStandardPaths
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from gpuviz.export.formats import FORMATS
-from gpuviz.files.suffixes import KERNELS, OPENED
+from gpuviz.files.folders import KERNELS, OPENED
 from gpuviz.qt.controls.controls import answer
 from gpuviz.words.language import tr
 

@@ -14,8 +14,8 @@ from PySide6.QtWidgets import QWidget
 from gpuviz.base.errors import Error, Failure, InputError, failure_of
 from gpuviz.export.formats import FORMATS
 from gpuviz.export.reading import check_files, read_any, read_content
-from gpuviz.files.local import local
-from gpuviz.files.suffixes import KERNELS, LECTURE
+from gpuviz.files.allowed_paths import local
+from gpuviz.files.folders import KERNELS, LECTURE
 from gpuviz.qt.export.file_dialogs import AskWhich, ask_which, shortened
 from gpuviz.qt.running.in_thread import InThread
 from gpuviz.recordings.recording import Recording

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
-from gpuviz.base.cancel import stopped_by
+from gpuviz.base.waiting import stopped_by
 from gpuviz.compile import Program, own_program
 from gpuviz.compile.bundled import Programs
 from gpuviz.files.allowed_paths import Reach

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLineEdit, QVBoxLayout, 
 
 from gpuviz.arguments import DTYPES, FILLS
 from gpuviz.base.errors import InputError
-from gpuviz.compile import flags
+from gpuviz.compile import compiler
 from gpuviz.launch.signature import KernelParameter
 from gpuviz.launch.texts import NONE, Kernel, LaunchReader, LaunchTexts
 from gpuviz.qt.controls.controls import button, keep_space, label, restyle
@@ -279,7 +279,7 @@ def _trimmed(sizes: str) -> str:
 def options_of(text: str) -> tuple[str, ...]:
     """Options of the compiler and folders of headers; InputError for others."""
     given = words_of(text)
-    flags.chosen(one for one in given if not one.startswith(FOLDER))
+    compiler.chosen(one for one in given if not one.startswith(FOLDER))
     return given
 
 

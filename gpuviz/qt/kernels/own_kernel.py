@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from gpuviz.base.errors import InputError
 from gpuviz.compile import CompileError, Diagnostic, Program, compile_arch
-from gpuviz.compile.marked_lines import marked_lines
+from gpuviz.compile.program import marked_lines
 from gpuviz.launch.settings import beside
 from gpuviz.launch.texts import NONE, Kernel
 from gpuviz.qt.kernels.background_compiler import BackgroundCompiler, Build, BuildRequest

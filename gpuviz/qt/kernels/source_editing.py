@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QMessageBox, QWidget
 
 from gpuviz.base.errors import InputError
 from gpuviz.compile import CompileError, compile_arch
-from gpuviz.compile.marked_lines import marked_lines
+from gpuviz.compile.program import marked_lines
 from gpuviz.qt.code.source import Source
 from gpuviz.qt.controls.controls import answer
 from gpuviz.qt.kernels.background_compiler import BackgroundCompiler, Build, BuildRequest

@@ -15,8 +15,7 @@ from gpuviz.base import records
 from gpuviz.base.errors import Error, InputError
 from gpuviz.files import bounded, folders
 from gpuviz.files import writing as files
-from gpuviz.files.allowed_paths import Reach
-from gpuviz.files.local import local
+from gpuviz.files.allowed_paths import Reach, local
 from gpuviz.lectures import agreements, bundle
 from gpuviz.lectures.lecture import SUFFIX, Lecture, Slide
 from gpuviz.lectures.markdown.files import carry

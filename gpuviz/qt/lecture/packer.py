@@ -11,8 +11,8 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
-from gpuviz.base.cancel import stopped_by
 from gpuviz.base.errors import Cancelled, Failure, failure_of
+from gpuviz.base.waiting import stopped_by
 from gpuviz.files.allowed_paths import Reach
 from gpuviz.lectures.bundle import BundleContents
 from gpuviz.lectures.lecture import Lecture

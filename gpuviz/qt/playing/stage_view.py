@@ -19,8 +19,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
-from gpuviz.draw.follow import following, lane_at
-from gpuviz.draw.hit import letter_at, lit_at, tip_at
+from gpuviz.draw.hit import following, lane_at, letter_at, lit_at, tip_at
 from gpuviz.draw.stage import Stage
 from gpuviz.draw.zoom import STEP, Zoom
 from gpuviz.qt.controls.controls import Ring, plain_tip

@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 )
 
 from gpuviz.base.errors import failure_of
-from gpuviz.files.suffixes import RECORDING
+from gpuviz.files.folders import RECORDING
 from gpuviz.qt.controls.controls import (
     Combo,
     ElidedLabel,

@@ -8,8 +8,8 @@ from contextlib import suppress
 
 from PySide6.QtCore import QObject, Signal
 
-from gpuviz.base.cancel import stopped_by
 from gpuviz.base.errors import Cancelled
+from gpuviz.base.waiting import stopped_by
 from gpuviz.qt.running.worker import PATIENCE
 from gpuviz.run.run import Cancel, Progress
 

@@ -8,7 +8,7 @@ from contextlib import suppress
 
 from PySide6.QtCore import QObject, Signal
 
-from gpuviz.base.cancel import stopped_by
+from gpuviz.base.waiting import stopped_by
 
 
 class InThread(QObject):

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Protocol
 
 from PySide6.QtCore import QObject, Signal
 
-from gpuviz.base.cancel import stopped_by
 from gpuviz.base.errors import Cancelled, failure_of
+from gpuviz.base.waiting import stopped_by
 
 if TYPE_CHECKING:
     from gpuviz.run.run import Cancel, Level, Progress

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import QMainWindow, QWidget
 from gpuviz.arch import ARCHITECTURES
 from gpuviz.base.errors import failure_of
 from gpuviz.compile import CompileError
-from gpuviz.compile.marked_lines import marked_lines
+from gpuviz.compile.program import marked_lines
 from gpuviz.gpu.consent import Code
 from gpuviz.panels.panel import GO
 from gpuviz.qt.code.buffers_view import BuffersView

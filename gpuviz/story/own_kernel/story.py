@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from gpuviz.arch import architecture
-from gpuviz.draw.follow import following
+from gpuviz.draw.hit import following
 from gpuviz.draw.marks import Frame
 from gpuviz.draw.stage import Stage
 from gpuviz.panels.figures import Provenance

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 from gpuviz.base import resources
-from gpuviz.compile.compiler import read_text
+from gpuviz.files import bounded
 from gpuviz.story.lesson import Plan
 from gpuviz.words.language import later
 
@@ -254,7 +254,7 @@ RUNGS = (
 @cache
 def _texts(kernel: str) -> Mapping[str, tuple[str, ...]]:
     """The lines of each kernel of a file, below the comment with its number."""
-    text = read_text(resources.path(f"kernels/{kernel}"))
+    text = bounded.text(resources.path(f"kernels/{kernel}"))
     every = re.findall(r"^// \d+: .*?^}$", text, re.MULTILINE | re.DOTALL)
     return {
         re.findall(r"(\w+)\((?:In|const __grid)", one)[0]: tuple(one.splitlines()[1:])

@@ -19,8 +19,7 @@ from gpuviz.draw.marks import Boxes, Mark, Texts, Tip
 from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
 from gpuviz.panels.panel import Need, Panel
-from gpuviz.recordings.measurement import Placement
-from gpuviz.recordings.slots import slots_of
+from gpuviz.recordings.measurement import Placement, slots_of
 from gpuviz.run.run import Run
 from gpuviz.traces.trace import LANES
 from gpuviz.words.language import grouped, tr

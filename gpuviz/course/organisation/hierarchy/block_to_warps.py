@@ -10,15 +10,14 @@ from typing import ClassVar
 import numpy as np
 
 from gpuviz.base.arrays import F32, F64, I64, Bool
-from gpuviz.draw.bands import bands, partly
 from gpuviz.draw.ease import smooth, staggered
-from gpuviz.draw.figures import lines, pill_width
-from gpuviz.draw.heading import badge, label
+from gpuviz.draw.heading import badge, label, lines, pill_width
 from gpuviz.draw.layout import Rect, centers, first_fitting, grid
 from gpuviz.draw.marks import Boxes, Curves, Mark, Texts, Tip
 from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
 from gpuviz.draw.volume import Volume, numbers, planes, volume
+from gpuviz.draw.warp import bands, partly
 from gpuviz.panels.panel import Need, Panel
 from gpuviz.traces.trace import LANES, Launch
 from gpuviz.words.language import tr

@@ -9,11 +9,11 @@ from typing import ClassVar
 import numpy as np
 
 from gpuviz.base.arrays import F32, F64, Rgba
+from gpuviz.draw.axis import Scales
 from gpuviz.draw.heading import label
 from gpuviz.draw.layout import Rect
 from gpuviz.draw.marks import Boxes, Lines, Mark, Texts
 from gpuviz.draw.metrics import text_width
-from gpuviz.draw.scales import Scales
 from gpuviz.draw.stage import Stage
 from gpuviz.panels.panel import Need, Panel
 from gpuviz.words.language import tr

@@ -9,13 +9,13 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from gpuviz.base.arrays import F32, F64, I64, Bool
-from gpuviz.draw.bands import bands, partly
 from gpuviz.draw.ease import smooth
 from gpuviz.draw.heading import label
 from gpuviz.draw.layout import Rect, grid
 from gpuviz.draw.marks import Boxes, Curves, Mark, Texts, Tip
 from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
+from gpuviz.draw.warp import bands, partly
 from gpuviz.panels.panel import Need, Panel
 from gpuviz.traces.trace import LANES
 from gpuviz.words.language import tr

@@ -3,23 +3,23 @@
 import pytest
 
 from gpuviz.base.errors import InputError
-from gpuviz.processes import free_memory
+from gpuviz.processes import memory
 
 
 def test_this_machine_says_what_it_has() -> None:
-    assert 1 << 20 < free_memory.available() < 1 << 50
+    assert 1 << 20 < memory.available() < 1 << 50
 
 
 def test_what_fits_is_let_through_and_what_does_not_is_told(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(free_memory, "available", lambda: 10_000)
-    free_memory.check(8_000, "the arguments need")
+    monkeypatch.setattr(memory, "available", lambda: 10_000)
+    memory.check_memory(8_000, "the arguments need")
     with pytest.raises(InputError, match="arguments need 8,001 bytes .* has 10,000 free"):
-        free_memory.check(8_001, "the arguments need")
+        memory.check_memory(8_001, "the arguments need")
 
 
 def test_what_the_shell_leaves_a_process_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     resource = pytest.importorskip("resource")
     monkeypatch.setattr(resource, "getrlimit", lambda which: (1 << 40, -1))
-    assert free_memory._of_process() < 1 << 40
+    assert memory._of_process() < 1 << 40

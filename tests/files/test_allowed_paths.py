@@ -10,7 +10,7 @@ from PySide6.QtCore import QMimeData, QUrl
 
 from gpuviz.base.errors import InputError
 from gpuviz.cli import main
-from gpuviz.files.local import local
+from gpuviz.files.allowed_paths import local
 from gpuviz.lectures.reading import parse as lecture
 from gpuviz.qt.export.file_opener import asked_by
 from gpuviz.story.kernel_launch import launch_of
