@@ -13,7 +13,7 @@ from types import MappingProxyType
 
 from gpuviz.base.errors import Error
 from gpuviz.files import checksums
-from gpuviz.launch.request import LaunchRequest
+from gpuviz.launch.spec import LaunchSpec
 from gpuviz.recordings.measurement import Measurement
 from gpuviz.recordings.recording import SUFFIX, Entry, LaunchKey, Recording, key_of, of_file, read
 from gpuviz.words.language import later
@@ -55,7 +55,7 @@ class Recordings:
         self._exact = {entry.launch: entry for entry in reversed(entries)}
         self._any_source = {_sourceless(entry) for entry in entries}
 
-    def find(self, plan: LaunchRequest) -> Found:
+    def find(self, plan: LaunchSpec) -> Found:
         """The measurement of a lesson's launch."""
         key = self._key(plan)
         if (entry := self._exact.get(key)) is not None:
@@ -65,11 +65,11 @@ class Recordings:
         stale = replace(key, source_hash="") in self._any_source
         return Found(None, STALE if stale else NOT_RECORDED)
 
-    def entry(self, plan: LaunchRequest) -> Entry | None:
+    def entry(self, plan: LaunchSpec) -> Entry | None:
         """What is recorded of a launch, to be kept elsewhere."""
         return self._exact.get(self._key(plan))
 
-    def _key(self, plan: LaunchRequest) -> LaunchKey:
+    def _key(self, plan: LaunchSpec) -> LaunchKey:
         return key_of(plan, self._texts.get(Path(plan.kernel)))
 
 

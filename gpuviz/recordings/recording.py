@@ -20,7 +20,7 @@ from gpuviz.files import archive, bounded, checksums
 from gpuviz.files.archive import Content, Form
 from gpuviz.files.checksums import source_hash
 from gpuviz.files.folders import RECORDING
-from gpuviz.launch.request import LaunchRequest
+from gpuviz.launch.spec import LaunchSpec
 from gpuviz.recordings.measurement import (
     CounterValue,
     DeviceFacts,
@@ -55,7 +55,7 @@ class LaunchKey:
     options: tuple[str, ...] = ()
 
 
-def key_of(plan: LaunchRequest, text: str | None = None) -> LaunchKey:
+def key_of(plan: LaunchSpec, text: str | None = None) -> LaunchKey:
     """The key of a lesson's launch, with the source as it is now, or with another text.
 
     A user's own kernel is known by the name of its file, wherever that lies, and so is a file that

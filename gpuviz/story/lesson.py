@@ -19,7 +19,7 @@ from gpuviz.base.errors import InputError
 from gpuviz.draw.axis import Scales, wider
 from gpuviz.draw.marks import Frame
 from gpuviz.draw.stage import Stage
-from gpuviz.launch.request import LaunchRequest
+from gpuviz.launch.spec import LaunchSpec
 from gpuviz.panels.layout import panels
 from gpuviz.panels.panel import Value as Value
 from gpuviz.panels.panel import Values as Values
@@ -114,7 +114,7 @@ class Preset:
 
 
 @dataclass(frozen=True)
-class Plan(LaunchRequest):
+class Plan(LaunchSpec):
     """One launch a lesson asks for, and what it wants of it.
 
     `record` are the linear ids of the blocks whose requests the story needs, `path` whether it

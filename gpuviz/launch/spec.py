@@ -8,7 +8,7 @@ from gpuviz.traces.geometry import Geometry, Triple
 
 
 @dataclass(frozen=True)
-class LaunchRequest(Geometry):
+class LaunchSpec(Geometry):
     """One launch of a lesson. `arguments` are SPECs of the command line (`f32[64]=rand`).
 
     `role` names the run within the lesson ("tiled", "naive"); `kernel` is a file in
