@@ -41,7 +41,7 @@ from gpuviz.arguments.filling import count_in, size_of_image
 from gpuviz.base.errors import InputError
 from gpuviz.launch.signature import KernelParameter
 
-_TYPED = re.compile(r"\s*[a-z]+\d\w*\s*=(.*)$", re.DOTALL)  # `i32=7`: the type says nothing here
+_TYPE_BEFORE = re.compile(r"\s*[a-z]+\d\w*\s*=(.*)$", re.DOTALL)  # `i32=7`: the type says nothing here
 
 
 class Scope(Mapping[str, Fraction]):
@@ -64,7 +64,7 @@ class Scope(Mapping[str, Fraction]):
                 raise InputError(f"{name} depends on itself: {circle}; give one of them a number")
             self._asked.append(name)
             try:
-                typed = _TYPED.match(self._texts[name])
+                typed = _TYPE_BEFORE.match(self._texts[name])
                 self._known[name] = number(typed[1] if typed else self._texts[name], self)
             except InputError as error:
                 if len(self._asked) > 1 or "depends on itself" in str(error):
