@@ -15,15 +15,14 @@ RAW = {
     "files.bounded": "it is the place",
     "files.zips": "zipfile, over what bounded opens",
     "base.resources": "what ships",
-    "translation": "our own source text, by developers",
+    "cli.launches_to_record": "the text of what ships",
     "processes.memory": "/proc, two rows of it",
     "doctor": "/etc/os-release, of the system",
     "words.glossary": "the text of what ships",
     "lectures.exercises": "the text of what ships",
-    "site.points": "the text of what ships",
-    "files.toml_text": "tomllib, over a text that bounded has read",
+    "site.lesson_page": "the text of what ships",
     "export.reading": "mmap of what bounded opens",
-    "lectures.unpacked": "its checksum alone, of what it unpacked, in steps",
+    "lectures.unpack_cache": "its checksum alone, of what it unpacked, in steps",
     "ptx.compiled.build": "our own source text",
     "qt.diagnostics.log": "our own log, a line at a time",
     "sweeps.record": "a line at a time, of at most 1 MiB",
@@ -133,6 +132,6 @@ def test_everything_that_reads_a_file_has_a_limit() -> None:
         for file, text in texts.items()
         if any(f"{name}(" in text for name in _LAST) and _raw_reads(ast.parse(text))
     }
-    writes = {"files.archive", "files.writing", "lectures.packing", "words.terminal"}
+    writes = {"files.archive", "files.writing", "lectures.bundle_contents", "words.terminal"}
     assert raw - writes - RAW.keys() == set(), "read it with gpuviz.files.bounded, zips or npy"
     assert RAW.keys() - raw == set(), "has no raw read any more"
