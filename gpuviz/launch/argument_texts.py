@@ -41,7 +41,7 @@ from gpuviz.arguments.filling import count_in, size_of_image
 from gpuviz.base.errors import InputError
 from gpuviz.launch.signature import KernelParameter
 
-_TYPE_BEFORE = re.compile(r"\s*[a-z]+\d\w*\s*=(.*)$", re.DOTALL)  # `i32=7`: the type says nothing here
+_TYPE_BEFORE = re.compile(r"\s*[a-z]+\d\w*\s*=(.*)$", re.DOTALL)  # `i32=7`: only its value counts
 
 
 class Scope(Mapping[str, Fraction]):
