@@ -157,8 +157,8 @@ def test_a_launch_that_fails_runs_once_by_itself_and_its_words_stay(
     perform.planned = True
     window = make(gpus("fault"), by_itself=True)
     begun: list[object] = []
-    window.meter._live.reported.connect(
-        lambda report: begun.append(report) if isinstance(report, Trouble) else None
+    window.meter._live._landed.connect(
+        lambda outcome: begun.append(outcome) if isinstance(outcome.value, Trouble) else None
     )
     qtbot.waitUntil(lambda: "illegal address" in window.meter.state.trouble, timeout=20_000)
     window.view.set_values({"guard": True})  # of the same launch

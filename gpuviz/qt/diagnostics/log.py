@@ -175,7 +175,7 @@ class UncaughtErrors(QObject):
     happened : the exception, in the GUI thread
     """
 
-    happened = Signal(object)
+    happened = Signal(Exception)
 
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)

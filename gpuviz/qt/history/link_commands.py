@@ -38,8 +38,8 @@ class LinkCommands(QObject):
     """
 
     said = Signal(str)
-    copied = Signal(object)
-    refused = Signal(object)
+    copied = Signal(Provenance)
+    refused = Signal(Exception)
 
     def __init__(self, recorder: ViewRecorder, theme: Theme, window: QWidget) -> None:
         super().__init__(window)
@@ -114,7 +114,7 @@ class LinkDialog(QDialog):
     opened : the view of the link accepted
     """
 
-    opened = Signal(object)
+    opened = Signal(Provenance)
 
     def __init__(
         self,

@@ -162,7 +162,7 @@ class Recovery(QObject):
     refused : the exception when a view cannot be shown
     """
 
-    refused = Signal(object)
+    refused = Signal(Exception)
 
     def __init__(
         self,

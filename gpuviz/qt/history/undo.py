@@ -27,7 +27,7 @@ class Undo(QObject):
     """
 
     changed = Signal()
-    refused = Signal(object)
+    refused = Signal(Exception)
 
     def __init__(
         self, core: Core, recorder: ViewRecorder, clock: Callable[[], float] = time.monotonic

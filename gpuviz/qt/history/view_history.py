@@ -114,7 +114,7 @@ class ViewHistory(QObject):
     """
 
     said = Signal(str)
-    refused = Signal(object)
+    refused = Signal(Exception)
 
     def __init__(
         self, core: Core, recorder: ViewRecorder, actions: Actions, file: QMenu, window: QWidget

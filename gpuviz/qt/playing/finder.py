@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import threading
-from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,6 +11,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QSizePolicy, QWidget
 
 from gpuviz.base.errors import InputError
 from gpuviz.qt.controls.controls import IconButton, keep_arrows, keep_space, label, restyle
+from gpuviz.qt.running.in_thread import InThread
 from gpuviz.views.playback import CLOSE
 from gpuviz.words.language import grouped, tr
 
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from gpuviz.base.arrays import F64
     from gpuviz.qt.look.theme import Theme
     from gpuviz.qt.playing.player import Player
-    from gpuviz.story.lesson import Search, Story
 
 _WAIT_MS = 150  # after the last letter
 _NONE: F64 = np.zeros(0)
@@ -33,14 +32,13 @@ class Finder(QWidget):
     found : the moments, none when nothing is looked for
     """
 
-    found = Signal(object)
-    _landed = Signal(object, object)
+    found = Signal(np.ndarray)
 
     def __init__(self, player: Player, theme: Theme) -> None:
         super().__init__()
         self._player, self._theme = player, theme
         self.moments: F64 = _NONE
-        self._asked: tuple[Search, str] | None = None
+        self._finding = InThread(self._land, self)
         self._goes = False
         self.line = QLineEdit()
         self.line.setClearButtonEnabled(True)
@@ -71,10 +69,9 @@ class Finder(QWidget):
             keep_space(part)
         keep_arrows(self.line)
         keep_space(self.line)
-        self._landed.connect(self._land)
         self._player.story_changed.connect(self._follow)
         self._player.t_changed.connect(self._tell)
-        self._follow(self._player.story)
+        self._follow()
 
     def _cleared(self, text: str) -> None:
         if not text:
@@ -106,7 +103,8 @@ class Finder(QWidget):
         self._player.pause()
         self._player.seek(float(self.moments[at % len(self.moments)]))
 
-    def _follow(self, story: Story | None) -> None:
+    def _follow(self) -> None:
+        story = self._player.story
         search = story.search if story is not None else None
         self.line.setPlaceholderText(search.hint if search is not None else "")
         self.line.setToolTip(search.hint if search is not None else "")
@@ -118,24 +116,12 @@ class Finder(QWidget):
         story, text = self._player.story, self.line.text().strip()
         self._goes = goes
         if story is None or story.search is None or not text:
-            self._asked = None
+            self._finding.forget()
             self._show(_NONE, "")
-            return
-        asked = self._asked = story.search, text
-        threading.Thread(target=self._work, args=(asked,), daemon=True).start()
+        else:
+            self._finding.ask(partial(story.search.find, text))
 
-    def _work(self, asked: tuple[Search, str]) -> None:
-        search, text = asked
-        try:
-            outcome: object = search.find(text)
-        except Exception as error:  # whatever it is, it is said
-            outcome = error
-        with suppress(RuntimeError):  # the window may be gone by now
-            self._landed.emit(asked, outcome)
-
-    def _land(self, asked: tuple[Search, str], outcome: object) -> None:
-        if asked is not self._asked:
-            return
+    def _land(self, about: object, outcome: object) -> None:
         if isinstance(outcome, np.ndarray):
             self._show(outcome, tr("none") if not len(outcome) else "")
             if self._goes:

@@ -21,7 +21,7 @@ LONGEST_TICK = 0.25
 class Player(QObject):
     """Plays a story. Every setter announces a change, and only a change."""
 
-    story_changed = Signal(object)
+    story_changed = Signal()
     t_changed = Signal(float)
     playing_changed = Signal(bool)
     speed_changed = Signal(float)
@@ -56,13 +56,13 @@ class Player(QObject):
         """Take a new story, from its beginning or at the place that the one before was at."""
         self._story = story
         state = playback.told(self._state, story, keep)
-        self.story_changed.emit(story)
+        self.story_changed.emit()
         self._become(state, announce_t=True)
 
     def forget(self) -> None:
         """There is no story to play any more."""
         self._story = None
-        self.story_changed.emit(None)
+        self.story_changed.emit()
         state = replace(self._state, t=0.0, playing=False, bounds=(0.0,), clock=None)
         self._become(state, announce_t=True)
 

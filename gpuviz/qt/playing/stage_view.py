@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -55,8 +56,8 @@ class StageView(QWidget):
     painted : it has been seen for the first time
     """
 
-    broke = Signal(object)
-    picked = Signal(object, bool)
+    broke = Signal(Exception)
+    picked = Signal(Mapping, bool)
     painted = Signal()
 
     def __init__(self, player: Player, view: ViewStore, theme: Theme) -> None:

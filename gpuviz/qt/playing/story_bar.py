@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from gpuviz.qt.look.theme import Theme
     from gpuviz.qt.playing.player import Player
     from gpuviz.qt.running.view_store import ViewStore
-    from gpuviz.story.lesson import Parameter, Story, Value
+    from gpuviz.story.lesson import Parameter, Value
     from gpuviz.views.state import ViewState
 
 
@@ -62,7 +62,7 @@ class StoryBar(QFrame):
             self._row.insertWidget(number - 1, made)
             self.buttons[choice.value] = made
         self._mark(view)
-        self._show(self._player.story)
+        self._show()
 
     def show_picture(self, value: Value) -> bool:
         """Show one of the pictures, if the lesson has it."""
@@ -85,5 +85,6 @@ class StoryBar(QFrame):
         for value, made in self.buttons.items():
             made.setChecked(value == shown)
 
-    def _show(self, story: Story | None) -> None:
+    def _show(self) -> None:
+        story = self._player.story
         self.setVisible(bool(self.buttons) or (story is not None and story.search is not None))

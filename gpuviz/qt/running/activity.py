@@ -8,8 +8,9 @@ from contextlib import suppress
 
 from PySide6.QtCore import QObject, Signal
 
-from gpuviz.base.errors import Cancelled
+from gpuviz.base.errors import Cancelled, Failure
 from gpuviz.base.waiting import stopped_by
+from gpuviz.qt.running.in_thread import Outcome
 from gpuviz.qt.running.worker import PATIENCE
 from gpuviz.run.run import Cancel, Progress
 
@@ -29,10 +30,10 @@ class Activity(QObject):
     """
 
     progressed = Signal(float)
-    failed = Signal(object)
+    failed = Signal(Failure)
     rested = Signal(str)
-    _moved = Signal(object, float)
-    _landed = Signal(object, object)
+    _moved = Signal(threading.Event, float)
+    _landed = Signal(Outcome)
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -81,7 +82,7 @@ class Activity(QObject):
         except Exception as error:
             outcome = error
         with suppress(RuntimeError):  # the window may be gone by now
-            self._landed.emit(stop, outcome)
+            self._landed.emit(Outcome(stop, outcome))
 
     def _say(self, stop: threading.Event, fraction: float) -> None:
         with suppress(RuntimeError):
@@ -91,6 +92,6 @@ class Activity(QObject):
         if stop is self._stop and not stop.is_set():
             self.progressed.emit(fraction)
 
-    def _land(self, stop: threading.Event, outcome: object) -> None:
-        self._stop = None
-        self._end(outcome, isinstance(outcome, Cancelled) or stop.is_set())
+    def _land(self, outcome: Outcome) -> None:
+        self._stop, value = None, outcome.value
+        self._end(value, isinstance(value, Cancelled) or outcome.about.is_set())

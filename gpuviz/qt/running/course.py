@@ -29,8 +29,8 @@ class Course(QObject):
     removed : the id of such a lesson, which is no longer there
     """
 
-    added = Signal(object)
-    renamed = Signal(object)
+    added = Signal(LessonEntry)
+    renamed = Signal(LessonEntry)
     removed = Signal(str)
 
     def __init__(self, lessons: Sequence[LessonEntry], view: ViewStore, settings: Settings) -> None:

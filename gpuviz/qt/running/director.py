@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
+from gpuviz.base.errors import Failure
 from gpuviz.panels.panel import GO
 from gpuviz.qt.running.worker import Job, Perform, Performer
 from gpuviz.story.compare import SIDES
@@ -20,7 +21,6 @@ from gpuviz.story.exhibit import (
 )
 
 if TYPE_CHECKING:
-    from gpuviz.base.errors import Failure
     from gpuviz.qt.playing.player import Player
     from gpuviz.qt.running.view_store import ViewStore
     from gpuviz.run.session import Session
@@ -47,9 +47,9 @@ class Director(QObject):
     forgotten : another lesson is shown, and nothing of it yet
     """
 
-    performed = Signal(object)
-    updated = Signal(object)
-    failed = Signal(object, object)
+    performed = Signal(Exhibit)
+    updated = Signal(Exhibit)
+    failed = Signal(Job, Failure)
     problem_changed = Signal(str)
     forgotten = Signal()
 

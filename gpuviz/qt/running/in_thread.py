@@ -5,29 +5,35 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
 from gpuviz.base.waiting import stopped_by
 
 
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """What a piece of work was about, and what it returned or raised."""
+
+    about: Any
+    value: Any
+
+
 class InThread(QObject):
     """Each piece of work has a thread; what is asked for takes the place of what is under way,
-    which is asked to stop and of which nothing is told.
-
-    Signals
-    -------
-    came : what the work is about, and what it returned or raised; in the GUI thread
+    which is asked to stop and of which nothing is told. `take` is given what the newest is about
+    and what it returned or raised, in the GUI thread.
     """
 
-    came = Signal(object, object)
-    _landed = Signal(int, object, object)
+    _landed = Signal(int, Outcome)
 
     def __init__(self, take: Callable[..., None], parent: QObject | None = None) -> None:
         super().__init__(parent)
+        self._take = take
         self._number = 0
         self._landed.connect(self._land)
-        self.came.connect(take)
 
     def ask(self, work: Callable[[], object], about: object = None) -> None:
         """Do this, and nothing else any more."""
@@ -47,8 +53,8 @@ class InThread(QObject):
         except Exception as error:
             outcome = error
         with suppress(RuntimeError):  # the window may be gone by now
-            self._landed.emit(number, about, outcome)
+            self._landed.emit(number, Outcome(about, outcome))
 
-    def _land(self, number: int, about: object, outcome: object) -> None:
+    def _land(self, number: int, outcome: Outcome) -> None:
         if number == self._number:
-            self.came.emit(about, outcome)
+            self._take(outcome.about, outcome.value)

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
+from gpuviz.qt.running.in_thread import Outcome
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Container
 
@@ -16,24 +18,20 @@ if TYPE_CHECKING:
 
 class LiveGpu(QObject):
     """Begins with the first wish; nothing of GPUs is loaded before. Code of strangers runs when it
-    is among what was `agreed`.
-
-    Signals
-    -------
-    reported : what was found of the wish that is held (`live_thread.Report`)
+    is among what was `agreed`. `take` is given what was found of the wish that is held.
     """
 
-    reported = Signal(object)
-    _landed = Signal(object, object)
+    _landed = Signal(Outcome)
 
     def __init__(
         self,
+        take: Callable[[Report], None],
         make_gpu: Callable[[int], Gpu] | None,
         agreed: Container[str],
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
-        self._make_gpu, self._agreed = make_gpu, agreed
+        self._hand_on, self._make_gpu, self._agreed = take, make_gpu, agreed
         self._engine: Engine | None = None
         self._held: Wish | None = None
         self._landed.connect(self._take)
@@ -67,9 +65,9 @@ class LiveGpu(QObject):
     def _land(self, wish: Wish, report: Report) -> None:
         """Called in the thread."""
         with suppress(RuntimeError):  # the window may be gone by now
-            self._landed.emit(wish, report)
+            self._landed.emit(Outcome(wish, report))
 
-    def _take(self, wish: Wish, report: Report) -> None:
+    def _take(self, outcome: Outcome) -> None:
         """What belongs to a wish no longer held comes too late."""
-        if wish is self._held:
-            self.reported.emit(report)
+        if outcome.about is self._held:
+            self._hand_on(outcome.value)

@@ -30,7 +30,7 @@ class LiveStory(QObject):
     broke : an exception met while telling with what was measured; that story stays as it was
     """
 
-    broke = Signal(object)
+    broke = Signal(Exception)
 
     def __init__(
         self,

@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
 from PySide6.QtCore import QObject, Signal
 
 from gpuviz.base.errors import Error
 from gpuviz.gpu.gpu_state import Activity, State, why_of
 from gpuviz.gpu.newest import Newest
 from gpuviz.qt.running.live_gpu import LiveGpu
+from gpuviz.recordings.measurement import DeviceFacts, Measurement, Telemetry
 from gpuviz.words.language import tr
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator
 
     from gpuviz.gpu.consent import Code
     from gpuviz.gpu.live_thread import Report, Target, Wish
     from gpuviz.launch.job import Job
     from gpuviz.recordings.lookup import Recordings
-    from gpuviz.recordings.measurement import DeviceFacts, Measurement
     from gpuviz.run.run import Run
     from gpuviz.run.session import Library
     from gpuviz.story.exhibit import Exhibit
@@ -48,23 +50,22 @@ class Meter(QObject):
     questioned : the same, where the user is to be asked; they run when they are agreed to
     """
 
-    changed = Signal(object)
+    changed = Signal(State)
     troubled = Signal(str)
-    found = Signal(object)
-    measured = Signal(str, object)
-    placed = Signal(str, object)
+    found = Signal(DeviceFacts)
+    measured = Signal(str, Measurement)
+    placed = Signal(str, Measurement)
     missing = Signal(str, str)
-    timed = Signal(str, object)
-    counted = Signal(str, object)
-    sensed = Signal(object)
-    left_out = Signal(object)
-    questioned = Signal(object)
+    timed = Signal(str, np.ndarray)
+    counted = Signal(str, Mapping)
+    sensed = Signal(Telemetry)
+    left_out = Signal(tuple)
+    questioned = Signal(tuple)
 
     def __init__(self, sources: Sources, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.sources = sources
-        self._live = LiveGpu(sources.make_gpu, sources.agreed, self)
-        self._live.reported.connect(self._take)
+        self._live = LiveGpu(self._take, sources.make_gpu, sources.agreed, self)
         self._shown: tuple[Exhibit, Library] | None = None
         self._again = False  # whether to go on when other launches are shown
         self.by_itself = True  # whether to begin unasked

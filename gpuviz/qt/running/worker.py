@@ -5,11 +5,12 @@ from __future__ import annotations
 import threading
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 from PySide6.QtCore import QObject, Signal
 
-from gpuviz.base.errors import Cancelled, failure_of
+from gpuviz.base.errors import Cancelled, Failure, failure_of
 from gpuviz.base.waiting import stopped_by
 
 if TYPE_CHECKING:
@@ -87,13 +88,14 @@ class Performer(QObject):
     rested : nothing is under way any more
     """
 
-    started = Signal(object)
+    started = Signal(Job)
     progressed = Signal(float)
-    performed = Signal(object, object)
-    failed = Signal(object, object)
+    performed = Signal(Job, tuple)
+    failed = Signal(Job, Failure)
     rested = Signal()
-    _landed = Signal(object, object)
-    _moved = Signal(object, float)
+    _done = Signal(_Ticket, tuple)
+    _broke = Signal(_Ticket, Exception)
+    _moved = Signal(_Ticket, float)
 
     def __init__(self, perform: Perform, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -102,7 +104,8 @@ class Performer(QObject):
         self._wanted: Job | None = None
         self._thread: threading.Thread | None = None
         self._kept: list[tuple[Variant, Performance]] = []
-        self._landed.connect(self._land)
+        self._done.connect(self._take)
+        self._broke.connect(self._fail)
         self._moved.connect(self._move)
 
     @property
@@ -145,17 +148,17 @@ class Performer(QObject):
 
     def _work(self, ticket: _Ticket, kept: list[tuple[Variant, Performance]]) -> None:
         """Runs in the thread: every way to end is reported, none escapes."""
-        variants = ticket.job.variants
         try:
             with stopped_by(ticket.stop.is_set):
-                outcome: object = tuple(
+                performances = tuple(
                     _known(variant, kept, ticket.job) or self._one(number, ticket)
-                    for number, variant in enumerate(variants)
+                    for number, variant in enumerate(ticket.job.variants)
                 )
+            tell = partial(self._done.emit, ticket, performances)
         except Exception as error:
-            outcome = error
+            tell = partial(self._broke.emit, ticket, error)
         with suppress(RuntimeError):  # the window may be gone by now
-            self._landed.emit(ticket, outcome)
+            tell()
 
     def _one(self, number: int, ticket: _Ticket) -> Performance:
         if ticket.stop.is_set():
@@ -193,15 +196,20 @@ class Performer(QObject):
         if ticket is self._current and not ticket.stop.is_set():
             self.progressed.emit(fraction)
 
-    def _land(self, ticket: _Ticket, outcome: object) -> None:
+    def _take(self, ticket: _Ticket, performances: tuple[Performance, ...]) -> None:
         self._current = None
-        if not ticket.stop.is_set() and not isinstance(outcome, Cancelled):
-            if isinstance(outcome, BaseException):
-                self.failed.emit(ticket.job, failure_of(outcome))
-            else:
-                assert isinstance(outcome, tuple)
-                self._kept = list(zip(ticket.job.variants, outcome, strict=True))
-                self.performed.emit(ticket.job, outcome)
+        if not ticket.stop.is_set():
+            self._kept = list(zip(ticket.job.variants, performances, strict=True))
+            self.performed.emit(ticket.job, performances)
+        self._go_on()
+
+    def _fail(self, ticket: _Ticket, error: Exception) -> None:
+        self._current = None
+        if not ticket.stop.is_set() and not isinstance(error, Cancelled):
+            self.failed.emit(ticket.job, failure_of(error))
+        self._go_on()
+
+    def _go_on(self) -> None:
         if self._current is None:
             self._start()
         if self._current is None:

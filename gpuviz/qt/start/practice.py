@@ -29,7 +29,7 @@ class Practice(QObject):
     """
 
     changed = Signal()
-    broke = Signal(object)
+    broke = Signal(Exception)
 
     def __init__(self, core: Core, actions: Actions, parent: QObject) -> None:
         super().__init__(parent)

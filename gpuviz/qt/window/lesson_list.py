@@ -16,13 +16,13 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QListView, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
+from gpuviz.course import LessonEntry
 from gpuviz.qt.controls.controls import keep_arrows, plain_tip
 from gpuviz.words.language import tr
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gpuviz.course import LessonEntry
     from gpuviz.qt.look.theme import Look, Theme
     from gpuviz.qt.window.thumbnails import Thumbnails
     from gpuviz.story.lesson import Lesson
@@ -42,7 +42,7 @@ class LessonList(QListView):
     chosen : `LessonEntry`, the lesson chosen by the user
     """
 
-    chosen = Signal(object)
+    chosen = Signal(LessonEntry)
 
     def __init__(self, lessons: Sequence[LessonEntry], theme: Theme) -> None:
         super().__init__()

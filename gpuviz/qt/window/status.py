@@ -50,7 +50,7 @@ class Status(QFrame):
     findings_asked : the user wants to read what the checks found
     """
 
-    findings_asked = Signal(object)
+    findings_asked = Signal(list)
 
     def __init__(self, director: Director) -> None:
         super().__init__()
