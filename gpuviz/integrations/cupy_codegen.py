@@ -33,6 +33,7 @@ from gpuviz.integrations.host_arrays import is_array
 from gpuviz.traces.geometry import Triple
 
 _ARRAY, _INDEXER, _SCALAR = 1, 2, 3  # kinds of CuPy's _ArgInfo (cupy/_core/_kernel.pyx, 14.2)
+_WITHOUT_CUB = ("as CuPy launches it without CUB (CUPY_ACCELERATORS): with it another kernel runs",)
 _ELEMENTWISE_BLOCK = 128  # threads, as `Function.linear_launch` has it
 
 
@@ -102,41 +103,29 @@ def reduction(call: Call) -> GeneratedKernel:
     args = _arguments(kernel, parameters, call.args)
     if any(one.raw for one in parameters):
         raise UnsupportedError(f"{kernel.name}: raw arguments of a reduction are not traced")
-    shape = broadcast(kernel.name, [arg for arg in args[:inputs] if isinstance(arg, View)])
-    reduced, kept = _reduction._get_axis(given["axis"], len(shape))
-    out_shape = tuple(shape[n] for n in kept)
-    into = [reshaped(kernel.name, arg, out_shape) for arg in args[inputs:]]
-    order = (*reduced, *kept)
-    wide = [permuted(spread(arg, shape), order) for arg in args[:inputs]]
-    plain = [False] * len(parameters)
-    seen_in, in_shape = merged(wide, tuple(shape[n] for n in order), plain)
-    seen_out, out_shape = merged(into, out_shape, plain)
+    seen_in, in_shape, seen_out, out_shape = _reduced(kernel, args, given["axis"])
     seen = [*seen_in, *seen_out]
     along = max(row_length(arg, out_shape) for arg in seen_in if isinstance(arg, View))
     threads, stride, blocks = _reduction._get_block_specs(
         prod(in_shape), prod(out_shape), along, -1
     )
-    types = _types(parameters, seen)
-    step = np.int32(stride)
-    infos = (
-        *_infos(parameters, seen, types),
-        _indexer_info(len(in_shape)),
-        _indexer_info(len(out_shape)),
-        _info(_SCALAR, np.int32, step.dtype, 0),
-    )
+    types, step = _types(parameters, seen), np.int32(stride)
     text = _reduction._ReductionKernel_get_cached_function_code(
-        len(kernel.in_params),
+        inputs,
         len(kernel.out_params),
         kernel._params,
-        infos,
+        (
+            *_infos(parameters, seen, types),
+            _indexer_info(len(in_shape)),
+            _indexer_info(len(out_shape)),
+            _info(_SCALAR, np.int32, step.dtype, 0),
+        ),
         _type_map(parameters, {**types, "IndexT": np.dtype(np.int32)}),
         kernel.name,
         threads,
         kernel.reduce_type,
         kernel.identity,
-        kernel.map_expr,
-        kernel.reduce_expr,
-        kernel.post_map_expr,
+        *(kernel.map_expr, kernel.reduce_expr, kernel.post_map_expr),
         kernel.preamble,
         kernel.options,
     )
@@ -144,9 +133,27 @@ def reduction(call: Call) -> GeneratedKernel:
     made.add("_in_ind", indexer(in_shape))
     made.add("_out_ind", indexer(out_shape))
     made.number("_block_stride", step)
-    notes = ("as CuPy launches it without CUB (CUPY_ACCELERATORS): with it another kernel runs",)
     sizes = (blocks, 1, 1), (threads, 1, 1)
-    return GeneratedKernel(text, kernel.name, sizes, made, kernel.options, notes)
+    return GeneratedKernel(text, kernel.name, sizes, made, kernel.options, _WITHOUT_CUB)
+
+
+def _reduced(
+    kernel: Any, args: Sequence[Any], axis: Any
+) -> tuple[list[Any], Shape, list[Any], Shape]:
+    """Inputs and outputs as the kernel sees them: the axes that are reduced come first."""
+    from cupy._core import _reduction
+
+    inputs = len(kernel.in_params)
+    shape = broadcast(kernel.name, [arg for arg in args[:inputs] if isinstance(arg, View)])
+    reduced, kept = _reduction._get_axis(axis, len(shape))
+    out_shape = tuple(shape[n] for n in kept)
+    into = [reshaped(kernel.name, arg, out_shape) for arg in args[inputs:]]
+    order = (*reduced, *kept)
+    wide = [permuted(spread(arg, shape), order) for arg in args[:inputs]]
+    return (
+        *merged(wide, tuple(shape[n] for n in order), [False] * inputs),
+        *merged(into, out_shape, [False] * len(into)),
+    )
 
 
 def jit(call: Call) -> GeneratedKernel:

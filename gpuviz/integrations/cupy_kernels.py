@@ -104,55 +104,68 @@ def watching(watcher: Watcher) -> Iterator[None]:
     import cupy
     from cupyx.jit._interface import _JitRawKernel
 
-    present = cupy.cuda.is_available()
-    arch = f"sm_{cupy.cuda.Device().compute_capability}" if present else ""
-    new = cupy.empty if present else np.zeros
-    watched = True
-
-    def launched(call: Call, name: str, launch: Callable[[], Any]) -> Any:
-        return watcher.launched(name, partial(asked, call), launch if present else None)
-
-    def sized(plain: Callable[..., Any], name: Callable[[Any], str]) -> Callable[..., Any]:
-        """What is called with a grid, a block and arguments."""
-
-        def call(self: Any, grid: Any, block: Any, args: Any, **more: Any) -> Any:
-            launch = partial(plain, self, grid, block, args, **more)
-            if not (watched and watcher.wants(name(self), present)):
-                return launch()
-            sizes = triple(tuple(grid), "grid"), triple(tuple(block), "block")
-            building = BuildOptions(shared=more.get("shared_mem", 0))
-            return launched(Call(self, *sizes, args, {}, building, arch), name(self), launch)
-
-        return call
-
-    def flat(plain: Callable[..., Any]) -> Callable[..., Any]:
-        """What is called with arrays; outputs that are not given are made here."""
-
-        def call(self: Any, *args: Any, **more: Any) -> Any:
-            if not (watched and watcher.wants(self.name, present)):
-                return plain(self, *args, **more)
-            if (out := more.pop("out", None)) is not None:
-                args = (*args, out)
-            told = {key: value for key, value in more.items() if key != "stream"}
-            whole = written.completed(Call(self, None, None, args, told, arch=arch), new)
-            outs = whole.args[len(self.in_params) :]
-            launched(whole, self.name, partial(plain, self, *whole.args, **more))
-            return outs[0] if len(outs) == 1 else tuple(outs)
-
-        return call
-
+    watch = _Watch(watcher)
     with ExitStack() as back:
         for name, made in (
-            ("RawKernel", partial(sized, name=lambda kernel: kernel.name)),
-            ("ElementwiseKernel", flat),
-            ("ReductionKernel", flat),
+            ("RawKernel", partial(watch.sized, name=lambda kernel: kernel.name)),
+            ("ElementwiseKernel", watch.flat),
+            ("ReductionKernel", watch.flat),
         ):
             plain = getattr(cupy, name)
             ours = type(name, (plain,), {"__call__": made(plain.__call__)})
             back.callback(replaced(cupy, name, ours))
-        jitted = sized(_JitRawKernel.__call__, lambda kernel: kernel._func.__name__)
+        jitted = watch.sized(_JitRawKernel.__call__, lambda kernel: kernel._func.__name__)
         back.callback(replaced(_JitRawKernel, "__call__", jitted))
         try:
             yield
         finally:
-            watched = False
+            watch.on = False
+
+
+class _Watch:
+    """What kernels call in place of what CuPy has, as long as it is on."""
+
+    def __init__(self, watcher: Watcher) -> None:
+        import cupy
+
+        self.on, self._watcher = True, watcher
+        self._present = cupy.cuda.is_available()
+        self._arch = f"sm_{cupy.cuda.Device().compute_capability}" if self._present else ""
+        self._new = cupy.empty if self._present else np.zeros
+
+    def _wants(self, name: str) -> bool:
+        return self.on and self._watcher.wants(name, self._present)
+
+    def _launched(self, call: Call, name: str, launch: Callable[[], Any]) -> Any:
+        return self._watcher.launched(name, partial(asked, call), launch if self._present else None)
+
+    def sized(self, plain: Callable[..., Any], name: Callable[[Any], str]) -> Callable[..., Any]:
+        """What is called with a grid, a block and arguments."""
+
+        def call(kernel: Any, grid: Any, block: Any, args: Any, **more: Any) -> Any:
+            launch = partial(plain, kernel, grid, block, args, **more)
+            if not self._wants(name(kernel)):
+                return launch()
+            sizes = triple(tuple(grid), "grid"), triple(tuple(block), "block")
+            building = BuildOptions(shared=more.get("shared_mem", 0))
+            whole = Call(kernel, *sizes, args, {}, building, self._arch)
+            return self._launched(whole, name(kernel), launch)
+
+        return call
+
+    def flat(self, plain: Callable[..., Any]) -> Callable[..., Any]:
+        """What is called with arrays; outputs that are not given are made here."""
+
+        def call(kernel: Any, *args: Any, **more: Any) -> Any:
+            if not self._wants(kernel.name):
+                return plain(kernel, *args, **more)
+            if (out := more.pop("out", None)) is not None:
+                args = (*args, out)
+            told = {key: value for key, value in more.items() if key != "stream"}
+            given = Call(kernel, None, None, args, told, arch=self._arch)
+            whole = written.completed(given, self._new)
+            outs = whole.args[len(kernel.in_params) :]
+            self._launched(whole, kernel.name, partial(plain, kernel, *whole.args, **more))
+            return outs[0] if len(outs) == 1 else tuple(outs)
+
+        return call

@@ -24,6 +24,7 @@ from gpuviz.traces.trace import HANDOVERS, Op, Trace, lane_mask
 LINE, SECTOR = 128, 32
 TAGS = 4  # lines that L1 looks up at once
 _NOWHERE = np.uint64(2**64 - 1)
+_NONE = slice(0, 0)
 _LOCAL = np.uint64(1 << 62)  # local memory is placed above all buffers
 
 
@@ -96,11 +97,36 @@ def _given(
     """For the memory instructions of all warps: the number of a request, or -1; for each request
     the row of the trace, and the number of the machine instruction.
     """
+    asks = np.array([*(asks_memory(i) for i in instructions), False], bool)
+    ptx_line = np.array([i.ptx_line for i in instructions] + [0], np.int64)
+    order, queues = _queues(trace)
+    parts: list[I32] = [np.zeros(0, np.int32)]
+    rows_made, which_made = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+    start: dict[tuple[int, int], int] = {}
+    total = number = 0
+    known: dict[int, tuple[I32, list[tuple[int, I64]]]] = {}
+    for key, stream in streams.of.items():
+        if stream not in known:
+            known[stream] = _by_line(streams, stream, asks, ptx_line)
+        mine, groups = known[stream]
+        taken = np.full(len(mine), -1, np.int32)
+        for line, places in groups:
+            rows = order[queues.get((*key, line), _NONE)][: len(places)]
+            taken[places[: len(rows)]] = np.arange(number, number + len(rows))
+            rows_made.append(rows)
+            which_made.append(mine[places[: len(rows)]].astype(np.int64))
+            number += len(rows)
+        start[key] = total
+        total += len(mine)
+        parts.append(taken)
+    return np.concatenate(parts), start, np.concatenate(rows_made), np.concatenate(which_made)
+
+
+def _queues(trace: Trace) -> tuple[I64, dict[tuple[int, int, int], slice]]:
+    """The requests sorted by block, warp and PTX line, and where those of each are."""
     requests = trace.requests
     line_of = np.array([i.ptx_line for i in trace.instructions], np.int64)
     space_of = np.array([i.space == "global" for i in trace.instructions], bool)
-    is_memory = np.array([*(asks_memory(i) for i in instructions), False], bool)
-    ptx_line = np.array([i.ptx_line for i in instructions] + [0], np.int64)
     lines = line_of[requests.instruction] if len(requests) else np.zeros(0, np.int64)
     copies = {i.ptx_line for i in trace.instructions if i.op == "copy"}
     keep = np.ones(len(requests), bool)
@@ -108,48 +134,23 @@ def _given(
         keep = ~np.isin(lines, list(copies)) | space_of[requests.instruction]
     rows = np.flatnonzero(keep)
     order = rows[np.lexsort((rows, lines[rows], requests.warp[rows], requests.block[rows]))]
-    block, warp, line = requests.block[order], requests.warp[order], lines[order]
-    new = np.ones(len(order), bool)
-    new[1:] = (np.diff(block) != 0) | (np.diff(warp) != 0) | (np.diff(line) != 0)
-    heads = np.flatnonzero(new)
-    ends = np.append(heads[1:], len(order))
-    queue = {
-        (int(block[a]), int(warp[a]), int(line[a])): (int(a), int(b))
-        for a, b in zip(heads, ends, strict=True)
-    }
-    parts: list[I32] = []
-    start: dict[tuple[int, int], int] = {}
-    rows_made: list[I64] = []
-    which_made: list[I64] = []
-    total = number = 0
-    known: dict[int, tuple[I32, list[tuple[int, I64]]]] = {}
-    for key, stream in streams.of.items():
-        if stream not in known:
-            a, b = streams.start[stream], streams.start[stream + 1]
-            code = streams.code[a:b]
-            held = is_memory[code]
-            idle = streams.idle[a:b][held]
-            mine = code[held]
-            by_line = np.where(idle, -1, ptx_line[mine])
-            known[stream] = (
-                mine,
-                [(int(n), np.flatnonzero(by_line == n)) for n in np.unique(by_line) if n >= 0],
-            )
-        mine, groups = known[stream]
-        taken = np.full(len(mine), -1, np.int32)
-        for n, places in groups:
-            a, b = queue.get((*key, n), (0, 0))
-            some = min(b - a, len(places))
-            taken[places[:some]] = np.arange(number, number + some)
-            rows_made.append(order[a : a + some])
-            which_made.append(mine[places[:some]].astype(np.int64))
-            number += some
-        start[key] = total
-        total += len(mine)
-        parts.append(taken)
-    made = np.concatenate(parts) if parts else np.zeros(0, np.int32)
-    empty = np.zeros(0, np.int64)
-    return made, start, np.concatenate([empty, *rows_made]), np.concatenate([empty, *which_made])
+    keys = np.stack([requests.block[order], requests.warp[order], lines[order]], axis=1)
+    heads = np.flatnonzero(np.r_[True, (np.diff(keys, axis=0) != 0).any(axis=1)][: len(order)])
+    ends = [*heads[1:].tolist(), len(order)]
+    found = zip(map(tuple, keys[heads].tolist()), heads.tolist(), ends, strict=False)
+    return order, {key: slice(a, b) for key, a, b in found}
+
+
+def _by_line(
+    streams: Streams, stream: int, asks: Bool, ptx_line: I64
+) -> tuple[I32, list[tuple[int, I64]]]:
+    """The memory instructions of a stream; which of them come from each PTX line, in order."""
+    part = slice(streams.start[stream], streams.start[stream + 1])
+    code = streams.code[part]
+    held = asks[code]
+    mine = code[held]
+    by_line = np.where(streams.idle[part][held], -1, ptx_line[mine])
+    return mine, [(int(n), np.flatnonzero(by_line == n)) for n in np.unique(by_line) if n >= 0]
 
 
 def _ways(plan: Plan | None) -> dict[int, tuple[int, int]]:
