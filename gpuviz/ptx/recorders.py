@@ -65,8 +65,9 @@ class BlockRecorder(Sink):
         self._rows += len(columns[0])
         self.full = self._rows >= self.limit
 
-    def _columns(self, *empty: Array) -> list[Any]:
-        """Everything kept, one read-only array a column; `empty` says of which types."""
+    def _columns(self, *types: Any) -> list[Any]:
+        """Everything kept, one read-only array a column of a type."""
+        empty = [np.zeros(0, one) for one in types]
         columns = [np.concatenate(column) for column in zip(empty, *self._parts, strict=True)]
         for column in columns:
             column.setflags(write=False)
@@ -172,17 +173,8 @@ class RequestRecorder(BlockRecorder):
 
     def requests(self) -> Requests:
         """Everything kept so far, read-only."""
-        return Requests(
-            *self._columns(
-                np.zeros(0, np.int32),
-                np.zeros(0, np.int64),
-                np.zeros(0, np.int64),
-                np.zeros(0, np.int32),
-                np.zeros(0, np.int32),
-                np.zeros(0, np.uint32),
-                np.zeros((0, LANES), np.uint64),
-            )
-        )
+        lanes = np.dtype((np.uint64, LANES))
+        return Requests(*self._columns("i4", "i8", "i8", "i4", "i4", "u4", lanes))
 
     def clear(self) -> None:
         """Forget what was kept so far; steps go on."""
@@ -219,14 +211,7 @@ class PathRecorder(BlockRecorder):
 
     def path(self) -> Path:
         """The way so far, read-only."""
-        return Path(
-            *self._columns(
-                np.zeros(0, np.int32),
-                np.zeros(0, np.int64),
-                np.zeros(0, np.int32),
-                np.zeros(0, np.uint32),
-            )
-        )
+        return Path(*self._columns("i4", "i8", "i4", "u4"))
 
 
 class Tally(Sums):

@@ -5,7 +5,7 @@ import pytest
 
 from gpuviz.base.errors import Cancelled, KernelFault, LaunchError
 from gpuviz.ptx.emulator import Options
-from gpuviz.ptx.simt import polling
+from gpuviz.ptx.simt import machine
 from gpuviz.traces.checks import ALL
 from tests.ptx.launching import DIALECTS, KERNELS, compiled, launch
 
@@ -189,6 +189,6 @@ def test_lines_in_the_list_match_the_source(arch):
     [("waits_for_nobody", [ints(1), ints(64)], 78), ("never_unlocked", [ints(1)], 82)],
 )
 def test_waiting_for_what_nobody_writes(arch, monkeypatch, kernel, arguments, line):
-    monkeypatch.setattr(polling, "IDLE_LOOPS", 1000)
+    monkeypatch.setattr(machine, "IDLE_LOOPS", 1000)
     with pytest.raises(KernelFault, match=f"CUDA line {line}.*nobody writes"):
         launch("faulty", kernel, 2, 64, *arguments, arch=arch)

@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 from gpuviz.ptx.arithmetic.kinds import CONTAINERS
-from gpuviz.ptx.arithmetic.ops import ROWS, operation
-from gpuviz.ptx.arithmetic.row import Row, _slots, built
+from gpuviz.ptx.arithmetic.ops import ROWS, Row, _slots, built, operation
 from gpuviz.ptx.text.ir import Opcode
 from tests.ptx.checks import interesting, op
 

@@ -11,6 +11,7 @@ from functools import partial
 
 import numpy as np
 
+from gpuviz.arguments.dtypes import ENCODED
 from gpuviz.ptx.arithmetic.bits import select
 from gpuviz.ptx.arithmetic.exact import add as add_exactly
 from gpuviz.ptx.arithmetic.exact import to_odd, two_sum
@@ -24,8 +25,19 @@ from gpuviz.ptx.arithmetic.kinds import (
     contained,
     dtype_of,
 )
-from gpuviz.ptx.arithmetic.packed import joined
-from gpuviz.ptx.arithmetic.rounding import bound_of, double_of, flushed, narrow
+from gpuviz.ptx.arithmetic.packed import halves, joined
+from gpuviz.ptx.arithmetic.rounding import (
+    CANONICAL_NAN,
+    EXPONENT,
+    SIGN,
+    bound_of,
+    double_of,
+    flushed,
+    narrow,
+    rectified,
+    value_of,
+)
+from gpuviz.ptx.tensor.formats import halves as as_halves
 
 _SIGN, _INFINITE = np.uint32(1 << 31), np.uint32(0x7F800000)
 _TIE, _DROPPED = np.uint32(1 << 12), np.uint32((1 << 13) - 1)  # of f32 as tf32
@@ -178,5 +190,42 @@ def pack(variant: Variant) -> Function:
         upper, lower = (np.clip(x.view(view), low, high).view(np.uint32) & mask for x in (a, b))
         packed: Bits = (upper << width) | lower
         return (rest[0] << (2 * width)) | packed if rest else packed
+
+    return function
+
+
+# --- pairs of floats of eight bits, e4m3 and e5m2 -------------------------------------------------
+
+
+def from_singles(variant: Variant) -> Function:
+    """cvt.e4m3x2.f32 and its like: two values, the first operand in the upper half."""
+    encoded = _encoder(variant)
+    return lambda a, b: joined(encoded(b.view(np.float32)), encoded(a.view(np.float32)))
+
+
+def from_halves(variant: Variant) -> Function:
+    """cvt.e4m3x2.f16x2 and its like."""
+    encoded = _encoder(variant)
+    return lambda a: joined(*(encoded(value_of(x, "f16")) for x in halves(a, "f16")))
+
+
+def to_halves(variant: Variant) -> Function:
+    """cvt.f16x2.e4m3x2 and its like, which are exact; NaN is 0x7fff."""
+    table = as_halves(np.arange(256), variant.mods[-1][:-2])
+    table = np.where(table & 0x7FFF > EXPONENT["f16"], np.uint16(CANONICAL_NAN["f16"]), table)
+    if "relu" in variant.mods:
+        table = np.where(table & SIGN["f16"], np.uint16(0), table)
+    return lambda a: joined(table[a & np.uint16(0xFF)], table[a >> np.uint16(8)])
+
+
+def _encoder(variant: Variant) -> Function:
+    """What is too large becomes the largest number, NaN the pattern 0x7f whatever its sign."""
+    encode = ENCODED[next(mod for mod in variant.mods if mod.startswith("e"))[:-2]]
+    relu = "relu" in variant.mods
+
+    def function(values: Bits) -> Bits:
+        values = np.where(np.isnan(values), np.float32(np.nan), values.astype(np.float32))
+        made: Bits = encode(np.abs(rectified(values)) if relu else values)
+        return made
 
     return function

@@ -210,7 +210,7 @@ def extremum(larger: bool) -> Builder:
 
     def build(variant: Variant) -> Function:
         kind, flush, xorsign = variant.kind, variant.has("ftz"), variant.has("xorsign")
-        choose = _choose_larger if larger else _choose_smaller
+        choose = (np.greater, np.bitwise_and) if larger else (np.less, np.bitwise_or)
         rest = CONTAINERS[kind].type(SIGN[kind] - 1)
 
         def two(a: Bits, b: Bits) -> Bits:
@@ -233,24 +233,16 @@ def _fold(function: Callable[[Bits, Bits], Bits], first: Bits, *others: Bits) ->
     return first
 
 
-def _choose_smaller(x: Bits, y: Bits, a: Bits, b: Bits) -> tuple[Bits, Bits]:
-    return x < y, a | b
-
-
-def _choose_larger(x: Bits, y: Bits, a: Bits, b: Bits) -> tuple[Bits, Bits]:
-    return x > y, a & b
-
-
 def _pick(
     a: Bits,
     b: Bits,
     kind: str,
-    choose: Callable[[Bits, Bits, Bits, Bits], tuple[Bits, Bits]],
+    choose: tuple[Callable[..., Bits], Callable[..., Bits]],
     keep_nan: bool,
 ) -> Bits:
     with np.errstate(invalid="ignore"):
         x, y = value_of(a, kind), value_of(b, kind)
-        first, tied = choose(x, y, a, b)
+        first, tied = choose[0](x, y), choose[1](a, b)
     x_nan, y_nan = np.isnan(x), np.isnan(y)
     # Equal values differ at most in the sign of a zero, which and/or settle.
     result = select(tied, select(a, b, first | y_nan), x == y)

@@ -1,4 +1,8 @@
-"""What every arithmetic opcode of PTX does: one line a family (see `row` for the notation).
+"""What every arithmetic opcode of PTX does: one row a family.
+
+The pattern of a row is a list of slots: `rn/rz/rm/rp?` is at most one of four, `sat?` may be
+absent, a word in capitals names a set. In the types `t` is the last type of the opcode, `d` the
+first, `w` the integer of twice the width of `t`; others stand for themselves.
 
 Carries: `add.cc` and its like have a second result of type pred, the carry (or borrow) out; `addc`
 and its like take one more operand of type pred, the carry in.
@@ -7,12 +11,14 @@ and its like take one more operand of type pred, the carry in.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any
 
 import numpy as np
 
-from gpuviz.ptx.arithmetic import bits, compare, convert, floating, fp8, integer, packed
+from gpuviz.ptx.arithmetic import bits, compare, convert, floating, integer, packed
+from gpuviz.ptx.arithmetic.compare import COMBINATIONS, FLOAT_RELATIONS, INTEGER_RELATIONS
 from gpuviz.ptx.arithmetic.floating import Core, approximate, extremum, rounding
 from gpuviz.ptx.arithmetic.kinds import (
     Bits,
@@ -22,9 +28,88 @@ from gpuviz.ptx.arithmetic.kinds import (
     contained,
     dtype_of,
     is_signed,
+    widened,
 )
-from gpuviz.ptx.arithmetic.row import Operation, Row, built
 from gpuviz.ptx.text.ir import Opcode
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Operation:
+    """A function of containers, and the PTX types of its operands and results."""
+
+    function: Function
+    sources: tuple[str, ...]
+    results: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Row:
+    """One family: the name and modifiers it covers, its types and its builder."""
+
+    name: str
+    pattern: str
+    sources: str
+    results: str
+    build: Builder
+
+    def matches(self, mods: tuple[str, ...]) -> bool:
+        """Whether the modifiers fill the slots of the pattern, in order."""
+        position = 0
+        for choices, optional in _slots(self.pattern):
+            if position < len(mods) and mods[position] in choices:
+                position += 1
+            elif not optional:
+                return False
+        return position == len(mods)
+
+
+_SETS: dict[str, str] = {
+    "INT": "u16/s16/u32/s32/u64/s64",
+    "SHORT": "u16/s16/u32/s32",
+    "WORD": "u32/s32",
+    "CARRY": "u32/s32/u64/s64",
+    "BITS": "b16/b32/b64",
+    "LONG": "b32/b64",
+    "FLOAT": "f16/bf16/f32/f64",
+    "HALF": "f16/f16x2/bf16/bf16x2",
+    "REAL": "f16/f16x2/bf16/bf16x2/f32/f32x2/f64",
+    "TWO": "f16x2/bf16x2",
+    "EIGHTS": "e4m3x2/e5m2x2",
+    "ONE": "b8/u8/s8/b16/u16/s16/b32/u32/s32/b64/u64/s64/f16/bf16/f32/f64",
+    "PAIR": "f16x2/bf16x2/u16x2/s16x2",
+    "NUMBER": "u8/s8/u16/s16/u32/s32/u64/s64",
+    "ROUND": "rn/rz/rm/rp",
+    "INTEGRAL": "rni/rzi/rmi/rpi",
+    "COMPARE": "/".join(INTEGER_RELATIONS),
+    "FCOMPARE": "/".join(FLOAT_RELATIONS),
+    "COMBINE": "/".join(COMBINATIONS),
+}
+
+
+@cache
+def _slots(pattern: str) -> tuple[tuple[frozenset[str], bool], ...]:
+    parts = ((part.rstrip("?"), part.endswith("?")) for part in pattern.split())
+    return tuple((_expanded(part), optional) for part, optional in parts)
+
+
+def _expanded(part: str) -> frozenset[str]:
+    return frozenset("/".join(_SETS.get(name, name) for name in part.split("/")).split("/"))
+
+
+def built(row: Row, mods: tuple[str, ...]) -> Operation:
+    """The operation of one opcode of the row's family."""
+    variant = Variant(mods)
+    return Operation(row.build(variant), _types(row.sources, variant), _types(row.results, variant))
+
+
+def _types(text: str, variant: Variant) -> tuple[str, ...]:
+    return tuple(_type(symbol, variant) for symbol in text.split())
+
+
+def _type(symbol: str, variant: Variant) -> str:
+    if symbol == "w":
+        return widened(variant.kind)
+    return {"t": variant.kind, "d": variant.kinds[0]}.get(symbol, symbol)
 
 
 def same(function: Function) -> Builder:
@@ -147,7 +232,7 @@ def logic_predicate(variant: Variant) -> Function:
     return function
 
 
-_P, _PP, _SETS = packed.pairs, packed.predicates, packed.chosen_pairs
+_P, _PP, _CHOSEN = packed.pairs, packed.predicates, packed.chosen_pairs
 _LOW, _WIDE = same(np.multiply), with_kind(integer.multiply_wide)
 _HIGH = with_kind(integer.multiply_high)
 _LOW_24 = with_kind(integer.multiply_24, high=False)
@@ -232,8 +317,10 @@ ROWS: tuple[Row, ...] = (
     Row("set", "COMPARE COMBINE WORD/f32 INT/BITS", "t t pred", "d", compare.set_value),
     Row("set", "FCOMPARE ftz? u16/s16/WORD/FLOAT FLOAT", "t t", "d", compare.set_value),
     Row("set", "FCOMPARE COMBINE ftz? WORD/f32 FLOAT", "t t pred", "d", compare.set_value),
-    Row("set", "FCOMPARE ftz? WORD/TWO TWO", "t t", "d", _SETS(compare.set_predicate)),
-    Row("set", "FCOMPARE COMBINE ftz? WORD/TWO TWO", "t t pred", "d", _SETS(compare.set_predicate)),
+    Row("set", "FCOMPARE ftz? WORD/TWO TWO", "t t", "d", _CHOSEN(compare.set_predicate)),
+    Row(
+        "set", "FCOMPARE COMBINE ftz? WORD/TWO TWO", "t t pred", "d", _CHOSEN(compare.set_predicate)
+    ),
     Row("selp", "BITS/INT/f32/f64", "t t pred", "t", same(bits.select)),
     Row("slct", "ftz? BITS/INT/f32/f64 s32/f32", "d d t", "d", compare.select_by_sign),
     Row("testp", "/".join(compare.PROPERTIES) + " f32/f64", "t", "pred", compare.value_class),
@@ -246,9 +333,9 @@ ROWS: tuple[Row, ...] = (
     Row("cvt", "rn/rz relu? tf32 f32", "t", "b32", convert.float_to_float),
     Row("cvt", "rna satfinite? tf32 f32", "t", "b32", convert.away_to_tensor),
     Row("cvt", "rn/rz relu? TWO f32", "t t", "d", convert.two_to_pair),
-    Row("cvt", "rn satfinite relu? EIGHTS f32", "f32 f32", "b16", fp8.from_singles),
-    Row("cvt", "rn satfinite relu? EIGHTS f16x2", "f16x2", "b16", fp8.from_halves),
-    Row("cvt", "rn relu? f16x2 EIGHTS", "b16", "f16x2", fp8.to_halves),
+    Row("cvt", "rn satfinite relu? EIGHTS f32", "f32 f32", "b16", convert.from_singles),
+    Row("cvt", "rn satfinite relu? EIGHTS f16x2", "f16x2", "b16", convert.from_halves),
+    Row("cvt", "rn relu? f16x2 EIGHTS", "b16", "f16x2", convert.to_halves),
     Row("cvt", "pack sat u16/s16 WORD", "t t", "u32", convert.pack),
     Row("cvt", "pack sat u8/s8 WORD b32", "s32 s32 b32", "u32", convert.pack),
     # floating point

@@ -14,7 +14,7 @@ import numpy as np
 
 from gpuviz.ptx.arithmetic.bits import select
 from gpuviz.ptx.arithmetic.exact import Doubles, directed
-from gpuviz.ptx.arithmetic.kinds import Bits, Variant
+from gpuviz.ptx.arithmetic.kinds import WIDTHS, Bits, Variant
 
 CANONICAL_NAN: dict[str, int] = {
     "f16": 0x7FFF,
@@ -29,13 +29,7 @@ EXPONENT: dict[str, int] = {
     "tf32": 0x7F800000,
     "f64": 0x7FF0000000000000,
 }
-SIGN: dict[str, int] = {
-    "f16": 1 << 15,
-    "bf16": 1 << 15,
-    "f32": 1 << 31,
-    "tf32": 1 << 31,
-    "f64": 1 << 63,
-}
+SIGN: dict[str, int] = {kind: 1 << (WIDTHS[kind] - 1) for kind in EXPONENT}
 
 
 def value_of(bits: Bits, kind: str) -> Bits:

@@ -161,7 +161,8 @@ class Accesses:
             raise Bailout("this address")
         if space == "param" and not isinstance(address.base, Reg):
             return
-        kind, form, used, how = mods[-1], "", False, "load"
+        kind, form, used = mods[-1], "", False
+        how: Kind = "load"
         if kind_of(at) in ATOMICS:
             form = next((m for m in mods if m in _OPERATIONS), "")
             used = stays_atomic(at, op.place.code.function)
@@ -176,13 +177,8 @@ class Accesses:
             unit, count = 8, 2 * count
         if name in MATRIX_ROWS:  # a row of 16 bytes for each lane
             unit, count = 8, 2
-        self.of[op] = []
         for one in (space,) if space else GENERIC:
-            origin = self._origins.operand(address, op) if one == "global" else ""
-            access = Access(len(self.all), op, one, unit, count, how, origin, form, used)  # type: ignore[arg-type]
-            self.all.append(access)
-            self.of[op].append(access)
-            self._block[access] = block
+            self._append(op, block, one, unit, count, how, address, form, used)
 
     def _add_pieces(self, op: Op, block: int) -> None:
         """A matrix that is loaded or stored as a whole: an access for each of its pieces."""
@@ -198,13 +194,8 @@ class Accesses:
         except ValueError as reason:
             raise Bailout(str(reason)) from None
         how: Kind = "store" if stores else "load"
-        self.of[op] = []
         for one in ((space,) if space else GENERIC) * len(moves.places):
-            origin = self._origins.operand(address, op) if one == "global" else ""
-            access = Access(len(self.all), op, one, moves.unit, moves.count, how, origin)
-            self.all.append(access)
-            self.of[op].append(access)
-            self._block[access] = block
+            self._append(op, block, one, moves.unit, moves.count, how, address)
 
     def _add_copy(self, op: Op, block: int) -> None:
         """cp.async: what it reads, then what it writes."""
@@ -217,13 +208,26 @@ class Accesses:
         if len(operands) != 3 or not isinstance(size, Imm) or size.value not in (4, 8, 16):
             raise Bailout("a copy of so many bytes")
         unit = min(size.value, 8)
-        self.of[op] = []
         for space in ("global", "shared"):
-            origin = self._origins.operand(source, op) if space == "global" else ""
-            access = Access(len(self.all), op, space, unit, size.value // unit, "copy", origin)
-            self.all.append(access)
-            self.of[op].append(access)
-            self._block[access] = block
+            self._append(op, block, space, unit, size.value // unit, "copy", source)
+
+    def _append(
+        self,
+        op: Op,
+        block: int,
+        space: str,
+        unit: int,
+        count: int,
+        how: Kind,
+        address: Operand,
+        form: str = "",
+        used: bool = False,
+    ) -> None:
+        origin = self._origins.operand(address, op) if space == "global" else ""
+        access = Access(len(self.all), op, space, unit, count, how, origin, form, used)
+        self.all.append(access)
+        self.of.setdefault(op, []).append(access)
+        self._block[access] = block
 
     def _ask_global(self) -> None:
         """Blocks have no order at all: by origin, over the whole kernel."""

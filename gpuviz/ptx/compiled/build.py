@@ -18,16 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from gpuviz.files.disk_cache import DiskCache, key
-from gpuviz.ptx.compiled import (
-    driver,
-    epochs,
-    memory,
-    requests,
-    routines,
-    tensor,
-    warp,
-    whole_matrices,
-)
+from gpuviz.ptx.compiled import driver, epochs, matrices, memory, requests, routines, warp
 from gpuviz.ptx.compiled.converged import ConvergedEmitter
 from gpuviz.ptx.compiled.divergent import DivergentEmitter
 from gpuviz.ptx.compiled.emitter import register
@@ -38,7 +29,7 @@ CACHE = DiskCache("machine code")
 _LOCK = threading.RLock()  # LLVM is asked by one thread at a time
 _RUN = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p)
 _ROUTINES = driver, requests, epochs  # they enter themselves when they are loaded
-register({**memory.TABLE, **tensor.TABLE, **warp.TABLE, **whole_matrices.TABLE})
+register({**matrices.TABLE, **memory.TABLE, **warp.TABLE})
 
 _ATTRIBUTES = """
 attributes #0 = { nounwind "prefer-vector-width"="512" "min-legal-vector-width"="512" }

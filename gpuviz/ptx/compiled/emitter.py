@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
 
 from gpuviz.ptx.arithmetic.kinds import WIDTHS, Function, Variant, bits_of, is_signed
 from gpuviz.ptx.arithmetic.ops import operation
@@ -24,15 +27,9 @@ from gpuviz.ptx.text.ir import Addr, Imm, Not, Operand, Reg, Sym, Vec
 from gpuviz.ptx.text.isa import kind_of, targets
 from gpuviz.traces.trace import LANES
 
-_MASKS = {
-    "%lanemask_eq": lambda i: 1 << i,
-    "%lanemask_lt": lambda i: (1 << i) - 1,
-    "%lanemask_le": lambda i: (2 << i) - 1,
-    "%lanemask_gt": lambda i: 0xFFFFFFFF & ~((2 << i) - 1),
-    "%lanemask_ge": lambda i: 0xFFFFFFFF & ~((1 << i) - 1),
-}
 _MEMORIES = {"global": "arena", "shared": "shared", "const": "consts", "param": "params"}
-_FIXED = ("%nwarpid", "WARP_SZ", "%smid", "%nsmid", "%gridid", "%is_explicit_cluster")
+# All that special registers look at which are not the same in all lanes.
+_OF_A_WARP = SimpleNamespace(layout=SimpleNamespace(column=np.arange(LANES)))
 _TIMES = ("%clock", "%globaltimer", "%pm")
 
 
@@ -157,24 +154,21 @@ class Emitter(ABC):
             return w.cast("trunc", self.constant_field(f"{same[1:]}.{axis}", 64), bits)
         if same in ("%cluster_ctaid", "%cluster_nctaid") and axis:
             return w.number(same == "%cluster_nctaid", bits)
-        if name == "%laneid":
-            return (
-                Value("0", bits, tuple(range(LANES)))
-                if self.patterned
-                else w.vector(lanes(list(range(32)), bits), bits)
-            )
+        if name == "%laneid" and self.patterned:
+            return Value("0", bits, tuple(range(LANES)))
         if name == "%warpid":
             at = w.let(f"getelementptr i8, ptr %f, i64 {FRAME['warp']}")
             value = w.scalar(w.let(f"load i32, ptr {at}"), 32)
             return w.cast("trunc" if bits < 32 else "zext", value, bits)
-        if name in _MASKS:
-            return w.vector(lanes([_MASKS[name](i) for i in range(LANES)], bits), bits)
         if name.startswith(_TIMES):
             raise Bailout(name)
         reader = special_register(self.kernel.program, name)
         if reader is None:
             return None
-        return w.number(int(reader(None, f"b{bits}")[0]), bits)  # type: ignore[arg-type]
+        values = reader(_OF_A_WARP, f"b{bits}").reshape(-1).tolist()  # type: ignore[arg-type]
+        if len(values) == 1:
+            return w.number(values[0], bits)
+        return w.vector(lanes(values, bits), bits)
 
     patterned = True
 

@@ -34,7 +34,7 @@ from gpuviz.ptx.compiled.writer import Bailout, PatternCount
 from gpuviz.ptx.decode.locate import space_named
 from gpuviz.ptx.decode.memory import polls
 from gpuviz.ptx.options import Limits
-from gpuviz.ptx.simt.polling import IDLE_LOOPS
+from gpuviz.ptx.simt.machine import IDLE_LOOPS
 from gpuviz.ptx.simt.program import Program, reachable
 from gpuviz.ptx.simt.spaces import GLOBAL
 from gpuviz.ptx.text.isa import ATOMICS, kind_of

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gpuviz.ptx.arithmetic.ops import operation
-from gpuviz.ptx.arithmetic.row import Operation
+from gpuviz.ptx.arithmetic.ops import Operation, operation
 from gpuviz.ptx.decode.operands import Reader, Site
 from gpuviz.ptx.simt.code import FunctionCode, Step
 from gpuviz.ptx.simt.group import Group

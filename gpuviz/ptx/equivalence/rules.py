@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from gpuviz.ptx.arithmetic.kinds import WIDTHS
-from gpuviz.ptx.arithmetic.row import Operation
+from gpuviz.ptx.arithmetic.ops import Operation
 from gpuviz.ptx.equivalence.probes import Observation, Probe, What
 from gpuviz.ptx.equivalence.shift import (
     NONE,

@@ -8,6 +8,7 @@ Source: PTX ISA, "atom".
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -175,27 +176,9 @@ def step_of(op: str, kind: str) -> Step:
     return step
 
 
-def _increment(old: Bits, b: Bits, c: Bits | None) -> Bits:
-    return select(old.dtype.type(0), old + old.dtype.type(1), old >= b)
-
-
-def _decrement(old: Bits, b: Bits, c: Bits | None) -> Bits:
-    return select(b, old - old.dtype.type(1), (old == 0) | (old > b))
-
-
-def _exchange(old: Bits, b: Bits, c: Bits | None) -> Bits:
-    return b
-
-
-def _compare_and_swap(old: Bits, b: Bits, c: Bits | None) -> Bits:
-    if c is None:
-        raise ValueError("cas needs the value to store as its last operand")
-    return select(c, old, old == b)
-
-
-_SPECIAL: dict[str, Step] = {
-    "inc": _increment,
-    "dec": _decrement,
-    "exch": _exchange,
-    "cas": _compare_and_swap,
+_SPECIAL: dict[str, Callable[[Bits, Bits, Any], Bits]] = {
+    "inc": lambda old, b, _: select(old.dtype.type(0), old + old.dtype.type(1), old >= b),
+    "dec": lambda old, b, _: select(b, old - old.dtype.type(1), (old == 0) | (old > b)),
+    "exch": lambda old, b, _: b,
+    "cas": lambda old, b, c: select(c, old, old == b),
 }

@@ -59,7 +59,7 @@ class Barriers:
             self._pass_all(arrival)
             return
         if not arrival.waits:
-            came = _WentOn(Place.of(arrival.instruction), _threads(group))
+            came = _WentOn(Place.of(arrival.instruction), _threads_of(group))
             self._went_on.setdefault(arrival.number, []).append(came)
             group.move(arrival.following)
         else:
@@ -160,7 +160,7 @@ def _per_block(group: Group) -> I64:
     return np.bincount(rows, minlength=layout.blocks)
 
 
-def _threads(group: Group) -> Bool:
+def _threads_of(group: Group) -> Bool:
     """(B, T): the threads of the batch that are in a group; the caller's own."""
     layout = group.layout
     if layout.dense and group.mask is None:
@@ -187,7 +187,7 @@ def _meeting(
     count = max(a.count for a in arrivals)
     if not without and not count and len({a.instruction.pc for a in arrivals}) == 1:
         return None
-    came = [(Place.of(a.instruction), True, _threads(a.group)) for a in arrivals]
+    came = [(Place.of(a.instruction), True, _threads_of(a.group)) for a in arrivals]
     came += [(one.at, False, one.threads) for one in without]
     kinds = list(dict.fromkeys((place, waits) for place, waits, _ in came))
     layout = arrivals[0].group.machine.layout
@@ -232,3 +232,92 @@ def _fold(arrivals: list[Arrival], mask: Bool | None, group: Group) -> Array:
     if fold == "popc":
         return total.astype(np.uint32)
     return np.asarray(total == threads if fold == "and" else total > 0)
+
+
+if TYPE_CHECKING:
+    from gpuviz.ptx.simt.machine import Machine
+
+
+class ClusterBarrier:
+    """That of the clusters of a batch; `waiting` are groups, where they wait and go on."""
+
+    def __init__(self, machine: Machine) -> None:
+        self._machine = machine
+        layout, cluster = machine.layout, machine.execution.program.cluster
+        blocks = layout.first_block + np.arange(layout.blocks)
+        self._leader = cluster.peer(blocks, np.zeros_like(blocks)) - layout.first_block
+        self._arrived: Bool = np.zeros((layout.blocks, layout.threads), bool)
+        self.waiting: list[tuple[Group, Instruction, int]] = []
+
+    def arrive(self, g: Group, at: Instruction, following: int) -> None:
+        """Threads arrive and go on."""
+        self._arrived |= _threads_of(g)
+        g.move(following)
+        self.check(at)
+
+    def wait(self, g: Group, at: Instruction, following: int) -> None:
+        """Threads go on when all of their cluster have arrived."""
+        g.spread()
+        self._machine.remove(g)
+        self.waiting.append((g, at, following))
+        self._release()
+
+    def check(self, at: Instruction) -> None:
+        """Begin anew in the clusters whose threads have all arrived, or ended."""
+        running = self._machine.running
+        alive = np.ones_like(self._arrived)
+        if running.mask is not None:
+            alive &= running.mask
+        missing = np.zeros(len(self._leader), bool)
+        np.logical_or.at(missing, self._leader, (alive & ~self._arrived).any(axis=1))
+        came = np.zeros(len(self._leader), bool)
+        np.logical_or.at(came, self._leader, self._arrived.any(axis=1))
+        done = (came & ~missing)[self._leader]
+        if not done.any():
+            return
+        self._arrived[done] = False
+        told = self._machine.told.barrier
+        if told and self._machine.execution.program.cluster.size > 1:
+            passed = self._machine.layout.first_block + np.flatnonzero(done)
+            for hear in told:
+                hear(Place.of(at), passed, None)
+        self._release()
+
+    def threads_left(self) -> None:
+        """Some threads ended."""
+        if self._arrived.any():
+            self.check(self._last)
+
+    @property
+    def _last(self) -> Instruction:
+        return (
+            self.waiting[-1][1]
+            if self.waiting
+            else self._machine.execution.kernel.function.body[-1]
+        )
+
+    def _release(self) -> None:
+        """Threads that have arrived, and whose cluster is complete, are marked no more."""
+        left = []
+        for g, at, following in self.waiting:
+            held = self._arrived & _threads_of(g)
+            free = _threads_of(g) & ~held
+            if free.any():
+                part = g.fork(free)
+                part.move(following)
+                self._machine.add(part)
+            if held.any():
+                g.set_mask(held)
+                left.append((g, at, following))
+        self.waiting = left
+
+    def complain(self) -> KernelFault:
+        """The error for clusters in which nobody can go on."""
+        g, at, _ = self.waiting[0]
+        lane = g.first_active()
+        message = (
+            f"deadlock: {g.threads} threads wait at barrier.cluster ({at.where}) for others of "
+            f"their cluster, the first is {g.who(lane)}"
+        )
+        remedy = "let every thread of the cluster arrive"
+        return g.fault("sync", "deadlock", message, at, lane, remedy)

@@ -10,16 +10,10 @@ from gpuviz.base.arrays import Array
 from gpuviz.base.errors import KernelFault
 from gpuviz.ptx.simt import printf
 from gpuviz.ptx.simt.group import Group
+from gpuviz.ptx.simt.shared_addresses import active
 
 PRINTF_BYTES = 1 << 10
 GAP = 16  # bytes between pieces of the heap, so that a step too far hits nothing
-
-
-def _active(g: Group) -> Array:
-    """Flat indices of the active lanes."""
-    if g.mask is None:
-        return np.arange(g.layout.size)
-    return np.flatnonzero(g.layout.full(g.mask))
 
 
 def _vprintf(g: Group, text: Array, arguments: Array) -> Array:
@@ -27,7 +21,7 @@ def _vprintf(g: Group, text: Array, arguments: Array) -> Array:
     formats, pointers = g.layout.full(text).reshape(-1), g.layout.full(arguments).reshape(-1)
     execution = g.machine.execution
     string_at = execution.program.memory.string_at
-    lanes = _active(g)
+    lanes = active(g)
     for number, lane in enumerate(lanes):
         if execution.printed.full:
             launch = execution.launch
@@ -42,7 +36,7 @@ def _vprintf(g: Group, text: Array, arguments: Array) -> Array:
 
 def _malloc(g: Group, size: Array) -> Array:
     """A bump allocator over a heap of CUDA's default size; 0 when it is used up."""
-    lanes = _active(g)
+    lanes = active(g)
     sizes = g.layout.full(size).reshape(-1)[lanes].astype(np.int64)
     rounded = (np.maximum(sizes, 1) + 15) // 16 * 16
     starts = g.machine.execution.heap.allocate(rounded + GAP)
@@ -57,7 +51,7 @@ def _free(g: Group, pointer: Array) -> None:
     """Memory is given back when the launch ends; sinks are told now."""
     told = g.machine.told.freed
     if told:
-        gone = g.layout.full(pointer).reshape(-1)[_active(g)].astype(np.uint64)
+        gone = g.layout.full(pointer).reshape(-1)[active(g)].astype(np.uint64)
         for hear in told:
             hear(gone[gone > 0])
 
@@ -65,7 +59,7 @@ def _free(g: Group, pointer: Array) -> None:
 def _assertfail(
     g: Group, message: Array, file: Array, line: Array, function: Array, size: Array
 ) -> None:
-    lane = int(_active(g)[0])
+    lane = int(active(g)[0])
     string_at = g.machine.execution.program.memory.string_at
 
     def text(value: Array) -> str:

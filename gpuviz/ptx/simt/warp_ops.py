@@ -56,30 +56,15 @@ def sources(mode: str, b: Bits, c: Bits, shape: tuple[int, ...]) -> tuple[Bits, 
     return np.broadcast_to(np.where(inside, source, LANES), shape), inside
 
 
-def _up(lane: Bits, amount: Bits, limit: Bits, first: Bits, segment: Bits) -> tuple[Bits, Bits]:
-    return lane - amount, lane - amount >= limit
-
-
-def _down(lane: Bits, amount: Bits, limit: Bits, first: Bits, segment: Bits) -> tuple[Bits, Bits]:
-    return lane + amount, lane + amount <= limit
-
-
-def _butterfly(
-    lane: Bits, amount: Bits, limit: Bits, first: Bits, segment: Bits
-) -> tuple[Bits, Bits]:
-    return lane ^ amount, (lane ^ amount) <= limit
-
-
-def _index(lane: Bits, amount: Bits, limit: Bits, first: Bits, segment: Bits) -> tuple[Bits, Bits]:
-    source = first | (amount & ~segment)
-    return source, source <= limit
-
-
+# The source, and whether it is in range: of lane, amount, limit, first lane and segment.
 _SOURCES: dict[str, Callable[[Bits, Bits, Bits, Bits, Bits], tuple[Bits, Bits]]] = {
-    "up": _up,
-    "down": _down,
-    "bfly": _butterfly,
-    "idx": _index,
+    "up": lambda lane, n, limit, *_: (lane - n, lane - n >= limit),
+    "down": lambda lane, n, limit, *_: (lane + n, lane + n <= limit),
+    "bfly": lambda lane, n, limit, *_: (lane ^ n, (lane ^ n) <= limit),
+    "idx": lambda _, n, limit, first, segment: (
+        first | (n & ~segment),
+        (first | (n & ~segment)) <= limit,
+    ),
 }
 
 
