@@ -20,33 +20,32 @@ _LETTERS = 2000  # of one expression
 _BYTES = 1 << 31  # of one array on the way
 _POWERS = 64  # largest exponent, and shift, of plain numbers
 _OPERATORS: Mapping[type, Callable[[Any, Any], Any]] = {
-    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul,
-    ast.Div: operator.truediv, ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod,
-    ast.Pow: operator.pow, ast.MatMult: operator.matmul, ast.BitAnd: operator.and_,
-    ast.BitOr: operator.or_, ast.BitXor: operator.xor, ast.LShift: operator.lshift,
-    ast.RShift: operator.rshift,
-}  # fmt: skip
+    **{ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Pow: operator.pow},
+    **{ast.Div: operator.truediv, ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod},
+    **{ast.BitAnd: operator.and_, ast.BitOr: operator.or_, ast.BitXor: operator.xor},
+    **{ast.LShift: operator.lshift, ast.RShift: operator.rshift, ast.MatMult: operator.matmul},
+}
 _COMPARISONS: Mapping[type, Callable[[Any, Any], Any]] = {
-    ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt, ast.GtE: operator.ge,
-    ast.Eq: operator.eq, ast.NotEq: operator.ne,
-}  # fmt: skip
+    **{ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt, ast.GtE: operator.ge},
+    **{ast.Eq: operator.eq, ast.NotEq: operator.ne},
+}
 _UNARY: Mapping[type, Callable[[Any], Any]] = {
-    ast.USub: operator.neg, ast.UAdd: operator.pos, ast.Invert: operator.invert,
-}  # fmt: skip
-FUNCTIONS: Mapping[str, Callable[..., Any]] = {
-    name: getattr(np, name)
-    for name in (
-        "abs", "sqrt", "cbrt", "exp", "exp2", "log", "log2", "log10", "sin", "cos", "tan", "tanh",
-        "arctan2", "hypot", "floor", "ceil", "rint", "trunc", "sign", "minimum", "maximum", "clip",
-        "where", "sum", "prod", "mean", "min", "max", "argmin", "argmax", "cumsum", "cumprod",
-        "sort", "argsort", "bincount", "dot", "matmul", "roll", "flip",
-        "transpose", "diff", "ravel", "concatenate", "isnan", "float32", "float64", "int32",
-        "int64", "uint32", "uint8",
-    )
-}  # fmt: skip
+    ast.USub: operator.neg,
+    ast.UAdd: operator.pos,
+    ast.Invert: operator.invert,
+}
+_NAMES = """
+abs sqrt cbrt exp exp2 log log2 log10 sin cos tan tanh arctan2 hypot floor ceil rint trunc sign
+minimum maximum clip where sum prod mean min max argmin argmax cumsum cumprod sort argsort bincount
+dot matmul roll flip transpose diff ravel concatenate isnan float32 float64 int32 int64 uint32 uint8
+"""
+FUNCTIONS: Mapping[str, Callable[..., Any]] = {n: getattr(np, n) for n in _NAMES.split()}
 _MAKERS: Mapping[str, Callable[[Any], Any]] = {
-    "zeros": np.zeros, "ones": np.ones, "arange": np.arange,
-}  # fmt: skip
+    "zeros": np.zeros,
+    "ones": np.ones,
+    "arange": np.arange,
+}
+_WRONG = (ValueError, TypeError, SyntaxError, IndexError, ArithmeticError, AttributeError)
 _OPTIONS = ("axis", "axes", "minlength")
 
 
@@ -64,10 +63,7 @@ def evaluate(text: str, names: Mapping[str, Any]) -> Array:
             raise ValueError(f"more than {_LETTERS} letters")
         with np.errstate(all="ignore"):
             return np.asarray(_value(ast.parse(text.strip(), mode="eval").body, known))
-    except (
-        ValueError, TypeError, SyntaxError, IndexError, ArithmeticError, RecursionError,
-        MemoryError, AttributeError,
-    ) as error:  # fmt: skip
+    except (*_WRONG, RecursionError, MemoryError) as error:
         there = ", ".join(names) or "no names"
         raise InputError(
             f"{text[:200]!r} cannot be evaluated: {error}; there are {there}"

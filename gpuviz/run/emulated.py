@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from gpuviz.arch import Architecture
@@ -21,7 +21,7 @@ from gpuviz.sass.apply import Replay, finish, original
 from gpuviz.sass.level import SassLevel, note, sass_level
 from gpuviz.sass.tensor import TensorInstructions
 from gpuviz.source.kernel_names import source_parameters
-from gpuviz.traces.observe import Sums
+from gpuviz.traces.observe import Sink, Sums
 from gpuviz.traces.trace import Trace
 
 
@@ -84,24 +84,8 @@ def run(
     executed = sass.plan.module if sass.plan else module
     tensor = TensorInstructions(executed, _number(arch), sass.listing if sass.plan else None)
     copies = BulkCopies()
-    check_room(job.arguments)
-    arguments = passed(job.arguments)
-    names = job.names or source_parameters(job.program.source, job.entry, len(arguments))
-    result = emulate(
-        executed,
-        job.entry,
-        job.grid,
-        job.block,
-        arguments,
-        dynamic_shared=job.dynamic_shared,
-        sinks=(sink, copies, tensor) if tensor else (sink, copies),
-        options=options,
-        names=names,
-        arch=arch.sm,
-        source=job.program.source,
-        unset=[n for n, s in enumerate(job.arguments) if getattr(s, "fill", "") == UNSET],
-        variables=variables(job.arguments),
-    )
+    sinks = (sink, copies, tensor) if tensor else (sink, copies)
+    result = _emulated(job, arch, executed, sinks, options)
     counts, reason = _level_counts(sass, sink, counter, result.executed)
     counts = replace(counts, others=tensor.counts | copies.counts)
     notes = filter(None, [not_modelled(module, job.entry), tensor.note])
@@ -124,6 +108,29 @@ def run(
         bounds=_bounds(result, sass, tensor, copies, arch),
         size=job.size,
         inputs=result.inputs,
+    )
+
+
+def _emulated(
+    job: Job, arch: Architecture, module: Module, sinks: Sequence[Sink], options: Options | None
+) -> Result:
+    """The launch, by this module in place of its program's."""
+    check_room(job.arguments)
+    arguments = passed(job.arguments)
+    return emulate(
+        module,
+        job.entry,
+        job.grid,
+        job.block,
+        arguments,
+        dynamic_shared=job.dynamic_shared,
+        sinks=sinks,
+        options=options,
+        names=job.names or source_parameters(job.program.source, job.entry, len(arguments)),
+        arch=arch.sm,
+        source=job.program.source,
+        unset=[n for n, s in enumerate(job.arguments) if getattr(s, "fill", "") == UNSET],
+        variables=variables(job.arguments),
     )
 
 

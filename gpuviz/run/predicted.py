@@ -82,19 +82,17 @@ def launched(
     """
     module = parse(job.program.ptx)
     if lacks := not_timed(module, module.by_name[job.entry]):
-        raise UnavailableError(f"no time is predicted for {job.entry}: {lacks}")
+        raise _no_time(job, lacks)
     level = sass_level(job.program, module, job.entry, arch.sm)
     if level.listing is None or level.plan is None or job.resources is None:
-        raise UnavailableError(f"no time is predicted for {job.entry}: {level.reason}")
+        raise _no_time(job, level.reason)
     if shape := not_measured(level.listing.instructions, device):
-        raise UnavailableError(
-            f"no time is predicted for {job.entry}: how long {shape} takes was not measured"
-        )
+        raise _no_time(job, f"how long {shape} takes was not measured")
     first = first or _run(job, arch, options, (0,))
     known = set(first.trace.recorded)
     launch, totals = first.trace.launch, first.counts.totals
     if totals.get(Count.CONSTANT_LOAD_REPLAYS):
-        raise UnavailableError(f"no time is predicted for {job.entry}: {_REPLAYED}")
+        raise _no_time(job, _REPLAYED)
     shared = job.resources.static_shared_bytes + job.dynamic_shared
     fits = occupancy(arch, launch.threads_per_block, job.resources.registers, shared)
     warps = launch.blocks * launch.warps_per_block
@@ -119,6 +117,10 @@ def launched(
         2 * first.counts.distinct_load_pairs + copied(run),
         min(totals[Count.GLOBAL_STORE_SECTORS], sum(b.size for b in launch.buffers) // 32),
     )
+
+
+def _no_time(job: Job, why: str) -> UnavailableError:
+    return UnavailableError(f"no time is predicted for {job.entry}: {why}")
 
 
 def timelines(

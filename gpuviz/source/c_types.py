@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from gpuviz.source.constants import Macro
+from gpuviz.source.constants import SCALARS, Macro, bytes_of, vector_of
 from gpuviz.source.kernel_names import split_at_commas
 from gpuviz.source.launches import Definitions
-from gpuviz.source.parts import Text, descend, parsed, text_of
+from gpuviz.source.parts import Text, descend, parsed, text_of, words
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -18,31 +18,7 @@ if TYPE_CHECKING:
 _DEPTH = 24  # types that stand for types
 _MOST = 1 << 20  # elements of an array
 
-# C types by how SPECs call them.
-SCALARS = {
-    "float": "f32", "double": "f64", "half": "f16", "__half": "f16", "nv_bfloat16": "bf16",
-    "__nv_bfloat16": "bf16", "__nv_fp8_e4m3": "e4m3", "__nv_fp8_e5m2": "e5m2", "char": "i8",
-    "signed char": "i8", "unsigned char": "u8", "uchar": "u8", "bool": "u8", "int8_t": "i8",
-    "uint8_t": "u8", "short": "i16", "short int": "i16", "unsigned short": "u16",
-    "unsigned short int": "u16", "ushort": "u16", "int16_t": "i16", "uint16_t": "u16", "int": "i32",
-    "signed": "i32", "signed int": "i32", "unsigned": "u32", "unsigned int": "u32", "uint": "u32",
-    "int32_t": "i32", "uint32_t": "u32", "long": "i64", "long int": "i64", "unsigned long": "u64",
-    "unsigned long int": "u64", "ulong": "u64", "long long": "i64", "long long int": "i64",
-    "unsigned long long": "u64", "unsigned long long int": "u64", "int64_t": "i64",
-    "uint64_t": "u64", "size_t": "u64", "ptrdiff_t": "i64", "clock_t": "i64", "intptr_t": "i64",
-    "uintptr_t": "u64", "cudaTextureObject_t": "texture", "cudaSurfaceObject_t": "surface",
-}  # fmt: skip
-_BYTES = {"texture": 8, "surface": 8, "e4m3": 1, "e5m2": 1}
-_VECTOR = re.compile(
-    r"(float|double|char|uchar|short|ushort|int|uint|long|ulong|longlong|ulonglong)([1234])$"
-)
-_PAIRS = {
-    "half2": "f16", "__half2": "f16", "nv_bfloat162": "bf16", "__nv_bfloat162": "bf16",
-    "cuComplex": "f32", "cuFloatComplex": "f32", "cufftComplex": "f32", "cuDoubleComplex": "f64",
-    "cufftDoubleComplex": "f64",
-}  # fmt: skip
 _SIZES = {"cudaExtent": ("width", "height", "depth"), "cudaPos": ("x", "y", "z")}
-_LONG = {"longlong": "i64", "ulonglong": "u64"}
 _QUALIFIERS = re.compile(
     r"\b(?:const|volatile|struct|class|union|enum|typename|__restrict__|__restrict|restrict|"
     r"__grid_constant__|__constant__|__device__|__managed__|static|extern|inline|constexpr)\b|&"
@@ -59,7 +35,7 @@ class Scalar:
     @property
     def size(self) -> int:
         """Bytes."""
-        return _BYTES.get(self.kind) or int(re.sub(r"\D", "", self.kind)) // 8
+        return bytes_of(self.kind)
 
     @property
     def align(self) -> int:
@@ -134,8 +110,7 @@ def struct(members: Iterable[tuple[str, CType]], align: int = 1) -> Struct:
     return Struct(tuple(placed), max(_rounded(top, align), 1), align)
 
 
-def _vector(base: str, count: int) -> Struct:
-    kind = Scalar(_LONG.get(base) or SCALARS[base])
+def _vector(kind: Scalar, count: int) -> Struct:
     whole = kind.size * count
     align = kind.align if count in (1, 3) else min(whole, 16)
     return struct(((name, kind) for name in "xyzw"[:count]), align)
@@ -316,27 +291,23 @@ class Types:
 
 
 _NAMES = {"identifier", "field_identifier", "type_identifier"}
-_DECLARATORS = {
-    "pointer_declarator", "array_declarator", "init_declarator", "reference_declarator",
-}  # fmt: skip
+_DECLARATORS = words("pointer_declarator array_declarator init_declarator reference_declarator")
 _RECORDS = {"struct_specifier", "class_specifier", "union_specifier"}
 
 
 def _builtin(text: str) -> CType | None:
     if text in SCALARS:
         return Scalar(SCALARS[text])
-    if found := _VECTOR.match(text):
-        return _vector(found[1], int(found[2]))
+    if vector := vector_of(text):
+        kind, count = vector
+        return _vector(Scalar(kind), count)
     if text == "dim3":
-        return _vector("uint", 3)
+        return _vector(Scalar("u32"), 3)
     if text in _SIZES:
         return struct((name, Scalar("u64")) for name in _SIZES[text])
     if text == "cudaPitchedPtr":
         sizes = ((name, Scalar("u64")) for name in ("pitch", "xsize", "ysize"))
         return struct((("ptr", Pointer(None)), *sizes))
-    if text in _PAIRS:
-        kind = Scalar(_PAIRS[text])
-        return struct((("x", kind), ("y", kind)), 2 * kind.size)
     return None
 
 

@@ -1,10 +1,13 @@
-"""What an expression of the host code comes to, where the text alone says it."""
+"""What an expression of the host code comes to: a value where the text alone says it, else a
+formula with the names left in it that the text gives no value, as it is evaluated in a launch (see
+`gpuviz.arguments.expressions`), so that sizes follow from arguments.
+"""
 
 from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -19,15 +22,53 @@ Value = Number | Dim3
 
 _DEPTH = 24  # names that stand for names
 _BITS = 1 << 64
+_WORD = re.compile(r"[A-Za-z_]\w*")
 _NUMBER = re.compile(r"(-?)(0[xX][\da-fA-F]+|0[bB][01]+|\d+)(?:[uUlLzZ]*)$")
-_SIZES = {
-    "char": 1, "bool": 1, "uchar": 1, "int8_t": 1, "uint8_t": 1, "short": 2, "half": 2,
-    "__half": 2, "nv_bfloat16": 2, "__nv_bfloat16": 2, "int16_t": 2, "uint16_t": 2, "int": 4,
-    "unsigned": 4, "unsigned int": 4, "uint": 4, "float": 4, "half2": 4, "int32_t": 4,
-    "uint32_t": 4, "long": 8, "long long": 8, "unsigned long": 8, "unsigned long long": 8,
-    "double": 8, "size_t": 8, "float2": 8, "int2": 8, "int64_t": 8, "uint64_t": 8, "float3": 12,
-    "float4": 16, "int4": 16, "uint4": 16, "double2": 16,
-}  # fmt: skip
+# C types by how SPECs call them.
+_NAMES = {
+    "f64": "double",
+    "f32": "float",
+    "f16": "half, __half",
+    "bf16": "nv_bfloat16, __nv_bfloat16",
+    "e4m3": "__nv_fp8_e4m3",
+    "e5m2": "__nv_fp8_e5m2",
+    "i8": "char, signed char, int8_t",
+    "u8": "unsigned char, uchar, bool, uint8_t",
+    "i16": "short, short int, int16_t",
+    "u16": "unsigned short, unsigned short int, ushort, uint16_t",
+    "i32": "int, signed, signed int, int32_t",
+    "u32": "unsigned, unsigned int, uint, uint32_t",
+    "i64": "long, long int, long long, long long int, int64_t, ptrdiff_t, clock_t, intptr_t",
+    "u64": "unsigned long, unsigned long int, ulong, unsigned long long, unsigned long long int, "
+    "uint64_t, size_t, uintptr_t",
+    "texture": "cudaTextureObject_t",
+    "surface": "cudaSurfaceObject_t",
+}
+SCALARS = {name: kind for kind, names in _NAMES.items() for name in names.split(", ")}
+_LONG = {"longlong": "i64", "ulonglong": "u64"}
+_VECTOR = re.compile(
+    r"(float|double|char|uchar|short|ushort|int|uint|long|ulong|longlong|ulonglong)([1234])$"
+)
+_PAIRS = {
+    **dict.fromkeys(("half2", "__half2"), "f16"),
+    **dict.fromkeys(("nv_bfloat162", "__nv_bfloat162"), "bf16"),
+    **dict.fromkeys(("cuComplex", "cuFloatComplex", "cufftComplex"), "f32"),
+    **dict.fromkeys(("cuDoubleComplex", "cufftDoubleComplex"), "f64"),
+}
+
+
+def bytes_of(kind: str) -> int:
+    """Of a scalar, as SPECs call it; of a handle."""
+    sizes = {"texture": 8, "surface": 8, "e4m3": 1, "e5m2": 1}
+    return sizes.get(kind) or int(re.sub(r"\D", "", kind)) // 8
+
+
+def vector_of(name: str) -> tuple[str, int] | None:
+    """The kind and the number of what a vector type of CUDA's (`float4`, `half2`) is made of."""
+    if name in _PAIRS:
+        return _PAIRS[name], 2
+    found = _VECTOR.match(name)
+    return (_LONG.get(found[1]) or SCALARS[found[1]], int(found[2])) if found else None
 
 
 def _divide(a: Number, b: Number) -> Number:
@@ -43,16 +84,21 @@ def _shift(a: Number, b: Number) -> Number:
 
 
 _BINARY: dict[str, Callable[..., Number]] = {
-    "+": operator.add, "-": operator.sub, "*": operator.mul, "/": _divide, "<<": _shift,
-    "%": lambda a, b: a - b * _divide(a, b), ">>": operator.rshift, "&": operator.and_,
-    "|": operator.or_, "^": operator.xor, "<": operator.lt, ">": operator.gt, "<=": operator.le,
-    ">=": operator.ge, "==": operator.eq, "!=": operator.ne,
-    "&&": lambda a, b: int(bool(a and b)), "||": lambda a, b: int(bool(a or b)),
-}  # fmt: skip
+    **{"+": operator.add, "-": operator.sub, "*": operator.mul, "/": _divide},
+    **{"%": lambda a, b: a - b * _divide(a, b), "<<": _shift, ">>": operator.rshift},
+    **{"&": operator.and_, "|": operator.or_, "^": operator.xor},
+    **{"<": operator.lt, ">": operator.gt, "<=": operator.le, ">=": operator.ge},
+    **{"==": operator.eq, "!=": operator.ne},
+    "&&": lambda a, b: int(bool(a and b)),
+    "||": lambda a, b: int(bool(a or b)),
+}
+_ROUNDED = {"ceil": lambda x: -int(-x // 1), "floor": lambda x: int(x // 1)}
 _FUNCTIONS: dict[str, Callable[..., Number]] = {
-    "min": min, "max": max, "ceil": lambda x: -int(-x // 1), "ceilf": lambda x: -int(-x // 1),
-    "floor": lambda x: int(x // 1), "sqrt": lambda x: x**0.5, "pow": pow, "abs": abs,
-}  # fmt: skip
+    **_ROUNDED,
+    **{"ceilf": _ROUNDED["ceil"], "sqrt": lambda x: x**0.5, "pow": pow},
+    **{"min": min, "max": max, "abs": abs},
+}
+_CASTS = {"int", "size_t", "unsigned", "static_cast"}
 
 
 @dataclass(frozen=True)
@@ -99,6 +145,29 @@ class Scope:
             raise ValueError
         x, y, z = (*(int(n) for n in made), *([1] * (3 - len(made))))
         return x, y, z
+
+    def stands_for(self, name: str) -> bool:
+        """Whether a call of this name stands for another expression: a macro's, a function's."""
+        macro = self.macros.get(name)
+        return (macro is not None and macro.parameters is not None) or name in self.functions
+
+    def inlined(self, name: str, arguments: Iterable[Node]) -> Node | None:
+        """That expression, with the arguments as written in place of parameters; None where a
+        function does more than return one.
+        """
+        macro = self.macros.get(name)
+        if macro is not None and macro.parameters is not None:
+            parameters, text = macro.parameters, macro.text
+        else:
+            function = self.functions[name]
+            returned = list(descend(function, {"return_statement"}))
+            if len(returned) != 1 or not returned[0].named_children:
+                return None
+            declared = descend(function, {"parameter_declaration"})
+            parameters = tuple(text_of(next(descend(d, {"identifier"}), None)) for d in declared)
+            text = text_of(returned[0].named_children[0])
+        values = dict(zip(parameters, map(text_of, arguments), strict=False))
+        return parsed(_WORD.sub(lambda w: f"({values[w[0]]})" if w[0] in values else w[0], text))
 
 
 def _literal(scope: Scope, node: Node, depth: int) -> Value | None:
@@ -153,7 +222,9 @@ def _cast(scope: Scope, node: Node, depth: int) -> Value | None:
 
 
 def _sizeof(scope: Scope, node: Node, depth: int) -> Value | None:
-    return _SIZES.get(text_of(node.named_children[0]).strip("() ")) if node.named_children else None
+    name = text_of(node.named_children[0]).strip("() ") if node.named_children else ""
+    kind, count = (SCALARS[name], 1) if name in SCALARS else vector_of(name) or ("", 0)
+    return bytes_of(kind) * count if count else None
 
 
 def _field(scope: Scope, node: Node, depth: int) -> Value | None:
@@ -162,41 +233,26 @@ def _field(scope: Scope, node: Node, depth: int) -> Value | None:
     return whole["xyz".index(axis)] if isinstance(whole, tuple) and axis in "xyz" else None
 
 
+def called(node: Node) -> str:
+    """The name of what a call calls, without its scope and template arguments."""
+    return text_of(node.child_by_field_name("function")).rpartition("::")[2].partition("<")[0]
+
+
+def given(listed: Node | None) -> list[Node]:
+    """What is in a list of arguments, comments aside."""
+    return [one for one in listed.named_children if one.type != "comment"] if listed else []
+
+
 def _call(scope: Scope, node: Node, depth: int) -> Value | None:
-    name = text_of(node.child_by_field_name("function")).rpartition("::")[2].partition("<")[0]
-    listed = node.child_by_field_name("arguments")
-    given = [child for child in listed.named_children if child.type != "comment"] if listed else []
+    name, arguments = called(node), given(node.child_by_field_name("arguments"))
     if name == "dim3":
-        return scope.dim3(given, depth)
-    macro = scope.macros.get(name)
-    if macro is not None and macro.parameters is not None:
-        texts = dict(zip(macro.parameters, map(text_of, given), strict=False))
-        text = re.sub(r"\w+", lambda word: f"({texts[word[0]]})" if word[0] in texts else word[0],
-                      macro.text)  # fmt: skip
-        return scope.value(parsed(text), depth)
-    if name in scope.functions:
-        return _called(scope, scope.functions[name], given, depth)
-    if name in _FUNCTIONS or name in ("int", "size_t", "unsigned", "static_cast"):
-        numbers = [scope.number(argument, depth) for argument in given]
+        return scope.dim3(arguments, depth)
+    if scope.stands_for(name):
+        return scope.value(scope.inlined(name, arguments), depth)
+    if name in _FUNCTIONS or name in _CASTS:
+        numbers = [scope.number(argument, depth) for argument in arguments]
         return _FUNCTIONS[name](*numbers) if name in _FUNCTIONS else int(*numbers)
     return None
-
-
-def _called(scope: Scope, function: Node, given: list[Node], depth: int) -> Value | None:
-    """A function that only returns an expression of its parameters."""
-    returned = list(descend(function, {"return_statement"}))
-    if len(returned) != 1 or not returned[0].named_children:
-        return None
-    parameters = [
-        text_of(next(descend(one, {"identifier"}), None))
-        for one in descend(function, {"parameter_declaration"})
-    ]
-    text = text_of(returned[0].named_children[0])
-    values = {
-        name: str(scope.number(node, depth)) for name, node in zip(parameters, given, strict=False)
-    }
-    text = re.sub(r"[A-Za-z_]\w*", lambda word: f"({values.get(word[0], word[0])})", text)
-    return scope.value(parsed(text), depth)
 
 
 _RULES: dict[str, Callable[[Scope, Node, int], Value | None]] = {
@@ -229,3 +285,117 @@ def macros(nodes: Iterable[Node]) -> Iterator[tuple[str, Macro]]:
         listed = node.child_by_field_name("parameters")
         given = tuple(map(text_of, listed.named_children)) if listed is not None else None
         yield text_of(name), Macro(given, re.sub(r"//.*|/\*.*?\*/|\\\r?\n", " ", text).strip())
+
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+_AS_WRITTEN = {"+", "-", "*", "%", "<<", ">>"}
+_KNOWN = {"ceil": "ceil", "ceilf": "ceil", "floor": "floor", "min": "min", "max": "max"}
+_REAL = re.compile(r"\d\.|\.\d|\b(?:float|double)\b")
+_ROUNDED_UP = re.compile(r"(?i)(?:i?div_?(?:ceil|up)|ceil_?div|c_?div)$")
+
+
+class NoFormula(ValueError):
+    """An expression that is not written as arithmetic of known names."""
+
+
+@dataclass(frozen=True)
+class Formulas:
+    """Makes formulas of expressions; `free` are the names that may stay in them."""
+
+    scope: Scope
+    free: Collection[str]
+
+    def dimensions(self, node: Node) -> str:
+        """One to three formulas, separated by commas; "" where there is none."""
+        try:
+            return ", ".join(map(_bare, self._each(node, 0)))
+        except NoFormula:
+            return ""
+
+    def number(self, node: Node) -> str:
+        """The formula of a number; "" where there is none."""
+        try:
+            return _bare(self._one(node, 0))
+        except NoFormula:
+            return ""
+
+    def _each(self, node: Node, depth: int) -> list[str]:
+        name = text_of(node)
+        if node.type == "identifier" and name in self.scope.names and depth < _DEPTH:
+            return self._each(self.scope.names[name], depth + 1)
+        if node.type in ("argument_list", "initializer_list"):
+            return [self._one(child, depth) for child in given(node)]
+        if node.type == "compound_literal_expression":
+            return self._each(node.named_children[-1], depth)
+        if node.type == "call_expression" and called(node) == "dim3":
+            listed = node.child_by_field_name("arguments")
+            return self._each(listed, depth) if listed is not None else []
+        return [self._one(node, depth)]
+
+    def _one(self, node: Node | None, depth: int) -> str:
+        if node is None or depth > _DEPTH:
+            raise NoFormula
+        value = self.scope.value(node)
+        if isinstance(value, int | float):
+            return f"{value:g}" if isinstance(value, float) else str(value)
+        rule = _FORMULAS.get(node.type)
+        if rule is None:
+            raise NoFormula
+        return rule(self, node, depth + 1)
+
+    def _identifier(self, node: Node, depth: int) -> str:
+        name = text_of(node)
+        if name in self.free:
+            return name
+        if name in self.scope.names:
+            return self._one(self.scope.names[name], depth)
+        macro = self.scope.macros.get(name)
+        if macro is None or macro.parameters is not None:
+            raise NoFormula
+        return self._one(parsed(macro.text), depth)
+
+    def _binary(self, node: Node, depth: int) -> str:
+        left, right = (node.child_by_field_name(side) for side in ("left", "right"))
+        sign = text_of(node.child_by_field_name("operator"))
+        a, b = self._one(left, depth), self._one(right, depth)
+        if sign == "/":  # of whole numbers, unless one of them is none
+            sign = "/" if any(_REAL.search(text_of(one)) for one in (left, right)) else "//"
+        elif sign not in _AS_WRITTEN:
+            raise NoFormula
+        return f"({a} {sign} {b})"
+
+    def _call(self, node: Node, depth: int) -> str:
+        name, arguments = called(node), given(node.child_by_field_name("arguments"))
+        if _ROUNDED_UP.match(name) and len(arguments) == 2:  # whichever way it is written
+            return f"ceil({' / '.join(self._one(one, depth) for one in arguments)})"
+        if self.scope.stands_for(name):
+            return self._one(self.scope.inlined(name, arguments), depth)
+        if name in _CASTS and len(arguments) == 1:
+            return self._one(arguments[0], depth)
+        if name not in _KNOWN:
+            raise NoFormula
+        return f"{_KNOWN[name]}({', '.join(_bare(self._one(one, depth)) for one in arguments)})"
+
+    def _inner(self, node: Node, depth: int) -> str:
+        return self._one(node.named_children[-1], depth)
+
+
+def _bare(formula: str) -> str:
+    """Without brackets around all of it."""
+    inner, depth = formula[1:-1], 0
+    for letter in inner:
+        depth += {"(": 1, ")": -1}.get(letter, 0)
+        if depth < 0:
+            return formula
+    return inner if formula.startswith("(") and formula.endswith(")") else formula
+
+
+_FORMULAS: Mapping[str, Callable[[Formulas, Node, int], str]] = {
+    "identifier": Formulas._identifier,
+    "binary_expression": Formulas._binary,
+    "call_expression": Formulas._call,
+    "parenthesized_expression": Formulas._inner,
+    "cast_expression": Formulas._inner,
+}

@@ -4,12 +4,12 @@ template around one is made with, by the calls of it in the text.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from gpuviz.source.constants import Dim3, Scope, Value, macros
-from gpuviz.source.formulas import Formulas
+from gpuviz.source.constants import Dim3, Formulas, Scope, Value, macros
 from gpuviz.source.parts import Text, descend, parsed, text_of
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 _MOST = 2  # ways to make a template that are looked at: each of them is compiled
 _TYPES = {"type_parameter_declaration", "optional_type_parameter_declaration"}
+_TYPE_NAME = re.compile(r"_|[A-Z]|.*half|.*(?:\d|_t)$")
 _SIMPLE = ("int", "unsigned", "float", "double", "half", "char", "bool", "long", "short")
 
 
@@ -95,12 +96,9 @@ def argument(scope: Scope, node: Node) -> str | None:
         return str(value)
     text = text_of(node)
     words = text.replace("*", " ").replace("const", " ").split()
-    if node.type in ("type_descriptor", "type_identifier", "primitive_type") and all(
-        word in _SIMPLE or word[0] == "_" or word[-1:].isdigit() or word.endswith(("_t", "16"))
-        or word[0].isupper() or "half" in word for word in words
-    ):  # fmt: skip
-        return text
-    return text if node.type in ("true", "false") else None
+    is_type = node.type in ("type_descriptor", "type_identifier", "primitive_type")
+    named = is_type and all(word in _SIMPLE or _TYPE_NAME.match(word) for word in words)
+    return text if named or node.type in ("true", "false") else None
 
 
 if TYPE_CHECKING:

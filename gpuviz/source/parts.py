@@ -14,15 +14,26 @@ if TYPE_CHECKING:
 Kind = Literal["device", "plain", "host"]
 
 _MARKS = ("__global__", "__device__", "__constant__", "__managed__", "__shared__")
-_CONTAINERS = {
-    "translation_unit", "namespace_definition", "declaration_list", "linkage_specification",
-    "preproc_if", "preproc_ifdef", "preproc_else", "preproc_elif", "preproc_elifdef",
-}  # fmt: skip
-_TYPES = {
-    "struct_specifier", "class_specifier", "union_specifier", "enum_specifier", "type_definition",
-    "alias_declaration", "using_declaration", "static_assert_declaration", "concept_definition",
-    "namespace_alias_definition", "friend_declaration",
-}  # fmt: skip
+
+
+def words(text: str) -> frozenset[str]:
+    """The words of a text: kinds of nodes, names."""
+    return frozenset(text.split())
+
+
+_CONTAINERS = words(
+    "translation_unit namespace_definition declaration_list linkage_specification preproc_if "
+    "preproc_ifdef preproc_else preproc_elif preproc_elifdef"
+)
+_TYPES = words(
+    "struct_specifier class_specifier union_specifier enum_specifier type_definition "
+    "alias_declaration using_declaration static_assert_declaration concept_definition "
+    "namespace_alias_definition friend_declaration"
+)
+_OF_CONTAINERS = words(
+    "identifier namespace_identifier nested_namespace_specifier binary_expression "
+    "unary_expression number_literal call_expression parenthesized_expression"
+)
 _BODIES = {"compound_statement", "field_declaration_list", "field_initializer_list"}
 _NO_PARTS = ("preproc", "comment", "string")
 _LASTING = re.compile(r"\b(?:const|constexpr|constinit|extern|enum|texture|surface)\b")
@@ -188,9 +199,7 @@ def _is_a_part(node: Node) -> bool:
         return True
     if not node.is_named or node.type.startswith(_NO_PARTS) or (node.text or b"").strip() == b";":
         return False
-    return node.type not in ("identifier", "namespace_identifier", "nested_namespace_specifier",
-                         "binary_expression", "unary_expression", "number_literal",
-                         "call_expression", "parenthesized_expression")  # fmt: skip
+    return node.type not in _OF_CONTAINERS
 
 
 def _part(node: Node, marks: frozenset[str]) -> Part:
@@ -198,13 +207,11 @@ def _part(node: Node, marks: frozenset[str]) -> Part:
     kind = _kind(node, frozenset(re.findall(r"\w+", words)) & marks, words)
     kernel = _declared(node) if kind == "device" and _is_kernel(node, words) else ""
     inner = tuple(_inner(node)) if kind != "host" else ()
-    first, last = node.start_point[0] + 1, node.end_point[0] + 1
+    place = node.start_byte, node.end_byte, node.start_point[0] + 1, node.end_point[0] + 1
     names = tuple(dict.fromkeys(_names(node)))
     made_of = _made_of(node) if kernel else None
     scope = _scope(node) if kernel else ""
-    return Part(
-        kind, node.start_byte, node.end_byte, first, last, names, kernel, made_of, scope, inner
-    )  # fmt: skip
+    return Part(kind, *place, names, kernel, made_of, scope, inner)
 
 
 def _scope(node: Node) -> str:

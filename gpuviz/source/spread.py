@@ -17,9 +17,8 @@ from gpuviz.source import parts
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-_INDEXED, _CALL, _FIELD, _POINTED = (
-    "subscript_expression", "call_expression", "field_expression", "pointer_expression",
-)  # fmt: skip
+_INDEXED, _CALL = "subscript_expression", "call_expression"
+_FIELD, _POINTED = "field_expression", "pointer_expression"
 _INDEX = "subscript_argument_list"
 _KINDS = (_INDEXED, _CALL, _FIELD, _POINTED)
 _LONGEST = 60  # letters of an expression

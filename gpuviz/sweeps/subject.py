@@ -82,14 +82,7 @@ def of_file(
     ------
     InputError : the file cannot be read
     """
-    sizes = {f"{name}.{letter}" for name in _SIZES for letter in _LETTERS}
-    others = {a.name for a in axes} - launch.names - sizes - {ARCH}
-    for name in others:
-        if not name.isidentifier():
-            raise InputError(
-                f"{name!r} cannot be varied: it is no macro, and no {{{name}}} stands in the "
-                f"launch; sizes are called {', '.join(sorted(sizes))}"
-            )
+    others = _others(launch, axes)
     source = source_hash(bounded.text(launch.file))
 
     @cache
@@ -117,7 +110,28 @@ def of_file(
         varied = {name: cell[name] for name in named & cell.keys()}
         return {"": _job(made, compiled, entry(compiled), varied, cell, whose)}
 
-    said = {
+    return Subject(_says(launch, source), arch, launches)
+
+
+def _others(launch: FileLaunch, axes: Sequence[Axis]) -> frozenset[str]:
+    """What is varied besides sizes, the architecture and what stands in braces: arguments, macros.
+
+    InputError for what can be neither.
+    """
+    sizes = {f"{name}.{letter}" for name in _SIZES for letter in _LETTERS}
+    others = {a.name for a in axes} - launch.names - sizes - {ARCH}
+    for name in others:
+        if not name.isidentifier():
+            raise InputError(
+                f"{name!r} cannot be varied: it is no macro, and no {{{name}}} stands in the "
+                f"launch; sizes are called {', '.join(sorted(sizes))}"
+            )
+    return frozenset(others)
+
+
+def _says(launch: FileLaunch, source: str) -> dict[str, str]:
+    """What decides a cell besides its own values, as texts by name."""
+    return {
         "file": launch.file.name,
         "entry": launch.entry,
         "grid": launch.grid,
@@ -129,7 +143,6 @@ def of_file(
         **({"settings": repr(launch.settings)} if launch.settings != Settings() else {}),
         "source": source,
     }
-    return Subject(said, arch, launches)
 
 
 def at(launch: FileLaunch, cell: Cell) -> FileLaunch:
