@@ -175,10 +175,8 @@ def costly(run: Run, job: Job | None) -> Table:
         for line in line_costs(run.trace, run.counts, operands)
         for access in line.accesses
     ]
-    columns = (
-        "line", "share", "access", "op", "requests", "cost", "ideal", "unit", "reason", "lesson",
-    )  # fmt: skip
-    return Table(columns, rows)
+    columns = ("line", "share", "access", "op")
+    return Table((*columns, "requests", "cost", "ideal", "unit", "reason", "lesson"), rows)
 
 
 def findings(run: Run) -> Table:

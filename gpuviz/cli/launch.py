@@ -76,10 +76,8 @@ def _of_lesson(arguments: argparse.Namespace) -> dict[str, Job]:
 
 def _check_idle(arguments: argparse.Namespace) -> None:
     """Refuse options that would change nothing."""
-    of_files = (
-        "entry", "grid", "block", "dynamic_shared", "cluster", "define", "arg", "launch", "include",
-        "option",
-    )  # fmt: skip
+    sizes = ("grid", "block", "dynamic_shared", "cluster")
+    of_files = ("entry", *sizes, "define", "arg", "launch", "include", "option")
     if idle := [name for name in of_files if arguments.scene and vars(arguments)[name]]:
         option = "--" + idle[0].replace("_", "-")
         raise InputError(f"{option} is for a FILE: a lesson is changed by --set NAME=VALUE")
@@ -120,11 +118,9 @@ def _of_file(arguments: argparse.Namespace) -> Job:
         err("not said, and proposed: " + ", ".join(f"{k}: {v}" for k, v in made.proposed.items()))
     if arguments.cluster:
         program = in_clusters(program, entry, sizes_of(arguments.cluster, "cluster", Scope({})))
-    said_by_user = said_here.over(own)
-    return Job(
-        program, entry, made.grid, made.block, made.arguments, made.shared, "named",
-        loose=kernel.unsaid(said_by_user), loose_shared=not texts.shared,
-    )  # fmt: skip
+    job = Job(program, entry, made.grid, made.block, made.arguments, made.shared, "named")
+    loose = kernel.unsaid(said_here.over(own))
+    return replace(job, loose=loose, loose_shared=not texts.shared)
 
 
 def _no_shape(arguments: argparse.Namespace, path: Path, include: tuple[Path, ...]) -> str:

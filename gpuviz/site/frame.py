@@ -95,6 +95,10 @@ class Place:
         """From its pages to the top."""
         return "../" if self.below else ""
 
+    def still(self, lesson: str) -> Path:
+        """The file of a lesson's picture in lists of lessons."""
+        return self.folder / "data" / lesson / "still.svg"
+
 
 def spoken(root: Path) -> Iterator[Place]:
     """The places of all languages; each is the language chosen while its turn lasts."""

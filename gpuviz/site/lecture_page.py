@@ -19,8 +19,7 @@ from gpuviz.lectures.lecture import Lecture, Slide
 from gpuviz.lectures.pages import Page, pages
 from gpuviz.run.session import Library, Session
 from gpuviz.site.frame import Place, page, spoken, words
-from gpuviz.site.lesson_page import GROUND
-from gpuviz.site.story import TALL, WIDE
+from gpuviz.site.lesson_page import GROUND, TALL, WIDE
 from gpuviz.site.two_themes import picture
 from gpuviz.views.lesson_view import View
 from gpuviz.views.provenance import Provenance

@@ -11,6 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from functools import cache
+from html import escape
+from itertools import groupby
 from pathlib import Path
 from subprocess import TimeoutExpired
 from threading import Event
@@ -25,13 +27,52 @@ from gpuviz.files import bounded
 from gpuviz.files import writing as files
 from gpuviz.processes import programs as processes
 from gpuviz.site import frame
-from gpuviz.site.frame import spoken, word_list
-from gpuviz.site.index_page import index
+from gpuviz.site.frame import Place, page, spoken, word_list, words
 from gpuviz.site.lecture_page import name_of, title_of
+from gpuviz.story.lesson import Lesson
+from gpuviz.words.language import tr
 
+Titled = tuple[str, str]  # of a lecture: the name of its page, and its title
 MADE = "made.json"
 _LONGEST = 3600.0  # seconds that a lesson may take
 _FONTS = ("Inter-Regular.otf", "Inter-SemiBold.otf", "JetBrainsMono-Regular.ttf")
+
+
+def index(
+    lessons: Sequence[Lesson], lectures: Sequence[Titled], place: Place, documentation: str = ""
+) -> str:
+    """The page; `documentation` is where that lies, from the top of the site."""
+    link = f'<p><a href="{place.up}{documentation}">{escape(words()["documentation"])}</a></p>'
+    parts = {
+        "title": words()["course"],
+        "shelves": "".join(_shelves(lessons, lectures, place)),
+        "documentation_link": link if documentation else "",
+    }
+    return page("index.html", parts, place, "index.html")
+
+
+def _shelves(lessons: Sequence[Lesson], lectures: Sequence[Titled], place: Place) -> Iterator[str]:
+    if lectures:
+        yield _shelf(words()["lectures"], (_card(name, title) for name, title in lectures))
+    for _, found in groupby(lessons, lambda one: one.chapter):
+        shelf = tuple(found)
+        yield _shelf(tr(shelf[0].chapter), (_lesson(one, place) for one in shelf))
+
+
+def _shelf(name: str, cards: Iterator[str]) -> str:
+    head = f"<section class=shelf><h2>{escape(name)}</h2>"
+    return f"{head}<ul class=cards>{''.join(cards)}</ul></section>\n"
+
+
+def _lesson(lesson: Lesson, place: Place) -> str:
+    """Its picture is part of the page, and so in its fonts and colours."""
+    picture = bounded.text(place.still(lesson.id))
+    return _card(lesson.id, tr(lesson.title), tr(lesson.look_for), picture)
+
+
+def _card(name: str, title: str, text: str = "", picture: str = "") -> str:
+    said = f"<span>{escape(text)}</span>" if text else ""
+    return f'<li><a href="{name}.html">{picture}<b>{escape(title)}</b>{said}</a></li>'
 
 
 @dataclass(frozen=True)
@@ -51,7 +92,7 @@ class Task:
 
 
 @dataclass(frozen=True)
-class Done:
+class Outcome:
     """A task that is done: whether its pages were there before, or why there are none."""
 
     task: Task
@@ -59,14 +100,14 @@ class Done:
     why: str = ""
 
 
-def make(root: Path, tasks: Sequence[Task], jobs: int) -> Iterator[Done]:
+def make(root: Path, tasks: Sequence[Task], jobs: int) -> Iterator[Outcome]:
     """The pages of these, `jobs` at a time; each is told of when it is done.
 
     Who goes on no more ends the processes; what was begun is made anew the next time.
     """
     noted = _noted(root)
     kept = [one for one in tasks if noted.get(one.name) == one.made_of]
-    yield from (Done(one, kept=True) for one in kept)
+    yield from (Outcome(one, kept=True) for one in kept)
     left = [one for one in tasks if one not in kept]
     stop = Event()
     with ThreadPoolExecutor(jobs, thread_name_prefix="site") as threads:
@@ -77,7 +118,7 @@ def make(root: Path, tasks: Sequence[Task], jobs: int) -> Iterator[Done]:
                 if not why:
                     noted = {**noted, one.name: one.made_of}
                     files.write(root / MADE, as_text(noted))
-                yield Done(one, why=why)
+                yield Outcome(one, why=why)
         finally:
             stop.set()
 

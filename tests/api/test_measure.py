@@ -7,7 +7,7 @@ import pytest
 import gpuviz
 from gpuviz.base.errors import InputError
 from gpuviz.gpu import client
-from tests.run.test_client import FAKE
+from tests.gpu.test_client import FAKE
 
 MADE_UP = partial(client.Gpu, arguments=FAKE, limit=10)
 TEXT = "__global__ void plain(float *x) { x[threadIdx.x] = 1; }"

@@ -288,7 +288,7 @@ def test_what_kernels_print_without_an_end_takes_no_memory(gpu: Gpu) -> None:
 @linux
 def test_the_worker_ends_with_gpuviz_even_in_a_kernel_that_never_does() -> None:
     code = (
-        "from tests.run.test_client import FAKE, Gpu, launch\n"
+        "from tests.gpu.test_client import FAKE, Gpu, launch\n"
         "gpu = Gpu(arguments=FAKE)\n"
         "gpu.facts()\n"
         "print(gpu._process.pid, flush=True)\n"
