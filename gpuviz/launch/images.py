@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from gpuviz.ptx.text.ir import Addr, Function, Instruction, Reg, Sym, Vec
+from gpuviz.ptx.text.ir import Addr, Function, Instruction, Reg, Sym, Vec, items
 from gpuviz.ptx.text.isa import addresses, kind_of, registers_read, value_of
 
 _SIDES = {1: (4096,), 2: (64, 64), 3: (16, 16, 16)}  # for a first try
@@ -73,15 +73,13 @@ def _image(function: Function, at: Instruction) -> str:
         value = value_of(at)
         bits = next((mod for mod in reversed(mods) if mod in _BITS), "b32")
         kind = _BITS[bits]
-        count = (len(value.items) if isinstance(value, Vec) else 1) * (2 if bits == "b64" else 1)
+        count = (len(items(value))) * (2 if bits == "b64" else 1)
     each = f"*{count}" if count > 1 else ""
     return f"{kind}{each}[{','.join(map(str, sides))}]{modes}"
 
 
 def _used(function: Function, at: Instruction) -> int:
     """How many of the four elements that it gives are read by others: 1, 2 or 4."""
-    target = at.operands[0]
-    items = target.items if isinstance(target, Vec) else (target,)
     read = {one for other in function.body if other is not at for one in registers_read(other)}
-    last = max((n for n, item in enumerate(items) if item in read), default=0)
+    last = max((n for n, item in enumerate(items(at.operands[0])) if item in read), default=0)
     return (1, 2, 4, 4)[min(last, 3)]

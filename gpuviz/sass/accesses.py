@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gpuviz.ptx.text.flow import Span
-from gpuviz.ptx.text.ir import Function, Instruction, Vec
+from gpuviz.ptx.text.ir import Function, Instruction, items
 from gpuviz.ptx.text.isa import MATRIX_ROWS, kind_of, value_of
 from gpuviz.ptx.text.stream import type_bytes
 from gpuviz.sass.listing import SassInstruction
@@ -58,7 +58,7 @@ def width_of(instruction: Instruction) -> int:
     if name in MATRIX_ROWS:
         return 16  # a lane names a row; what it gets is of other lanes' rows
     value = value_of(instruction)
-    count = len(value.items) if isinstance(value, Vec) else 1
+    count = len(items(value))
     return count * (16 if mods[-1] == "b128" else type_bytes(mods[-1]))
 
 

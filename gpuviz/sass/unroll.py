@@ -23,6 +23,7 @@ from itertools import count
 
 from gpuviz.ptx.text.flow import Span, branch_targets, spans
 from gpuviz.ptx.text.ir import Function, Imm, Instruction, Not, Opcode, Operand, Reg, Sym
+from gpuviz.ptx.text.isa import registers_written
 from gpuviz.sass.flow import loops
 from gpuviz.sass.symbolic import Form, Values
 
@@ -69,7 +70,8 @@ def _counted(
         return None
     start, end = blocks[header].start, blocks[last].end
     jump = function.body[end - 1]
-    if jump.guard is None or not _jumps_to(function, jump, start):
+    back_to = [function.labels[label] for label in branch_targets(function, jump)]
+    if jump.guard is None or back_to != [start]:
         return None
     test = _definition(function.body[blocks[last].start : end - 1], jump.guard)
     if test is None or test.opcode.name != "setp" or test.opcode.mods[-1] not in _INTEGER:
@@ -79,14 +81,14 @@ def _counted(
         counted is None
         or len(test.opcode.mods) != 2
         or len(body) > 1
-        and len({b for b in body if _writes(function, blocks[b], counted[0])} - {last})
+        and any(
+            counted[0] in registers_written(i)
+            for b in body - {last}
+            for i in function.body[blocks[b].start : blocks[b].end]
+        )
     ):
         return None
     return Loop(start, end, body, *counted, test)
-
-
-def _jumps_to(function: Function, jump: Instruction, start: int) -> bool:
-    return [function.labels[name] for name in branch_targets(function, jump)] == [start]
 
 
 def _definition(body: Sequence[Instruction], guard: Reg | Not) -> Instruction | None:
@@ -101,7 +103,7 @@ def _counter(
 ) -> tuple[Reg, int, int] | None:
     """The register that counts, its step, and its lead when tested."""
     tested, bound = test.operands[1:3]
-    if not isinstance(tested, Reg) or _written(body, bound):
+    if not isinstance(tested, Reg) or any(bound in registers_written(i) for i in body):
         return None
     form = end.get(tested.index)
     for instruction in body:
@@ -117,14 +119,6 @@ def _counter(
                 if after is not None and after.terms == form.terms and after.constant:
                     return operand, after.constant, form.constant
     return None
-
-
-def _written(body: Sequence[Instruction], bound: Operand) -> bool:
-    return isinstance(bound, Reg) and any(i.operands[:1] == (bound,) for i in body)
-
-
-def _writes(function: Function, span: Span, register: Reg) -> bool:
-    return any(i.operands[:1] == (register,) for i in function.body[span.start : span.end])
 
 
 _MONOTONE = frozenset({"lt", "le", "gt", "ge", "lo", "ls", "hi", "hs"})

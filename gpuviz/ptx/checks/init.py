@@ -14,11 +14,11 @@ import numpy as np
 
 from gpuviz.base.arrays import I64, U64, Array, Bool
 from gpuviz.ptx.checks.batch import Batch, flat
-from gpuviz.ptx.checks.report import finding
+from gpuviz.ptx.checks.report import Check
 from gpuviz.ptx.checks.transfers import UNIT, pieces
 from gpuviz.ptx.simt.cluster import Cluster, split_told
 from gpuviz.ptx.simt.spaces import Cells
-from gpuviz.traces.observe import Access, BarrierEvent, Place, Report, Sink, Transfer
+from gpuviz.traces.observe import Access, BarrierEvent, Place, Report, Transfer
 from gpuviz.traces.trace import BESIDE, LANES, Finding, Launch, MemoryInstruction
 
 _REMEDIES = {
@@ -28,20 +28,22 @@ _REMEDIES = {
 }
 
 
-class InitCheck(Sink):
+class InitCheck(Check):
     """Reports reads of what nobody wrote as they happen.
 
     From `system` on shared memory is the system's, which has written all of it; 0 for nowhere.
     Blocks in a `cluster` access each other's.
     """
 
+    name = "init"
+
     def __init__(self, system: int = 0, cluster: Cluster | None = None) -> None:
         self._system = system
         self._cluster = cluster if cluster and cluster.size > 1 else None
 
     def launch_begin(self, launch: Launch, report: Report) -> None:
-        """Know the buffers, and whom to tell."""
-        self._launch, self._report = launch, report
+        """Know the buffers."""
+        super().launch_begin(launch, report)
         self._open = [_WrittenBytes(b.address, b.size) for b in launch.buffers if b.unset]
         self._heap: _WrittenBytes | None = None
         self._outside: set[tuple[int, int]] = set()
@@ -144,11 +146,11 @@ class InitCheck(Sink):
             if bad is not None and self._system and at.space == "shared":
                 bad &= where < self._system
             if bad is not None and bad.any():
-                self._tell(at, where[bad], thread[bad], times)
+                self._unwritten(at, where[bad], thread[bad], times)
         if at.op != "load" and (at.op != "copy" or at.space != "global"):
             memory.write(index, at.width)
 
-    def _tell(self, at: MemoryInstruction, where: I64, thread: I64, times: int) -> None:
+    def _unwritten(self, at: MemoryInstruction, where: I64, thread: I64, times: int) -> None:
         address = int(where[0])
         if (at.ptx_line, address) in self._outside:
             return
@@ -159,18 +161,14 @@ class InitCheck(Sink):
             what = f"memory of malloc at {address:#x}"
         else:
             what = f"{at.space} memory at offset {address}"
-        self._report(
-            finding(
-                self._launch,
-                "init",
-                f"uninitialised {at.space} read",
-                f"{what} is read before anything was written there",
-                at,
-                int(thread[0]),
-                _REMEDIES[at.space],
-                address,
-                len(where) * times,
-            )
+        self._tell(
+            f"uninitialised {at.space} read",
+            f"{what} is read before anything was written there",
+            at,
+            int(thread[0]),
+            _REMEDIES[at.space],
+            address,
+            len(where) * times,
         )
 
 

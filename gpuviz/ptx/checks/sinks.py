@@ -10,7 +10,7 @@ from gpuviz.base.arrays import I64, U64, Bool
 from gpuviz.ptx.checks.clusters import ClusterRaceCheck
 from gpuviz.ptx.checks.init import InitCheck
 from gpuviz.ptx.checks.race import RaceCheck
-from gpuviz.ptx.checks.report import finding
+from gpuviz.ptx.checks.report import Check
 from gpuviz.ptx.checks.sync import SyncCheck
 from gpuviz.ptx.simt.global_memory import HEAP_BYTES
 from gpuviz.ptx.simt.program import Program
@@ -20,16 +20,18 @@ from gpuviz.traces.trace import LANES, Launch
 _NOTHING, _GIVEN, _FREED = 0, 1, 2
 
 
-class HeapCheck(Sink):
+class HeapCheck(Check):
     """Reports accesses to the heap beside what malloc gave, or after free.
 
     Other accesses beyond their memory end the run at once: what would they read? On the heap they
     hit something, as they do on a GPU, and the run goes on.
     """
 
+    name = "memory"
+
     def launch_begin(self, launch: Launch, report: Report) -> None:
-        """Know where threads are, and whom to tell."""
-        self._launch, self._report = launch, report
+        """Nothing was allocated."""
+        super().launch_begin(launch, report)
         self._start = 0  # of the heap, 0 before anything was allocated
         self._state = np.zeros(0, np.uint8)
         self._size: dict[int, int] = {}  # of each piece, by address
@@ -67,19 +69,15 @@ class HeapCheck(Sink):
             gone = bool((state[bad][0] == _FREED).any())
             address = int(offset[bad][0]) + self._start
             verb = "read" if at.op == "load" else "written"
-            self._report(
-                finding(
-                    self._launch,
-                    "memory",
-                    "heap access after free" if gone else "heap access outside",
-                    f"{at.width} bytes at {address:#x} of the heap are {verb}, "
-                    + ("which were freed before" if gone else "which no malloc gave"),
-                    at,
-                    int(thread[0]),
-                    "free it after its last use" if gone else "stay within the bytes asked for",
-                    address,
-                    int(bad.sum()) * access.repeat,
-                )
+            self._tell(
+                "heap access after free" if gone else "heap access outside",
+                f"{at.width} bytes at {address:#x} of the heap are {verb}, "
+                + ("which were freed before" if gone else "which no malloc gave"),
+                at,
+                int(thread[0]),
+                "free it after its last use" if gone else "stay within the bytes asked for",
+                address,
+                int(bad.sum()) * access.repeat,
             )
 
 

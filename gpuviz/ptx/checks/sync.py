@@ -13,21 +13,19 @@ import numpy as np
 
 from gpuviz.base.arrays import I64, Bool
 from gpuviz.ptx.checks.batch import Batch
-from gpuviz.ptx.checks.report import Severity, finding
-from gpuviz.traces.observe import BarrierEvent, Lanes, Place, Report, Sink, WarpSync
-from gpuviz.traces.trace import LANES, Launch, Stretch
+from gpuviz.ptx.checks.report import Check, Severity
+from gpuviz.traces.observe import BarrierEvent, Lanes, Place, WarpSync
+from gpuviz.traces.trace import LANES, Stretch
 
 _LANE = np.arange(LANES, dtype=np.uint32)
 _BARRIER = "take __syncthreads() out of the condition, so that every thread of the block comes"
 _MASK = "name exactly the lanes that come: work the mask out before they part"
 
 
-class SyncCheck(Sink):
+class SyncCheck(Check):
     """Reports barriers and member masks that do not fit who comes, as they happen."""
 
-    def launch_begin(self, launch: Launch, report: Report) -> None:
-        """Know where threads are, and whom to tell."""
-        self._launch, self._report = launch, report
+    name = "sync"
 
     def blocks_begin(self, first: int, count: int) -> None:
         """Nobody has ended."""
@@ -43,7 +41,7 @@ class SyncCheck(Sink):
         """Lanes end. Those that only return may well have done so early."""
         for at, thread, count in self._past.pop(stretch.pc, ()):
             what = f"{count} threads go past this barrier and on with what follows it"
-            self._tell("barrier passed by", what, at, thread, _BARRIER, count)
+            self._tell("barrier passed by", what, at, thread, _BARRIER, count=count)
         if stretch.count > 1:
             warps, active = lanes.rows()
             warp, some, _ = self._batch.spread(warps, active)
@@ -89,7 +87,7 @@ class SyncCheck(Sink):
         what = f"{who} wait for each other at different barriers, lines {lines}"
         count = int(apart.sum()) if inside else int(apart.any(axis=1).sum())
         severity: Severity = "error" if inside else "warning"
-        self._tell("barriers apart", what, place, thread, _BARRIER, count, severity)
+        self._tell("barriers apart", what, place, thread, _BARRIER, 0, count, severity)
 
     def warp_sync(self, sync: WarpSync) -> None:
         """Masks must have the lane itself, agree, and name no lane that does not come."""
@@ -120,18 +118,4 @@ class SyncCheck(Sink):
             thread = int(sync.warps.first[row]) * LANES + lane
             kind = "shuffle from nobody" if severity == "warning" else "member mask"
             count = int(wrong.sum()) * sync.warps.repeat
-            self._tell(kind, what, sync.at, thread, _MASK, count, severity)
-
-    def _tell(
-        self,
-        kind: str,
-        what: str,
-        at: Place,
-        thread: int,
-        remedy: str,
-        count: int,
-        severity: Severity = "error",
-    ) -> None:
-        self._report(
-            finding(self._launch, "sync", kind, what, at, thread, remedy, 0, count, severity)
-        )
+            self._tell(kind, what, sync.at, thread, _MASK, 0, count, severity)

@@ -23,7 +23,7 @@ from gpuviz.ptx.decode.outline import param_accesses
 from gpuviz.ptx.simt.spaces import BASES
 from gpuviz.ptx.simt.special import special_register
 from gpuviz.ptx.simt.values import immediate
-from gpuviz.ptx.text.ir import Addr, Imm, Not, Operand, Reg, Sym, Vec
+from gpuviz.ptx.text.ir import Addr, Imm, Not, Operand, Reg, Sym, Vec, items
 from gpuviz.ptx.text.isa import kind_of, targets
 from gpuviz.traces.trace import LANES
 
@@ -258,9 +258,7 @@ class Emitter(ABC):
             for target, value in zip(targets(at), values, strict=True):
                 self.write(target, value, kind, op, guard)
             return
-        source = at.operands[1]
-        items = source.items if isinstance(source, Vec) else (source,)
-        for item, slot in zip(items, slots, strict=True):
+        for item, slot in zip(items(at.operands[1]), slots, strict=True):
             value = self.strict(self.read(item, kind, op.place))
             for register, byte, size in slot_registers(op.place, slot):
                 part = value

@@ -18,11 +18,11 @@ from gpuviz.ptx.compiled.products import product_routine
 from gpuviz.ptx.compiled.routines import ask_private
 from gpuviz.ptx.compiled.writer import Bailout, Value, Writer, lanes
 from gpuviz.ptx.decode.locate import space_named
-from gpuviz.ptx.decode.matrices import capability_of, items
+from gpuviz.ptx.decode.matrices import capability_of
 from gpuviz.ptx.tensor.fragments import Fragment
 from gpuviz.ptx.tensor.mma import product_of
 from gpuviz.ptx.tensor.wmma import Matrix, Moves, moved_matrix, moves_of, whole_product
-from gpuviz.ptx.text.ir import Operand
+from gpuviz.ptx.text.ir import Operand, items
 from gpuviz.ptx.text.isa import targets
 from gpuviz.traces.trace import LANES
 

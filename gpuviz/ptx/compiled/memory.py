@@ -19,7 +19,7 @@ from gpuviz.ptx.compiled.requests import WIDE, kept
 from gpuviz.ptx.compiled.routines import Code, Routine, Term, ask, ask_private, vector
 from gpuviz.ptx.compiled.writer import SAME, Bailout, Value, Writer, lanes
 from gpuviz.ptx.simt.spaces import BASES, GLOBAL
-from gpuviz.ptx.text.ir import Opcode, Reg, Vec
+from gpuviz.ptx.text.ir import Opcode, Reg, items
 from gpuviz.ptx.text.isa import targets
 from gpuviz.traces.trace import LANES
 
@@ -52,8 +52,9 @@ def store(e: Emitter, op: Op) -> None:
     guard, address = e.predicate(op), _address(e, access)
     source = op.at.operands[1]
     kind = op.at.opcode.mods[-1]
-    items = source.items if isinstance(source, Vec) else (source,)
-    values = [e.strict(e.read(o, "b64" if kind == "b128" else kind, op.place)) for o in items]
+    values = [
+        e.strict(e.read(o, "b64" if kind == "b128" else kind, op.place)) for o in items(source)
+    ]
     names = [w.wide(value) for value in values]
     if guard is None and patterns.follows(e, op, address):
         assert address.pattern is not None

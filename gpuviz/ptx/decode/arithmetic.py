@@ -9,7 +9,8 @@ from gpuviz.ptx.decode.operands import Reader, Site
 from gpuviz.ptx.simt.code import FunctionCode, Step
 from gpuviz.ptx.simt.group import Group
 from gpuviz.ptx.simt.values import adapter, blend
-from gpuviz.ptx.text.ir import Operand, Pair, Reg, Vec
+from gpuviz.ptx.text.ir import Operand, Reg, Vec
+from gpuviz.ptx.text.isa import targets as targets_of
 
 CARRY = "#carry"  # the condition code register of add.cc and its like
 
@@ -18,7 +19,7 @@ def arithmetic_step(site: Site) -> Step | None:
     """The step of an instruction of the opcode table, None when the table lacks it."""
     if not site.operands:
         return None
-    targets, sources = _targets(site.operands[0]), list(site.operands[1:])
+    targets, sources = list(targets_of(site.instruction)), list(site.operands[1:])
     op = operation(site.instruction.opcode, len(targets))
     if op is None:
         return None
@@ -35,12 +36,6 @@ def arithmetic_step(site: Site) -> Step | None:
     if len(op.results) == 1:
         return _single(op, readers, targets[0], site)
     return _several(op, readers, targets, site)
-
-
-def _targets(operand: Operand) -> list[Operand]:
-    if isinstance(operand, Pair):
-        return [operand.first, operand.second]
-    return list(operand.items) if isinstance(operand, Vec) else [operand]
 
 
 def _carry(code: FunctionCode) -> Reg:

@@ -19,7 +19,7 @@ from gpuviz.ptx.simt.builtins import BUILTINS
 from gpuviz.ptx.simt.code import FunctionCode, Slot, Step
 from gpuviz.ptx.simt.group import Call, Group
 from gpuviz.ptx.simt.values import adapter, container
-from gpuviz.ptx.text.ir import Addr, Function, Imm, Operand, Reg, Sym, Variable, Vec
+from gpuviz.ptx.text.ir import Addr, Function, Imm, Operand, Reg, Sym, Variable, Vec, items
 
 
 def slot_reader(code: FunctionCode, slot: Slot) -> Reader:
@@ -76,7 +76,7 @@ def _kernel_param(site: Site) -> Step:
         return load_step(site)
     dtype = container(site.kind)
     start = site.program.parameter_offset[address.base.name] + address.offset
-    count = len(target.items) if isinstance(target, Vec) else 1
+    count = len(items(target))
     content = site.program.parameters.cells.bytes.tobytes()
     values = [np.frombuffer(content, dtype, 1, start + i * dtype.itemsize) for i in range(count)]
     puts = site.writers(target, (site.kind,) * count)
@@ -92,9 +92,7 @@ def _store(site: Site) -> Step:
     """`st`; to a parameter: an argument of a call, or a return value."""
     if space_named(site.mods) != "param":
         return store_step(site)
-    source = site.operands[1]
-    items = source.items if isinstance(source, Vec) else (source,)
-    readers = [site.reader(o, site.kind) for o in items]
+    readers = [site.reader(o, site.kind) for o in items(site.operands[1])]
     targets = [_slot_indices(site.code, slot) for slot in param_accesses(site.instruction)]
     stores = list(zip(readers, targets, strict=True))
 

@@ -94,14 +94,6 @@ def leave(g: Group) -> None:
         g.machine.exit(g)
 
 
-def _return(site: Site) -> Step:
-    return leave
-
-
-def _exit(site: Site) -> Step:
-    return lambda g: g.machine.exit(g)
-
-
 def _trap(site: Site) -> Step:
     at = site.instruction
 
@@ -150,8 +142,8 @@ def _cluster_barrier(site: Site) -> Step:
 ENDS: dict[str, EndBuilder] = {
     "bra": _branch,
     "brx": _indexed_branch,
-    "ret": _return,
-    "exit": _exit,
+    "ret": lambda site: leave,
+    "exit": lambda site: lambda g: g.machine.exit(g),
     "trap": _trap,
     "brkpt": _trap,
     "bar": _barrier,

@@ -63,10 +63,6 @@ def _fence(site: Site) -> Step | None:
     return fence
 
 
-def _sleep(site: Site) -> Step:
-    return _give_way
-
-
 def _give_way(g: Group) -> None:
     g.machine.polling.polled = True
 
@@ -86,7 +82,7 @@ STEPS: dict[str, Builder] = {
     **wgmma.STEPS,
     **mbarrier.STEPS,
     **tensor_copies.STEPS,
-    "nanosleep": _sleep,
+    "nanosleep": lambda site: _give_way,
     "membar": _fence,
     "fence": _fence,
     "prefetch": _nothing,
@@ -137,7 +133,10 @@ class Decoder:
     def _block(self, code: FunctionCode, span: Span, number: int) -> Block:
         body = code.function.body[span.start : span.end]
         sites = [self.site(instruction, code, number) for instruction in body]
-        members = _together(sites[0]) if is_synchronised(body[0]) else None
+        members: Callable[[Group], bool] | None = None
+        if is_synchronised(body[0]):  # all lanes have to be here that execute it together
+            together = wgmma.together if sites[0].name == "wgmma" else warp.members_here
+            members = together(sites[0])
         decoded = [self.step(site) for site in sites]
         end: Step | None = None
         if ends_block(body[-1]):
@@ -168,11 +167,6 @@ def step_of(site: Site) -> Step | None:
         raise site.unsupported(f"this instruction ({error})") from error
     except _MALFORMED as error:
         raise site.unsupported(later("this form of the instruction")) from error
-
-
-def _together(site: Site) -> Callable[[Group], bool]:
-    """The check whether all lanes are here that execute an instruction together."""
-    return wgmma.together(site) if site.name == "wgmma" else warp.members_here(site)
 
 
 def _arithmetic(site: Site) -> Step:

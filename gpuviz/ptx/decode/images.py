@@ -15,7 +15,7 @@ from gpuviz.ptx.simt.code import Step
 from gpuviz.ptx.simt.group import Group
 from gpuviz.ptx.simt.images import Image
 from gpuviz.ptx.simt.spaces import GLOBAL
-from gpuviz.ptx.text.ir import Addr, Instruction, Operand, Reg, Vec
+from gpuviz.ptx.text.ir import Addr, Instruction, Operand, Reg, Vec, items
 from gpuviz.ptx.text.stream import type_bytes
 
 NAMES = frozenset({"tex", "tld4", "suld", "sust"})
@@ -41,7 +41,7 @@ class _Places:
         handle, listed = operand.items
         if not isinstance(handle, Addr) or not isinstance(handle.base, Reg):
             raise site.unsupported("a texture that is no object")
-        given = listed.items if isinstance(listed, Vec) else (listed,)
+        given = items(listed)
         self.axes, self.layered = _SHAPES[shape], shape.startswith("a")
         self._handle: Reader = site.reader(handle.base, "u64")
         self._layer = site.reader(given[0], "u32") if self.layered else None
@@ -168,7 +168,7 @@ class _Bytes:
         if site.mods[0] != "b":
             raise site.unsupported("a surface whose elements are converted")
         self.kind = next(mod for mod in reversed(site.mods) if mod[0] == "b" and mod[1:].isdigit())
-        self.items = value.items if isinstance(value, Vec) else (value,)
+        self.items = items(value)
         self.unit = type_bytes(self.kind)
         self.places = _Places(site, operand, "s32")
         self._beyond = next((m for m in site.mods if m in ("trap", "clamp", "zero")), "trap")

@@ -8,13 +8,13 @@ import numpy as np
 
 from gpuviz.base.arrays import Array, Bool
 from gpuviz.ptx.decode.locate import Locator, Shape, generic, space_named
-from gpuviz.ptx.decode.matrices import items, warp_rows
+from gpuviz.ptx.decode.matrices import warp_rows
 from gpuviz.ptx.decode.memory import write
 from gpuviz.ptx.decode.operands import Builder, Site
 from gpuviz.ptx.simt.code import Step
 from gpuviz.ptx.simt.group import Group
 from gpuviz.ptx.tensor.fragments import left
-from gpuviz.ptx.text.ir import Operand
+from gpuviz.ptx.text.ir import Operand, items
 from gpuviz.traces.trace import LANES, MATRICES
 
 _ROWS = 8  # of a matrix, of 16 bytes each

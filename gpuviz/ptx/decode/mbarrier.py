@@ -12,7 +12,7 @@ import numpy as np
 
 from gpuviz.base.arrays import I64, Array, Bool
 from gpuviz.base.errors import KernelFault
-from gpuviz.ptx.decode.operands import Builder, Reader, Site
+from gpuviz.ptx.decode.operands import Builder, Reader, Site, by_form
 from gpuviz.ptx.simt import mbarriers
 from gpuviz.ptx.simt.code import Step
 from gpuviz.ptx.simt.group import Group
@@ -213,13 +213,4 @@ _FORMS: dict[str, Builder] = {
     "try_wait": _wait,
     "pending_count": _pending,
 }
-
-
-def _any(site: Site) -> Step | None:
-    build = _FORMS.get(site.mods[0])
-    if build is None:
-        raise site.unsupported("this form")
-    return build(site)
-
-
-STEPS: dict[str, Builder] = {"mbarrier": _any}
+STEPS: dict[str, Builder] = {"mbarrier": by_form(_FORMS)}

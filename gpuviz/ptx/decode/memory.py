@@ -16,7 +16,7 @@ from gpuviz.ptx.simt.code import Step
 from gpuviz.ptx.simt.group import Group
 from gpuviz.ptx.simt.rows import StoreValues
 from gpuviz.ptx.simt.shared_addresses import shared_addresses
-from gpuviz.ptx.text.ir import Function, Imm, Instruction, Operand, Reg, Vec
+from gpuviz.ptx.text.ir import Function, Imm, Instruction, Operand, Reg, Vec, items
 from gpuviz.ptx.text.isa import registers_read
 from gpuviz.ptx.text.stream import type_bytes
 from gpuviz.traces.observe import NOTHING
@@ -36,7 +36,7 @@ def polls(instruction: Instruction) -> bool:
 
 def _shape(site: Site, value: Operand) -> Shape:
     kind, space = site.kind, space_named(site.mods)
-    count = len(value.items) if isinstance(value, Vec) else 1
+    count = len(items(value))
     if count not in (1, 2, 4, 8):
         raise site.unsupported(f"an access of {count} elements")
     if kind == "b128":
@@ -85,8 +85,7 @@ def store_step(site: Site) -> Step:
     address, value, *counts = site.operands
     shape = _shape(site, value)
     locate = Locator(site, address, shape, "store")
-    items = value.items if isinstance(value, Vec) else (value,)
-    readers = [site.reader(o, shape.kind) for o in items]
+    readers = [site.reader(o, shape.kind) for o in items(value)]
     if counts:
         return _counted_store(site, counts[0], shape, locate, readers)
 

@@ -5,7 +5,7 @@ Each operand becomes one small function, built when code is decoded.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from gpuviz.base.arrays import Array
@@ -15,7 +15,7 @@ from gpuviz.ptx.simt.group import Group
 from gpuviz.ptx.simt.program import Program
 from gpuviz.ptx.simt.special import special_register
 from gpuviz.ptx.simt.values import adapter, blend, constant, container, immediate
-from gpuviz.ptx.text.ir import Function, Imm, Instruction, Not, Operand, Pair, Reg, Sym, Vec
+from gpuviz.ptx.text.ir import Function, Imm, Instruction, Not, Operand, Pair, Reg, Sym, items
 from gpuviz.words.language import tr
 
 Reader = Callable[[Group], Array]
@@ -130,7 +130,7 @@ class Site:
         if isinstance(operand, Pair):
             targets: tuple[Operand, ...] = (operand.first, operand.second)
         else:
-            targets = operand.items if isinstance(operand, Vec) else (operand,)
+            targets = items(operand)
         return tuple(self.writer(t, k) for t, k in zip(targets, kinds, strict=False))
 
     def guard(self) -> Reader:
@@ -140,6 +140,18 @@ class Site:
 
 
 Builder = Callable[[Site], Step | None]  # None: an instruction with nothing to do
+
+
+def by_form(forms: Mapping[str, Builder]) -> Builder:
+    """Builds what the first modifier says."""
+
+    def build(site: Site) -> Step | None:
+        form = forms.get(site.mods[0])
+        if form is None:
+            raise site.unsupported("this form")
+        return form(site)
+
+    return build
 
 
 def _register_reader(reg: Reg, kind: str) -> Reader:

@@ -6,7 +6,7 @@ from gpuviz.base.errors import LaunchError
 from gpuviz.ptx.simt.code import FunctionCode, Slot
 from gpuviz.ptx.simt.spaces import LocalMemory
 from gpuviz.ptx.text.flow import Span, spans, visiting_order
-from gpuviz.ptx.text.ir import Addr, Function, Instruction, Sym, Vec
+from gpuviz.ptx.text.ir import Addr, Function, Instruction, Sym, items
 from gpuviz.ptx.text.isa import kind_of, value_of
 from gpuviz.ptx.text.stream import type_bytes
 
@@ -72,7 +72,7 @@ def param_accesses(instruction: Instruction) -> list[Slot]:
         return []
     size = type_bytes(opcode.mods[-1])
     value = value_of(instruction)
-    count = len(value.items) if isinstance(value, Vec) else 1
+    count = len(items(value))
     return [(address.base.name, address.offset + i * size, size) for i in range(count)]
 
 

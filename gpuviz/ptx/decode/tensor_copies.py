@@ -23,14 +23,14 @@ from gpuviz.base.errors import KernelFault
 from gpuviz.ptx.decode import bulk
 from gpuviz.ptx.decode.locate import space_named
 from gpuviz.ptx.decode.mbarrier import address_of
-from gpuviz.ptx.decode.operands import Builder, Reader, Site
+from gpuviz.ptx.decode.operands import Builder, Reader, Site, by_form
 from gpuviz.ptx.simt import atomic
 from gpuviz.ptx.simt.code import Step
 from gpuviz.ptx.simt.group import Group
 from gpuviz.ptx.simt.shared_addresses import active, of_lanes, shared_addresses
 from gpuviz.ptx.simt.spaces import BASES, GLOBAL, space_of
 from gpuviz.ptx.tensor.shared_matrix import swizzled
-from gpuviz.ptx.text.ir import Imm, Instruction, Operand, Vec
+from gpuviz.ptx.text.ir import Imm, Instruction, Operand, Vec, items
 from gpuviz.traces.observe import Runs
 
 _BOX_ALIGNMENT = 128  # of a box in shared memory
@@ -133,7 +133,7 @@ class _TensorAddress:
             raise site.unsupported("this address of a tensor")
         pointer, corner = operand.items
         self._pointer: Reader = address_of(site, pointer)
-        coordinates = corner.items if isinstance(corner, Vec) else (corner,)
+        coordinates = items(corner)
         self._corner = [site.reader(o, "s32") for o in coordinates]
         self._at = site.instruction
 
@@ -338,12 +338,4 @@ def _copy(site: Site) -> Step:
     return copy
 
 
-def _any(site: Site) -> Step:
-    if site.mods[0] == "cp_fenceproxy":
-        return _copy(site)
-    if site.mods[0] != "replace":
-        raise site.unsupported("this form")
-    return _replace(site)
-
-
-STEPS: dict[str, Builder] = {"tensormap": _any}
+STEPS: dict[str, Builder] = {"tensormap": by_form({"replace": _replace, "cp_fenceproxy": _copy})}

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from gpuviz.base.arrays import Array, Bool
+from gpuviz.ptx.decode.matrices import warp_rows
 from gpuviz.ptx.decode.operands import Builder, Reader, Site
 from gpuviz.ptx.simt import warp_ops
 from gpuviz.ptx.simt.code import Step
@@ -45,7 +46,7 @@ def members_here(site: Site) -> Callable[[Group], bool]:
 
     def check(g: Group) -> bool:
         active = _active_rows(g)
-        bits = np.where(active, _rows(g, member(g)), np.uint32(0))
+        bits = np.where(active, warp_rows(g, member(g)), np.uint32(0))
         wanted = lane_mask(np.bitwise_or.reduce(bits, axis=1))
         return not (wanted & g.machine.running.rows(g.layout) & ~active).any()
 
@@ -68,10 +69,6 @@ def _telling(site: Site, sources: Sources | None = None) -> Step:
     return tell
 
 
-def _rows(g: Group, value: Array) -> Array:
-    return g.layout.warp_rows(g.layout.full(value))
-
-
 def _parties(g: Group, member: Reader | None) -> Iterator[Bool]:
     """(N, 32) masks of the lanes that exchange values: lanes of a warp with one member mask."""
     left = _active_rows(g)
@@ -79,7 +76,7 @@ def _parties(g: Group, member: Reader | None) -> Iterator[Bool]:
     if masks is None or masks.size == 1:
         yield left
         return
-    rows = _rows(g, masks)
+    rows = warp_rows(g, masks)
     while left.any():
         leader = np.take_along_axis(rows, left.argmax(axis=1, keepdims=True), axis=1)
         party = left & (rows == leader)
@@ -115,15 +112,15 @@ def _shfl(site: Site) -> Step:
     puts = site.writers(target, ("b32", "pred"))
 
     def whom(g: Group) -> Array:
-        b, c = _rows(g, lane(g)), _rows(g, clamp(g))
+        b, c = warp_rows(g, lane(g)), warp_rows(g, clamp(g))
         return warp_ops.sources(mode, b, c, b.shape)[0]
 
     tell = _telling(site, whom)
 
     def step(g: Group) -> None:
         tell(g)
-        b, c = _rows(g, lane(g)), _rows(g, clamp(g))
-        results = warp_ops.shfl(mode, _rows(g, value(g)), b, c, _active_rows(g))
+        b, c = warp_rows(g, lane(g)), warp_rows(g, clamp(g))
+        results = warp_ops.shfl(mode, warp_rows(g, value(g)), b, c, _active_rows(g))
         for put, rows in zip(puts, results, strict=False):
             put(g, g.layout.from_warp_rows(rows))
 
@@ -136,7 +133,7 @@ def _vote(site: Site) -> Step:
     return _collective(
         site,
         ("b32" if mode == "ballot" else "pred",),
-        lambda g, party: (warp_ops.vote(mode, _rows(g, read(g)), party),),
+        lambda g, party: (warp_ops.vote(mode, warp_rows(g, read(g)), party),),
     )
 
 
@@ -145,7 +142,7 @@ def _match(site: Site) -> Step:
     read = site.reader(site.operands[1], site.kind)
 
     def compute(g: Group, party: Bool) -> tuple[Array, ...]:
-        rows = _rows(g, read(g))
+        rows = warp_rows(g, read(g))
         return (
             (warp_ops.match_any(rows, party),) if "any" in mods else warp_ops.match_all(rows, party)
         )
@@ -158,19 +155,11 @@ def _redux(site: Site) -> Step:
     if operation not in warp_ops.REDUCTIONS:
         raise site.unsupported(f"the operation {operation}")
     read = site.reader(site.operands[1], kind)
-    return _collective(
-        site,
-        (kind,),
-        lambda g, party: (warp_ops.redux(operation, kind, _rows(g, read(g)), party, tuple(flags)),),
-    )
 
+    def compute(g: Group, party: Bool) -> Results:
+        return (warp_ops.redux(operation, kind, warp_rows(g, read(g)), party, tuple(flags)),)
 
-def _activemask(site: Site) -> Step:
-    return _collective(site, ("b32",), lambda g, party: (warp_ops.activemask(party),))
-
-
-def _elect(site: Site) -> Step:
-    return _collective(site, ("b32", "pred"), lambda g, party: warp_ops.elect(party))
+    return _collective(site, (kind,), compute)
 
 
 def _warp_barrier(site: Site) -> Step | None:
@@ -185,6 +174,10 @@ STEPS: dict[str, Builder] = {
     "vote": _vote,
     "match": _match,
     "redux": _redux,
-    "activemask": _activemask,
-    "elect": _elect,
+    "activemask": lambda site: _collective(
+        site, ("b32",), lambda g, party: (warp_ops.activemask(party),)
+    ),
+    "elect": lambda site: _collective(
+        site, ("b32", "pred"), lambda g, party: warp_ops.elect(party)
+    ),
 }

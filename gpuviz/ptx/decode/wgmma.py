@@ -18,11 +18,11 @@ import numpy as np
 from gpuviz.base.arrays import I64, Array
 from gpuviz.base.errors import KernelFault
 from gpuviz.ptx.decode.bulk import group_of_transfers
-from gpuviz.ptx.decode.matrices import items, product, warp_rows
-from gpuviz.ptx.decode.operands import Builder, Reader, Site
+from gpuviz.ptx.decode.matrices import product, registers_of, selector_of, understood, warp_rows
+from gpuviz.ptx.decode.operands import Builder, Reader, Site, by_form
 from gpuviz.ptx.simt.code import Step
 from gpuviz.ptx.simt.group import Group
-from gpuviz.ptx.tensor.fragments import Fragment, left, wide_total
+from gpuviz.ptx.tensor.fragments import left, wide_total
 from gpuviz.ptx.tensor.mma import BITS, metadata_of, rule_of
 from gpuviz.ptx.tensor.shared_matrix import PIECE, Descriptor
 from gpuviz.ptx.tensor.sums import Adder
@@ -213,7 +213,7 @@ def _multiply(site: Site) -> Step:
     turns = flags[2:] if bits == 16 else []
     turn_a, turn_b = (False, *map(bool, turns))[-2:] if turns else (False, False)
     made = wide_total(16, form.columns, BITS[result])
-    total = _registers(site, target, made)
+    total = registers_of(site, target, made)
     sums = tuple(site.reader(o, f"b{made.container}") for o in total)
     puts = site.writers(target, (f"b{made.container}",) * len(total))
     on = site.reader(scales[0], "pred") if scales else None
@@ -246,7 +246,7 @@ def _left(site: Site, a: Operand, form: _Form, turned: bool) -> _Matrices:
             site.reader(a, "b64"), _ROWS, form.held, form.bits, turned, site.instruction
         )
     fragment = left(16, form.held, form.bits)
-    readers = tuple(site.reader(o, "b32") for o in _registers(site, a, fragment))
+    readers = tuple(site.reader(o, "b32") for o in registers_of(site, a, fragment))
 
     def held(g: Group, groups: Warpgroups) -> Array:
         return fragment.matrix(groups.gather(g, readers)).reshape(-1, _ROWS, form.held)
@@ -258,12 +258,8 @@ def _spread(
     site: Site, told: Operand, selector: Operand, form: _Form
 ) -> Callable[[Group, Warpgroups, Array], Array]:
     """What each row of a sparse A meets of B: (G * 64, held, n) of (G, k, n)."""
-    if not isinstance(selector, Imm):
-        raise site.unsupported("a sparsity selector that is not a constant")
-    try:
-        metadata = metadata_of(form.inner, form.bits, selector.value)
-    except ValueError as reason:
-        raise site.unsupported(str(reason)) from None
+    number = selector_of(site, selector)
+    metadata = understood(site, metadata_of, form.inner, form.bits, number)
     read = site.reader(told, "b32")
 
     def met(g: Group, groups: Warpgroups, b: Array) -> Array:
@@ -287,21 +283,14 @@ def _immediates(site: Site, operands: list[Operand]) -> list[int]:
     return [o.value for o in operands if isinstance(o, Imm)]
 
 
-def _registers(site: Site, operand: Operand, fragment: Fragment) -> tuple[Operand, ...]:
-    found = items(operand)
-    if len(found) != fragment.registers:
-        raise site.unsupported(f"a matrix in {len(found)} registers")
-    return found
+def _group(site: Site) -> Step:
+    return group_of_transfers(site, "product")
 
 
-def _any(site: Site) -> Step | None:
-    if site.mods[0] == "fence":
-        return None
-    if site.mods[0] in ("commit_group", "wait_group"):
-        return group_of_transfers(site, "product")
-    if site.mods[0] != "mma_async":
-        raise site.unsupported("this form")
-    return _multiply(site)
-
-
-STEPS: dict[str, Builder] = {"wgmma": _any}
+_FORMS: dict[str, Builder] = {
+    "mma_async": _multiply,
+    "commit_group": _group,
+    "wait_group": _group,
+    "fence": lambda site: None,
+}
+STEPS: dict[str, Builder] = {"wgmma": by_form(_FORMS)}

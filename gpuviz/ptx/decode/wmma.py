@@ -2,33 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeVar
 
 import numpy as np
 
 from gpuviz.base.arrays import I64, Array
 from gpuviz.ptx.decode.locate import Locator, Shape, generic, space_named
-from gpuviz.ptx.decode.matrices import compute_capability, held, keeper, product, warp_rows
+from gpuviz.ptx.decode.matrices import (
+    compute_capability,
+    held,
+    keeper,
+    product,
+    understood,
+    warp_rows,
+)
 from gpuviz.ptx.decode.memory import write
-from gpuviz.ptx.decode.operands import Builder, Site
+from gpuviz.ptx.decode.operands import Builder, Site, by_form
 from gpuviz.ptx.simt.code import Step
 from gpuviz.ptx.simt.group import Group
 from gpuviz.ptx.tensor.sums import NO_NUMBER
 from gpuviz.ptx.tensor.wmma import moved_matrix, moves_of, whole_product
 from gpuviz.ptx.text.ir import Imm, Operand
 from gpuviz.traces.trace import LANES, Op
-
-Made = TypeVar("Made")
-
-
-def _form(site: Site, make: Callable[[tuple[str, ...], int], Made]) -> Made:
-    """What the modifiers mean; UnsupportedError where nothing does."""
-    try:
-        return make(site.mods, compute_capability(site))
-    except ValueError as reason:
-        raise site.unsupported(str(reason)) from None
 
 
 @dataclass(frozen=True)
@@ -45,7 +40,8 @@ class _Memory:
 
     def __init__(self, site: Site, operands: tuple[Operand, ...], op: Op) -> None:
         self.space = space_named(site.mods)
-        self._moves = moves = moves_of(_form(site, moved_matrix), self.space)
+        moved = understood(site, moved_matrix, site.mods, compute_capability(site))
+        self._moves = moves = moves_of(moved, self.space)
         self.matrix = matrix = moves.matrix
         along = matrix.columns if matrix.by_rows else matrix.rows
         stride = operands[1] if len(operands) > 1 else Imm(along)
@@ -144,7 +140,7 @@ def _store(site: Site) -> Step:
 
 
 def _multiply(site: Site) -> Step:
-    form = _form(site, whole_product)
+    form = understood(site, whole_product, site.mods, compute_capability(site))
     target, *sources = site.operands[:4]
     given = zip(sources, (form.a, form.b, form.start), strict=True)
     reads = [held(site, o, x.held, spare=True) for o, x in given]
@@ -173,12 +169,4 @@ def _narrowed(singles: Array) -> Array:
     return np.where(np.isnan(found), NO_NUMBER["f16"], found.view(np.uint16)).astype(np.uint32)
 
 
-def _any(site: Site) -> Step:
-    what = {"load": _load, "store": _store, "mma": _multiply}
-    build = what.get(site.mods[0])
-    if build is None:
-        raise site.unsupported("this form")
-    return build(site)
-
-
-STEPS: dict[str, Builder] = {"wmma": _any}
+STEPS: dict[str, Builder] = {"wmma": by_form({"load": _load, "store": _store, "mma": _multiply})}

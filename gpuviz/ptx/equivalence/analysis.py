@@ -48,7 +48,7 @@ from gpuviz.ptx.equivalence.shift import (
 )
 from gpuviz.ptx.simt.program import Program
 from gpuviz.ptx.simt.values import adapter, immediate
-from gpuviz.ptx.text.ir import Addr, Imm, Instruction, Not, Operand, Reg, Sym, Vec
+from gpuviz.ptx.text.ir import Addr, Imm, Instruction, Not, Operand, Reg, Sym, Vec, items
 from gpuviz.ptx.text.isa import ACCESSES, ATOMICS, addresses, kind_of, targets
 
 _AXES = {"%ctaid.x": 0, "%ctaid.y": 1, "%ctaid.z": 2}
@@ -347,10 +347,8 @@ class ShiftAnalysis:
     def _stored(self, op: Op) -> list[Known] | _Unset:
         """Arguments of calls are registers; other memory holds no register."""
         slots = param_accesses(op.at)
-        source = op.at.operands[1]
-        items = source.items if isinstance(source, Vec) else (source,)
         found: list[Known] = []
-        for slot, item in zip(slots, items, strict=False):
+        for slot, item in zip(slots, items(op.at.operands[1]), strict=False):
             value = self._operand(item, op.at.opcode.mods[-1], op.place)
             if isinstance(value, _Unset):
                 return value

@@ -101,24 +101,6 @@ def stays(shift: Shift, low: int, high: int, kind: str, least: int | None = None
     return Within(shift, (bottom if least is None else least) - low, top - high)
 
 
-def _added(case: Case) -> Known:
-    a, b = case.sources
-    return case.result(a.shift + b.shift)
-
-
-def _subtracted(case: Case) -> Known:
-    a, b = case.sources
-    return case.result(a.shift - b.shift)
-
-
-def _negated(case: Case) -> Known:
-    return case.result(case.sources[0].shift * -1)
-
-
-def _copied(case: Case) -> Known:
-    return case.result(case.sources[0].shift)
-
-
 def _multiplied(case: Case) -> Known:
     """mul and mad: one factor is one number."""
     if "hi" in case.at.opcode.mods:
@@ -368,11 +350,11 @@ def _extreme(case: Case) -> Known:
 
 
 RULES: dict[str, Rule] = {
-    "mov": _copied,
-    "add": _added,
-    "sub": _subtracted,
-    "neg": _negated,
-    "not": _negated,
+    "mov": lambda case: case.result(case.sources[0].shift),
+    "add": lambda case: case.result(case.sources[0].shift + case.sources[1].shift),
+    "sub": lambda case: case.result(case.sources[0].shift - case.sources[1].shift),
+    "neg": lambda case: case.result(case.sources[0].shift * -1),
+    "not": lambda case: case.result(case.sources[0].shift * -1),
     "mul": _multiplied,
     "mad": _multiplied,
     "shl": _shifted_left,

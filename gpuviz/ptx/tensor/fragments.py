@@ -152,6 +152,7 @@ class QuadPairs:
     row: I64
     column: I64
     bits: int
+    container = 32
 
     @property
     def registers(self) -> int:

@@ -83,6 +83,11 @@ class Not:
 Operand = Reg | Imm | Sym | Addr | Vec | Pair | Not
 
 
+def items(operand: Operand) -> tuple[Operand, ...]:
+    """The operands of a braced list, or the one there is."""
+    return operand.items if isinstance(operand, Vec) else (operand,)
+
+
 @dataclass(frozen=True)
 class Instruction:
     """One PTX instruction. `pc` counts over the module; `line` is the CUDA line, 0 when unknown."""

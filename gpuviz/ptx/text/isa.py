@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Literal
 
-from gpuviz.ptx.text.ir import Addr, Instruction, Not, Operand, Pair, Reg, Vec
+from gpuviz.ptx.text.ir import Addr, Instruction, Not, Operand, Pair, Reg, Vec, items
 from gpuviz.traces.trace import Op
 
 Kind = Op | Literal["image", "branch", "leave", "call", "barrier", "together", "hint", "other"]
@@ -72,7 +72,7 @@ def targets(at: Instruction) -> tuple[Operand, ...]:
     first = at.operands[0]
     if isinstance(first, Pair):
         return first.first, first.second
-    return first.items if isinstance(first, Vec) else (first,)
+    return items(first)
 
 
 def sources(at: Instruction) -> tuple[Operand, ...]:
