@@ -12,12 +12,10 @@ import numpy as np
 
 from gpuviz.base.errors import Error, UnsupportedError, shortened
 from gpuviz.ptx.decode import (
-    address,
     atomics,
     calls,
     control,
     images,
-    ldmatrix,
     mbarrier,
     memory,
     mma,
@@ -73,11 +71,9 @@ STEPS: dict[str, Builder] = {
     **calls.STEPS,
     **atomics.STEPS,
     **moves.STEPS,
-    **address.STEPS,
     **warp.STEPS,
     **images.STEPS,
     **mma.STEPS,
-    **ldmatrix.STEPS,
     **wmma.STEPS,
     **wgmma.STEPS,
     **mbarrier.STEPS,
