@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Generic, TypeVar
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from gpuviz.panels.bar import Bar, draw_bar
 from gpuviz.panels.panel import Ink, Need, Panel, color
 from gpuviz.words.language import tr
 
+T = TypeVar("T")
 _GAP = 1.3  # between columns, in letter sizes
 _SMALL = 12  # letters where those of 14 leave no room for the columns there have to be
 TIGHT = 1.28  # height of a line of text
@@ -50,6 +51,47 @@ class Column:
     tone: Ink = "ink"
     remarks: tuple[str, ...] = ()
     origin: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Columns(Generic[T]):
+    """Columns about the same things, one in each row: a cell is a function of its thing.
+
+    What a function does not know (None) is a dash.
+    """
+
+    things: Sequence[T]
+
+    def __call__(
+        self,
+        titles: str | tuple[str, ...],
+        cell: Callable[[T], object],
+        align: Align = "right",
+        badge: str = "",
+        ink: Ink = "accent",
+        optional: int = 0,
+        bold: bool = False,
+        given: bool = False,
+    ) -> Column:
+        """A column of words or numbers."""
+        said = tuple("–" if (it := cell(one)) is None else str(it) for one in self.things)
+        return Column(_wordings(titles), said, align, badge, ink, optional, bold, given)
+
+    def bars(
+        self,
+        titles: str | tuple[str, ...],
+        bars: Callable[[T], Bar | tuple[Bar, ...]],
+        optional: int = 1,
+        wide: float = 4.0,
+    ) -> Column:
+        """A column of bars, below each other in each row."""
+        made, none = map(bars, self.things), ("",) * len(self.things)
+        stacks = tuple((one,) if isinstance(one, Bar) else one for one in made)
+        return Column(_wordings(titles), none, "left", optional=optional, bars=stacks, wide=wide)
+
+
+def _wordings(titles: str | tuple[str, ...]) -> tuple[str, ...]:
+    return (titles,) if isinstance(titles, str) else titles
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,12 +214,6 @@ def _placed(
 
 _ABOVE = 0.2  # of a row's height is free above and below a bar
 _SIDE = 0.4  # letters that the row under way reaches beyond the words
-
-
-def bars(values: tuple[float, ...], optional: int = 1) -> Column:
-    """A column of bars, for the values of the column before it."""
-    made = tuple((Bar(value),) for value in values)
-    return Column(("",), ("",) * len(values), "left", optional=optional, bars=made)
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,7 +16,7 @@ from gpuviz.memory.counts import Count
 from gpuviz.memory.request import Request
 from gpuviz.panels.bar import Bar
 from gpuviz.panels.figures import Figure
-from gpuviz.panels.table import Column
+from gpuviz.panels.table import Column, Columns
 from gpuviz.run.run import Run
 from gpuviz.story.measured import LaunchTime, time_column, time_figures, time_of
 from gpuviz.words.language import grouped, tr
@@ -63,22 +63,16 @@ def measured_of(run: Run) -> tuple[LaunchTime | None, float | None, str]:
 
 def columns(every: Sequence[LoadTraffic], noun: str, asked: tuple[str, ...]) -> tuple[Column, ...]:
     """The columns of a table; those of a GPU where one has counted. `asked` titles the first."""
-    bars = tuple((Bar(one.distinct, one.again, one.came, "accent"),) for one in every)
-    sectors = noun == "sector"
-    different = tr("different sectors") if sectors else tr("different 32 B pieces")
+    of, sectors = Columns(every), noun == "sector"
+    name = tr("different sectors") if sectors else tr("different 32 B pieces")
+
+    def bars(one: LoadTraffic) -> Bar:
+        return Bar(one.distinct, one.again, one.came, "accent")
+
     return (
-        Column(asked, tuple(grouped(one.asked) for one in every), bold=True, badge=tr("model")),
-        Column(
-            (different, tr("different")), tuple(grouped(one.distinct) for one in every), bold=True
-        ),
-        Column(
-            (tr("asked for once, and again"),),
-            ("",) * len(every),
-            "left",
-            optional=1,
-            bars=bars,
-            wide=9.0,
-        ),
+        of(asked, lambda one: grouped(one.asked), bold=True, badge=tr("model")),
+        of((name, tr("different")), lambda one: grouped(one.distinct), bold=True),
+        of.bars(tr("asked for once, and again"), bars, wide=9.0),
         *_delivered(every),
         *time_column([one.time for one in every]),
     )

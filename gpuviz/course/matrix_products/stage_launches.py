@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gpuviz.panels.table import Column, Table
+from gpuviz.panels.table import Columns, Table
 from gpuviz.run.run import Run
 from gpuviz.story.lesson import Parameter, Plan, Values, number
 from gpuviz.story.measured import time_column, time_of
@@ -74,20 +74,13 @@ def stage_table(
     runs: Sequence[Run], counts: Sequence[int], ahead: Sequence[int], tile: int, shown: int
 ) -> Table:
     """Runs with so many stages of `tile` bytes each, `ahead` of which may be on their way."""
-    return Table(
-        (
-            Column((tr("stages"),), tuple(map(str, counts))),
-            Column((tr("tiles on their way"), tr("on the way")), tuple(map(str, ahead))),
-            Column(
-                (tr("bytes on their way in a block"), tr("bytes")),
-                tuple(grouped(n * tile) for n in ahead),
-            ),
-            Column(
-                (tr("shared memory of a block"), tr("shared")),
-                tuple(grouped(n * tile) for n in counts),
-                optional=1,
-            ),
-            *time_column([time_of(run) for run in runs], always=True),
-        ),
-        counts.index(shown),
+    of, on_way = Columns(counts), Columns(ahead)
+    shared = tr("shared memory of a block"), tr("shared")
+    made = (
+        of(tr("stages"), str),
+        on_way((tr("tiles on their way"), tr("on the way")), str),
+        on_way((tr("bytes on their way in a block"), tr("bytes")), lambda n: grouped(n * tile)),
+        of(shared, lambda n: grouped(n * tile), optional=1),
+        *time_column([time_of(run) for run in runs], always=True),
     )
+    return Table(made, counts.index(shown))

@@ -17,7 +17,7 @@ from gpuviz.panels.layout import Line, rows, spare
 from gpuviz.panels.panel import Ink
 from gpuviz.panels.picture import Picture
 from gpuviz.panels.plot import Corner, Curve, Element, Note, Plot, Points
-from gpuviz.panels.table import Column, Table
+from gpuviz.panels.table import Column, Columns, Table
 from gpuviz.words.language import grouped, tr
 
 
@@ -145,29 +145,23 @@ def _table(shown: LatencyModel, share: float) -> Table:
     cells = tuple("–" for _ in every)
     if rates is not None:
         cells = tuple(tr("{n} GB/s", n=f"{rate:.1f}") for rate in rates[-1])
-    busy = tuple(v.latency.busy for v in every)
-    under_way = tuple(grouped(v.under_way) for v in every)
-    warps = tuple(str(v.latency.warps) for v in every)
-    needed = tuple(str(v.latency.needed) for v in every)
+    of, title = Columns(every), (tr("32 warps load"), tr("32 warps"))
+    under_way = tr("bytes under way"), tr("bytes")
     ink: Ink = "muted" if rates is None else "good"
+
+    def busy(one: Variant) -> Bar:
+        return Bar(one.latency.busy, 1 - one.latency.busy, ink="accent")
+
     columns = (
-        Column((tr("loads at once"), tr("loads")), tuple(str(v.loads) for v in every)),
-        Column((tr("registers"),), tuple(str(v.registers) for v in every), badge=model, bold=True),
-        Column((tr("blocks"),), tuple(str(v.blocks) for v in every), optional=2),
-        Column((tr("warps resident"), tr("warps")), warps, badge=model, bold=True),
-        Column((tr("warps needed"), tr("needed")), needed),
-        Column((tr("lanes busy"), tr("busy")), tuple(map(percent, busy))),
-        Column(
-            (tr("of the time"), ""),
-            ("",) * len(every),
-            "left",
-            optional=4,
-            bars=tuple((Bar(share, 1 - share, ink="accent"),) for share in busy),
-        ),
-        Column((tr("bytes under way"), tr("bytes")), under_way, badge=model, optional=1),
-        Column(
-            (tr("32 warps load"), tr("32 warps")), cells, badge=shown.badge, ink=ink, optional=3
-        ),
+        of((tr("loads at once"), tr("loads")), lambda v: v.loads),
+        of(tr("registers"), lambda v: v.registers, badge=model, bold=True),
+        of(tr("blocks"), lambda v: v.blocks, optional=2),
+        of((tr("warps resident"), tr("warps")), lambda v: v.latency.warps, badge=model, bold=True),
+        of((tr("warps needed"), tr("needed")), lambda v: v.latency.needed),
+        of((tr("lanes busy"), tr("busy")), lambda v: percent(v.latency.busy)),
+        of.bars((tr("of the time"), ""), busy, optional=4),
+        of(under_way, lambda v: grouped(v.under_way), badge=model, optional=1),
+        Column(title, cells, badge=shown.badge, ink=ink, optional=3),
     )
     count = min(int(share * len(LOADS)) + 1, len(LOADS))
     return Table(columns, LOADS.index(shown.one.independent), count)

@@ -26,7 +26,7 @@ from gpuviz.panels.layout import at_least, columns, first, rows, share, spare
 from gpuviz.panels.panel import Ink
 from gpuviz.panels.picture import Picture
 from gpuviz.panels.plot import Curve, Element, Note, Plot, Points
-from gpuviz.panels.table import Column, Table
+from gpuviz.panels.table import Columns, Table
 from gpuviz.panels.warp_timeline import WarpTimeline
 from gpuviz.run.run import Run
 from gpuviz.story.lesson import Story
@@ -294,21 +294,16 @@ def _rates_plot(shown: WarpSimulation, grown: float) -> Plot:
 
 def _residuals(shown: WarpSimulation) -> Table:
     """Modelled, recorded, and how much longer, of a warp and of many."""
-    assert shown.recorded is not None
-    chosen = [(row, c) for row in (0, len(WARPS) - 1) for c in range(len(LOADS))]
-    apart, model = _apart(shown), tr("model")
+    assert (recorded := shown.recorded) is not None
+    of = Columns([(row, c) for row in (0, len(WARPS) - 1) for c in range(len(LOADS))])
+    apart, unit, badge = _apart(shown), tr("GB/s"), shown.badge
     return Table(
         (
-            Column((tr("warps"),), tuple(str(WARPS[row]) for row, _ in chosen), given=True),
-            Column((tr("loads"),), tuple(str(LOADS[c]) for _, c in chosen), given=True),
-            Column((tr("GB/s"),), tuple(f"{shown.rates[at]:.1f}" for at in chosen), badge=model),
-            Column(
-                (tr("GB/s"),),
-                tuple(f"{shown.recorded[at]:.1f}" for at in chosen),
-                badge=shown.badge,
-                ink="good",
-            ),
-            Column((tr("longer by"),), tuple(f"{100 * apart[at]:.0f} %" for at in chosen)),
+            of(tr("warps"), lambda at: WARPS[at[0]], given=True),
+            of(tr("loads"), lambda at: LOADS[at[1]], given=True),
+            of(unit, lambda at: f"{shown.rates[at]:.1f}", badge=tr("model")),
+            of(unit, lambda at: f"{recorded[at]:.1f}", badge=badge, ink="good"),
+            of(tr("longer by"), lambda at: f"{100 * apart[at]:.0f} %"),
         )
     )
 
@@ -336,51 +331,24 @@ def _compiled(shown: WarpSimulation, part: float) -> Picture:
 
 
 def _table(shown: WarpSimulation, part: float) -> Table:
-    every, model, enough = shown.variants, tr("model"), _enough(shown)
-    chosen = [(len(WARPS) - 1, c) for c in range(len(LOADS))]
-    recorded = (
-        ()
-        if shown.recorded is None
-        else (
-            Column(
-                (tr("32 warps load"), tr("32 warps")),
-                tuple(_gigabytes(shown.recorded[at]) for at in chosen),
-                badge=shown.badge,
-                ink="good",
-                optional=3,
-            ),
+    of, many, model, enough = Columns(shown.variants), len(WARPS) - 1, tr("model"), _enough(shown)
+    of_many, title = Columns(range(len(LOADS))), (tr("32 warps load"), tr("32 warps"))
+    fill, under_way = tr("warps that fill L2's rate"), (tr("bytes under way"), tr("bytes"))
+    columns = [
+        of((tr("loads at once"), tr("loads")), lambda v: v.loads),
+        of(tr("registers"), lambda v: v.registers, badge=model, bold=True),
+        of(tr("blocks"), lambda v: v.blocks, optional=2),
+        of((tr("warps resident"), tr("warps")), lambda v: v.latency.warps, badge=model, bold=True),
+        of((fill, tr("to fill L2")), lambda v: ceil(enough / v.loads), badge=model),
+        of(under_way, lambda v: grouped(v.under_way), badge=model, optional=1),
+        of_many(title, lambda c: _gigabytes(shown.rates[many, c]), badge=model, optional=3),
+    ]
+    if (found := shown.recorded) is not None:
+        recorded = of_many(
+            title, lambda c: _gigabytes(found[many, c]), badge=shown.badge, ink="good", optional=3
         )
-    )
-    columns = (
-        Column((tr("loads at once"), tr("loads")), tuple(str(v.loads) for v in every)),
-        Column((tr("registers"),), tuple(str(v.registers) for v in every), badge=model, bold=True),
-        Column((tr("blocks"),), tuple(str(v.blocks) for v in every), optional=2),
-        Column(
-            (tr("warps resident"), tr("warps")),
-            tuple(str(v.latency.warps) for v in every),
-            badge=model,
-            bold=True,
-        ),
-        Column(
-            (tr("warps that fill L2's rate"), tr("to fill L2")),
-            tuple(str(ceil(enough / v.loads)) for v in every),
-            badge=model,
-        ),
-        Column(
-            (tr("bytes under way"), tr("bytes")),
-            tuple(grouped(v.under_way) for v in every),
-            badge=model,
-            optional=1,
-        ),
-        Column(
-            (tr("32 warps load"), tr("32 warps")),
-            tuple(_gigabytes(shown.rates[at]) for at in chosen),
-            badge=model,
-            optional=3,
-        ),
-        *recorded,
-    )
-    return Table(columns, shown=min(int(part * len(LOADS)) + 1, len(LOADS)))
+        columns.append(recorded)
+    return Table(tuple(columns), shown=min(int(part * len(LOADS)) + 1, len(LOADS)))
 
 
 def _gigabytes(rate: float) -> str:

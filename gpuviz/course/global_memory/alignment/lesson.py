@@ -16,7 +16,7 @@ from gpuviz.memory.units import counted, in_bytes, nouns
 from gpuviz.panels.figures import Figure, FigureRow, Provenance
 from gpuviz.panels.layout import first, rows
 from gpuviz.panels.picture import Picture
-from gpuviz.panels.table import Column, Table
+from gpuviz.panels.table import Columns, Table
 from gpuviz.run.run import Run
 from gpuviz.story.lesson import Lesson, Parameter, Plan, Preset, Runs, Story, Values, number
 from gpuviz.story.lesson import no_such_warp as problem
@@ -258,12 +258,9 @@ def _came(acts: tuple[RequestAct, ...], cost: _Cost, t: float) -> tuple[float, f
 
 def _table(costs: tuple[_Cost, ...], mine: _Cost, came: tuple[float, float]) -> Table:
     """All three layouts: loads, transactions, and how many of these are different ones."""
-    noun = costs[0].loads[0].noun
-    words = {
-        "packed": tr("packed struct"),
-        "aligned": tr("aligned to 16"),
-        "arrays": tr("five arrays"),
-    }
+    noun, of = costs[0].loads[0].noun, Columns(costs)
+    aligned, arrays = tr("aligned to 16"), tr("five arrays")
+    words = {"packed": tr("packed struct"), "aligned": aligned, "arrays": arrays}
     every = [
         LoadTraffic(
             c.transactions, c.distinct, c.repeated, *c.measured, came if c is mine else (1.0, 1.0)
@@ -271,14 +268,8 @@ def _table(costs: tuple[_Cost, ...], mine: _Cost, came: tuple[float, float]) -> 
         for c in costs
     ]
     title = tr("{nouns} a warp", nouns=nouns(noun)), nouns(noun)
-    return Table(
-        (
-            Column(("",), tuple(words[c.role] for c in costs), "left"),
-            Column((tr("loads"),), tuple(str(len(c.loads)) for c in costs)),
-            *columns(every, noun, title),
-        ),
-        costs.index(mine),
-    )
+    names = of("", lambda c: words[c.role], "left"), of(tr("loads"), lambda c: len(c.loads))
+    return Table((*names, *columns(every, noun, title)), costs.index(mine))
 
 
 def _in_brief(cost: _Cost) -> FigureRow:

@@ -18,7 +18,7 @@ from gpuviz.panels.bar import Bar
 from gpuviz.panels.figures import Provenance
 from gpuviz.panels.layout import rows, spare
 from gpuviz.panels.picture import Picture
-from gpuviz.panels.table import Column, Table
+from gpuviz.panels.table import Columns, Table
 from gpuviz.run.run import Run
 from gpuviz.story.lesson import Story
 from gpuviz.story.measured import LaunchTime, time_column, time_of
@@ -205,38 +205,30 @@ def _trial_table(
     trials: tuple[Trial, ...], arch: Architecture, now: int | None, shown: int
 ) -> Table:
     """What the trials cost then and now; the times only where there are any."""
-    times = tuple("–" if t.published is None else f"{t.published:.1f} ms" for t in trials)
+    of, model = Columns(trials), tr("model")
     what = tr("{what}, {arch}", what=nouns(trials[0].noun), arch=f"CC {arch.version}")
     asked = 4 * LANES
-    stacks = tuple(
-        (Bar(t.published or 0.0, ink="compute"), Bar(asked, t.bytes_then - asked, ink="accent"))
-        for t in trials
-    )
+
+    def published(trial: Trial) -> str | None:
+        return None if trial.published is None else f"{trial.published:.1f} ms"
+
+    def bars(trial: Trial) -> tuple[Bar, Bar]:
+        then = Bar(trial.published or 0.0, ink="compute")
+        return then, Bar(asked, trial.bytes_then - asked, ink="accent")
+
     made = (
-        *(
-            Column((name,), tuple(str(t.triple[i]) for t in trials), given=True)
-            for i, name in enumerate(("STRIDE", "OFFSET", "GROUP_SIZE"))
-        ),
-        Column((tr("8600 GTS"),), times, badge=tr("published"), ink="muted", bold=True),
-        _modelled(tr("segments, CC 1.1"), [t.then for t in trials]),
-        Column(
-            (tr("above: ms, below: bytes moved"),),
-            ("",) * len(trials),
-            "left",
-            optional=1,
-            bars=stacks,
-            wide=6.0,
-        ),
-        _modelled(what, [t.now for t in trials]),
-        Column((tr("requests"),), tuple(map(_requests, trials)), optional=3),
-        Column((tr("lines touched"), tr("lines")), tuple(map(_lines, trials)), optional=2),
+        of("STRIDE", lambda t: t.triple[0], given=True),
+        of("OFFSET", lambda t: t.triple[1], given=True),
+        of("GROUP_SIZE", lambda t: t.triple[2], given=True),
+        of(tr("8600 GTS"), published, badge=tr("published"), ink="muted", bold=True),
+        of(tr("segments, CC 1.1"), lambda t: _number(t.then), badge=model, bold=True),
+        of.bars(tr("above: ms, below: bytes moved"), bars, wide=6.0),
+        of(what, lambda t: _number(t.now), badge=model, bold=True),
+        of(tr("requests"), _requests, optional=3),
+        of((tr("lines touched"), tr("lines")), _lines, optional=2),
         *time_column([t.time for t in trials], named=True),
     )
     return Table(made, now, shown)
-
-
-def _modelled(title: str, counts: list[float]) -> Column:
-    return Column((title,), tuple(map(_number, counts)), badge=tr("model"), bold=True)
 
 
 def _number(value: float) -> str:

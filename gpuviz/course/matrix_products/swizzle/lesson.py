@@ -22,7 +22,7 @@ from gpuviz.panels.figures import Figure, FigureRow, TextLine
 from gpuviz.panels.layout import Node, columns, rows, spare
 from gpuviz.panels.panel import Values as Picked
 from gpuviz.panels.picture import Picture
-from gpuviz.panels.table import Column, Table
+from gpuviz.panels.table import Columns, Table
 from gpuviz.run.run import Run
 from gpuviz.story.lesson import Lesson, Parameter, Plan, Preset, Runs, Story, Values, number
 from gpuviz.story.measured import time_figures, time_of
@@ -408,45 +408,26 @@ def _table(
     tile: Tile, modes: list[Mode], maps: tuple[Pieces, ...], told: int, time: tuple[Figure, ...]
 ) -> Picture:
     """What every swizzle costs for the same stores and the same load, and where pieces lie."""
-    model = tr("model")
+    model, of, first = tr("model"), Columns(modes), modes[0]
 
-    def of_elements(one: Swizzle) -> str:
-        made = one.in_elements(tile.element)
-        return "–" if not one.bits or made.base < 0 else str(made)
+    def of_elements(mode: Mode) -> object:
+        made = mode.swizzle.in_elements(tile.element)
+        return None if not mode.swizzle.bits or made.base < 0 else made
 
-    ideal = sum(one.ideal for one in modes[0].stores)
     table = Table(
         (
-            Column((tr("swizzle"),), tuple(_short(one.swizzle) for one in modes), "left"),
-            Column(
-                (tr("of bytes"),),
-                tuple(str(m.swizzle) if m.swizzle.bits else "–" for m in modes),
-                "left",
-                optional=1,
-            ),
-            Column(
-                (tr("of elements"),),
-                tuple(of_elements(m.swizzle) for m in modes),
-                "left",
-                optional=2,
-            ),
-            Column(
-                (tr("wavefronts, stores"), tr("stores")),
-                tuple(f"{m.stored}" for m in modes),
-                badge=model,
-            ),
-            Column(
-                (tr("wavefronts, load"), tr("load")),
-                tuple(f"{m.load.count}" for m in modes),
-                badge=model,
-            ),
+            of(tr("swizzle"), lambda m: _short(m.swizzle), "left"),
+            of(tr("of bytes"), lambda m: m.swizzle if m.swizzle.bits else None, "left", optional=1),
+            of(tr("of elements"), of_elements, "left", optional=2),
+            of((tr("wavefronts, stores"), tr("stores")), lambda m: m.stored, badge=model),
+            of((tr("wavefronts, load"), tr("load")), lambda m: m.load.count, badge=model),
         ),
         tile.chosen,
         told,
     )
-    best = tr(
-        "ideal {stores} for the stores, {load} for the load", stores=ideal, load=modes[0].load.ideal
-    )
+    ideal = sum(one.ideal for one in first.stores)
+    loads = first.load.ideal
+    best = tr("ideal {stores} for the stores, {load} for the load", stores=ideal, load=loads)
     body = rows(
         table,
         FigureRow((Figure(best, "muted"),)),

@@ -27,7 +27,7 @@ from gpuviz.course.shared_memory.memory_spaces.floor_plan import (
 from gpuviz.memory.units import counted, noun_of
 from gpuviz.panels.layout import first, rows, spare
 from gpuviz.panels.picture import Picture
-from gpuviz.panels.table import Column, Table
+from gpuviz.panels.table import Columns, Table
 from gpuviz.run.run import Run
 from gpuviz.story.lesson import Lesson, Parameter, Plan, Preset, Runs, Story, Values, number
 from gpuviz.story.script import Act, Script, StepKind
@@ -333,26 +333,18 @@ def _facts(
     """What is said of the spaces, one row each, in the order in which the warp uses them."""
     keys = (*order, *(key for key in spaces if key not in order))
     listed = [spaces[key] for key in keys if spaces[key].holds]
-    titles = tr("seen by"), tr("lasts for"), tr("threads"), tr("host")
-    return Table(
-        (
-            Column(("",), tuple(s.name for s in listed), "left"),
-            Column((tr("variables"),), tuple(s.holds for s in listed), "left", given=True),
-            *(
-                Column((title,), tuple(s.facts[i] for s in listed), "left", given=True)
-                for i, title in enumerate(titles)
-            ),
-            Column(
-                (tr("requests of warp 0"), tr("requests")),
-                tuple(s.requests for s in listed),
-                optional=2,
-                badge=tr("model"),
-            ),
-            Column((tr("each"),), tuple(" ".join(s.cost) for s in listed), optional=1),
-        ),
-        now,
-        len(listed) if now is None else shown,
+    of, requests = Columns(listed), (tr("requests of warp 0"), tr("requests"))
+    made = (
+        of("", lambda s: s.name, "left"),
+        of(tr("variables"), lambda s: s.holds, "left", given=True),
+        of(tr("seen by"), lambda s: s.facts[0], "left", given=True),
+        of(tr("lasts for"), lambda s: s.facts[1], "left", given=True),
+        of(tr("threads"), lambda s: s.facts[2], "left", given=True),
+        of(tr("host"), lambda s: s.facts[3], "left", given=True),
+        of(requests, lambda s: s.requests, optional=2, badge=tr("model")),
+        of(tr("each"), lambda s: " ".join(s.cost), optional=1),
     )
+    return Table(made, now, len(listed) if now is None else shown)
 
 
 def _sentences() -> dict[str, str]:

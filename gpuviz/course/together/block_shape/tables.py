@@ -10,9 +10,10 @@ from gpuviz.course.together.occupancy.published import C2070_REGISTERS, SHAPES
 from gpuviz.draw.axis import logarithmic
 from gpuviz.panels.figures import Provenance
 from gpuviz.panels.layout import Node, columns, first, rows, share, spare
+from gpuviz.panels.panel import Ink
 from gpuviz.panels.picture import Picture
 from gpuviz.panels.plot import Curve, Note, Plot, PointLabel, Points
-from gpuviz.panels.table import Column, Table
+from gpuviz.panels.table import Columns, Table
 from gpuviz.words.language import grouped, percent, tr
 
 DOCUMENT = "CUDA 2da parte"
@@ -80,35 +81,32 @@ def _then_and_now(atlas: Atlas) -> Plot:
 
 def _listed(atlas: Atlas, shapes: tuple[Published, ...], own: tuple[int, int]) -> Table:
     """What the table says of each shape."""
-    then = [Demand(x * y, C2070_REGISTERS, 0).on(GF100) for x, y, _ in shapes]
-    model, places = tr("model"), {shape: n + 1 for n, shape in enumerate(atlas.order)}
-    ranks = [places.get((x, y)) for x, y, _ in shapes]
+    of, places = Columns(shapes), {shape: grouped(n + 1) for n, shape in enumerate(atlas.order)}
+    model = tr("model")
+    ink: Ink = "good" if atlas.made else "muted"
     source = tr("recorded") if atlas.made else tr("unavailable")
     device = atlas.made.gpu.name if atlas.made else tr("time")
-    gputime = tuple(_as_published(t) for *_, t in shapes)
-    sectors = tuple(_sectors(atlas, x, y) for x, y, _ in shapes)
-    here = tuple(percent(atlas.occupancy(x, y).fraction) for x, y, _ in shapes)
-    times = tuple(_time(atlas, x, y) for x, y, _ in shapes)
-    in_full = tr("occupancy, CC {arch}", arch=atlas.arch.version)
-    return Table(
-        (
-            Column((tr("block"),), tuple(f"{x} × {y}" for x, y, _ in shapes), "left"),
-            Column((tr("gputime"),), gputime, badge=tr("published"), ink="muted", bold=True),
-            Column(
-                (tr("occupancy, CC 2.0"),),
-                tuple(percent(o.fraction) for o in then),
-                badge=model,
-                optional=2,
-            ),
-            Column((tr("sectors a request"), tr("sectors")), sectors, badge=model),
-            Column((in_full,), here, badge=model, optional=1),
-            Column(
-                (device,), times, badge=source, ink="good" if atlas.made else "muted", bold=True
-            ),
-            Column((tr("rank"),), tuple(grouped(n) if n else "–" for n in ranks), optional=3),
+    in_full, request = tr("occupancy, CC {arch}", arch=atlas.arch.version), tr("sectors a request")
+
+    def then(shape: Published) -> str:
+        return percent(Demand(shape[0] * shape[1], C2070_REGISTERS, 0).on(GF100).fraction)
+
+    made = (
+        of(tr("block"), lambda s: f"{s[0]} × {s[1]}", "left"),
+        of(
+            tr("gputime"),
+            lambda s: _as_published(s[2]),
+            badge=tr("published"),
+            ink="muted",
+            bold=True,
         ),
-        now=next((n for n, (*one, _) in enumerate(shapes) if tuple(one) == own), None),
+        of(tr("occupancy, CC 2.0"), then, badge=model, optional=2),
+        of((request, tr("sectors")), lambda s: _sectors(atlas, *s[:2]), badge=model),
+        of(in_full, lambda s: _resident(atlas, *s[:2]), badge=model, optional=1),
+        of(device, lambda s: _time(atlas, *s[:2]), badge=source, ink=ink, bold=True),
+        of(tr("rank"), lambda s: places.get(s[:2]), optional=3),
     )
+    return Table(made, now=next((n for n, one in enumerate(shapes) if one[:2] == own), None))
 
 
 def _as_published(milliseconds: float) -> str:
@@ -151,21 +149,23 @@ def _by_place(atlas: Atlas) -> Plot:
 
 def _half(atlas: Atlas, ranks: range) -> Table:
     """Some ranks."""
-    shapes = [atlas.order[n - 1] for n in ranks]
-    times = tuple(_time(atlas, x, y) for x, y in shapes)
-    rates = tuple(_rate(atlas, x, y) for x, y in shapes)
-    sectors = tuple(_sectors(atlas, x, y) for x, y in shapes)
-    resident = tuple(percent(atlas.occupancy(x, y).fraction) for x, y in shapes)
+    of, shapes = Columns(ranks), Columns([atlas.order[n - 1] for n in ranks])
     return Table(
         (
-            Column(("",), tuple(map(str, ranks)), "left"),
-            Column((tr("block"),), tuple(f"{x} × {y}" for x, y in shapes), "left"),
-            Column((tr("time"),), times, badge=tr("recorded"), ink="good", bold=True),
-            Column(("GFLOP/s",), rates, optional=1),
-            Column((tr("sectors"),), sectors, badge=tr("model"), optional=2),
-            Column((tr("occupancy"),), resident, badge=tr("model"), optional=3),
+            of("", str, "left"),
+            shapes(tr("block"), lambda s: f"{s[0]} × {s[1]}", "left"),
+            shapes(
+                tr("time"), lambda s: _time(atlas, *s), badge=tr("recorded"), ink="good", bold=True
+            ),
+            shapes("GFLOP/s", lambda s: _rate(atlas, *s), optional=1),
+            shapes(tr("sectors"), lambda s: _sectors(atlas, *s), badge=tr("model"), optional=2),
+            shapes(tr("occupancy"), lambda s: _resident(atlas, *s), badge=tr("model"), optional=3),
         )
     )
+
+
+def _resident(atlas: Atlas, x: int, y: int) -> str:
+    return percent(atlas.occupancy(x, y).fraction)
 
 
 def _rate(atlas: Atlas, x: int, y: int) -> str:

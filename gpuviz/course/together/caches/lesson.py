@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from gpuviz.panels.panel import Ink
 from gpuviz.panels.picture import Picture, longest
 from gpuviz.panels.plot import Curve, Plot, Points, Upright
 from gpuviz.panels.shares import Share, Shares
-from gpuviz.panels.table import Column, Table
+from gpuviz.panels.table import Column, Columns, Table
 from gpuviz.run.run import Run
 from gpuviz.story.lesson import Lesson, Parameter, Plan, Preset, Runs, Story, Values, number
 from gpuviz.story.load_traffic import FROM_L2
@@ -129,6 +129,11 @@ class Reads:
     def missed(self) -> int:
         """Sectors that L2 sends to the blocks looked at."""
         return lookups(self.loads, self.l1 // LINE).missed
+
+    @cached_property
+    def from_l2(self) -> int:
+        """Sectors that L2 sends to all blocks, as those looked at are."""
+        return self.whole(self.missed)
 
     @property
     def least(self) -> int:
@@ -364,80 +369,78 @@ def _source(shown: CacheRuns) -> Provenance:
 
 def _table(shown: CacheRuns, tiled: bool, grown: float, more: float) -> Picture:
     """Sectors at each door, of the naive kernel, then of both."""
-    naive = shown.naive
-    every = naive, shown.tiled
-    model = tr("model")
-    asked = tuple(grouped(one.asked) for one in every)
-    from_l2 = tuple(one.whole(one.missed) for one in every)
-    least = tuple(one.least for one in every)
-    turns = tuple(one.turns for one in every)
-    came = min(2 * grown, 1.0), min(2 * more, 1.0)
-    bars = tuple((Bar(n, came=(c, c), ink="accent"),) for n, c in zip(turns, came, strict=True))
-    columns = (
-        Column((tr("sectors, and turns"), tr("sectors"), ""), (tr("naive"), tr("tiled")), "left"),
-        Column((tr("asked of L1"), tr("asked")), asked, badge=model, bold=True, optional=1),
-        Column((tr("sent by L2"), tr("L2")), tuple(map(grouped, from_l2)), badge=model, bold=True),
-        *_counted(every, FROM_L2, 3),
-        Column(
-            (tr("read from memory"), tr("memory")),
-            tuple(map(grouped, least)),
-            badge=model,
-            optional=2,
-        ),
-        *_counted(every, FROM_MEMORY, 5),
-        Column(
-            (tr("turns of L1 and shared memory"), tr("turns")),
-            tuple(map(grouped, turns)),
-            badge=model,
-        ),
-        Column(("",), ("", ""), "left", optional=4, bars=bars),
-        *time_column([time_of(one.run) for one in every]),
-    )
-    table = Table(columns, int(tiled), 2 if tiled else 1)
+    naive, every = shown.naive, (shown.naive, shown.tiled)
     looked = tr(
         "L2: {n} of {all} blocks of the launch looked at, and taken for all",
         n=naive.blocks,
         all=grouped(naive.all),
     )
-    size = Provenance((f"{naive.run.size_words}; {looked}", naive.run.size_words), model, "accent")
-    doors = _doors(every, from_l2, least, [grown, more if tiled else 0.0])
+    words = naive.run.size_words
+    size = Provenance((f"{words}; {looked}", words), tr("model"), "accent")
+    doors = _doors(every, [grown, more if tiled else 0.0])
+    table = Table(_columns(every, grown, more), int(tiled), 2 if tiled else 1)
     body = rows(table, size, spare(share(1, doors)))
-    if not tiled:
-        title = tr("Caches divide what memory has to send by {n}", n=_times(naive.asked, least[0]))
-        said = tr(
-            "Each float of M and N is asked for {n} times over: {asked} sectors. Memory sends "
-            "{least}; L1 and L2 do the rest.",
-            n=_side(naive),
-            asked=asked[0],
-            least=grouped(least[0]),
-        )
-        return Picture(title, said, body)
+    if tiled:
+        sent = tuple(round(one.from_l2 * apart(one)) for one in every)
+        title = _compared(shown, sent, (naive.turns, shown.tiled.turns))
+        return Picture(title, _turns(naive), body)
+    title = tr("Caches divide what memory has to send by {n}", n=_times(naive.asked, naive.least))
     said = tr(
-        "What a lane finds in L1 still costs L1 a turn for each line; a wavefront of shared "
-        "memory serves a whole warp."
+        "Each float of M and N is asked for {n} times over: {asked} sectors. Memory sends "
+        "{least}; L1 and L2 do the rest.",
+        n=_side(naive),
+        asked=grouped(naive.asked),
+        least=grouped(naive.least),
     )
+    return Picture(title, said, body)
+
+
+def _columns(every: tuple[Reads, Reads], grown: float, more: float) -> tuple[Column, ...]:
+    """The doors of both kernels, as modelled and as counted."""
+    of, model, came = Columns(every), tr("model"), {id(every[0]): grown, id(every[1]): more}
+
+    def turns(one: Reads) -> Bar:
+        there = min(2 * came[id(one)], 1.0)
+        return Bar(one.turns, came=(there, there), ink="accent")
+
+    names, asked = (tr("sectors, and turns"), tr("sectors"), ""), (tr("asked of L1"), tr("asked"))
+    memory = tr("read from memory"), tr("memory")
+    of_turns = tr("turns of L1 and shared memory"), tr("turns")
+    return (
+        Column(names, (tr("naive"), tr("tiled")), "left"),
+        of(asked, lambda one: grouped(one.asked), badge=model, bold=True, optional=1),
+        of((tr("sent by L2"), tr("L2")), lambda one: grouped(one.from_l2), badge=model, bold=True),
+        *_counted(every, FROM_L2, 3),
+        of(memory, lambda one: grouped(one.least), badge=model, optional=2),
+        *_counted(every, FROM_MEMORY, 5),
+        of(of_turns, lambda one: grouped(one.turns), badge=model),
+        of.bars("", turns, optional=4),
+        *time_column([time_of(one.run) for one in every]),
+    )
+
+
+def _turns(naive: Reads) -> str:
+    """What tiles spare, or how far off the model is of what L2 sends."""
     if (times := apart(naive)) != 1:
-        said = tr(
+        return tr(
             "Counted, L2 sent {n} × what the model says for the naive product: L1 kept less of it.",
             n=f"{times:.3g}",
         )
-    sent = tuple(round(n * apart(one)) for one, n in zip(every, from_l2, strict=True))
-    return Picture(_compared(shown, sent, turns), said, body)
+    return tr(
+        "What a lane finds in L1 still costs L1 a turn for each line; a wavefront of shared "
+        "memory serves a whole warp."
+    )
 
 
-def _doors(
-    every: tuple[Reads, Reads], from_l2: tuple[int, ...], least: tuple[int, ...], came: list[float]
-) -> Node:
+def _doors(every: tuple[Reads, Reads], came: list[float]) -> Node:
     """The same numbers as bars of one scale: how much passes each door."""
     most = float(every[0].asked)
     bars: list[Share] = []
-    for one, name, l2, memory, grown in zip(
-        every, (tr("naive"), tr("tiled")), from_l2, least, came, strict=True
-    ):
+    for one, name, grown in zip(every, (tr("naive"), tr("tiled")), came, strict=True):
         parts = (
             (tr("{name}: asked of L1", name=name), one.asked),
-            (tr("sent by L2"), l2),
-            (tr("sent by memory"), memory),
+            (tr("sent by L2"), one.from_l2),
+            (tr("sent by memory"), one.least),
         )
         for i, (said, sectors) in enumerate(parts):
             words = f"{_megabytes(sectors)} · {fine_percent(sectors / most)}", _megabytes(sectors)

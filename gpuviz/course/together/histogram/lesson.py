@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,7 +16,7 @@ from gpuviz.memory.units import counted
 from gpuviz.panels.figures import Figure, FigureRow
 from gpuviz.panels.layout import rows
 from gpuviz.panels.picture import Picture
-from gpuviz.panels.table import Column, Table
+from gpuviz.panels.table import Column, Columns, Table
 from gpuviz.run.run import Run
 from gpuviz.story import lesson as of
 from gpuviz.story.lesson import Lesson, Parameter, Plan, Preset, Runs, Story, Values
@@ -377,22 +376,16 @@ def _counted(
 def _table(costs: tuple[Cost, ...], copies: int, now: int) -> Table:
     """The ways beside each other, `now` being the one shown."""
     names = tr("global memory"), tr("shared memory"), tr("{n} copies in shared memory", n=copies)
-
-    def column(
-        titles: tuple[str, ...], of: Callable[[Cost], int], optional: int = 0, bold: bool = False
-    ) -> Column:
-        return Column(titles, tuple(grouped(of(c)) for c in costs), optional=optional, bold=bold)
-
-    instructions = tr("PTX instructions"), tr("PTX instr.")
+    of, instructions = Columns(costs), (tr("PTX instructions"), tr("PTX instr."))
+    sectors = tr("sectors of global atomics"), tr("sectors")
+    wavefronts = tr("wavefronts of shared atomics"), tr("wavefronts")
     columns = (
         Column((tr("place"),), names, "left", tr("model")),
-        column((tr("sectors of global atomics"), tr("sectors")), lambda c: c.sectors, bold=True),
-        column(
-            (tr("wavefronts of shared atomics"), tr("wavefronts")), lambda c: c.atomic, bold=True
-        ),
-        column((tr("to clear and merge"),), lambda c: c.around, optional=1),
-        column((tr("bytes a block"), tr("bytes")), lambda c: c.bytes, optional=3),
-        column(instructions, lambda c: c.instructions, optional=2),
+        of(sectors, lambda c: grouped(c.sectors), bold=True),
+        of(wavefronts, lambda c: grouped(c.atomic), bold=True),
+        of(tr("to clear and merge"), lambda c: grouped(c.around), optional=1),
+        of((tr("bytes a block"), tr("bytes")), lambda c: grouped(c.bytes), optional=3),
+        of(instructions, lambda c: grouped(c.instructions), optional=2),
         *time_column([c.time for c in costs], always=True),
     )
     return Table(columns, now)

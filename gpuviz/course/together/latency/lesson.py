@@ -16,7 +16,7 @@ from gpuviz.panels.figures import Provenance
 from gpuviz.panels.layout import Node, at_least, columns, first, rows, share, spare
 from gpuviz.panels.picture import Picture, longest
 from gpuviz.panels.plot import Plot, PointLabel
-from gpuviz.panels.table import Column, Table
+from gpuviz.panels.table import Column, Columns, Table
 from gpuviz.panels.warp_timeline import WarpTimeline
 from gpuviz.run.run import Run
 from gpuviz.story.lesson import Lesson, Parameter, Plan, Preset, Runs, Story, Values, number
@@ -347,26 +347,15 @@ def _tip(one: UnderWay) -> str:
 
 def _table(every: tuple[Chase, ...]) -> Table:
     """Under way, latency, rate; times modelled and measured."""
-    model = tr("model")
+    of, model = Columns(every), tr("model")
     return Table(
         (
-            Column((tr("warps"),), tuple(str(one.warps) for one in every), given=True),
-            Column((tr("chains"),), tuple(str(one.chains) for one in every), given=True),
-            Column(
-                (tr("lines under way"), tr("lines")), tuple(one.lines for one in every), badge=model
-            ),
-            Column((tr("latency"),), tuple(f"{one.latency:.0f}" for one in every)),
-            Column(
-                (tr("bytes a cycle"), tr("B/cycle")),
-                tuple(f"{one.rate:.2f}" for one in every),
-                bold=True,
-            ),
-            Column(
-                (tr("time"),),
-                tuple(duration(_microseconds(one)) for one in every),
-                badge=model,
-                optional=1,
-            ),
+            of(tr("warps"), lambda one: one.warps, given=True),
+            of(tr("chains"), lambda one: one.chains, given=True),
+            of((tr("lines under way"), tr("lines")), lambda one: one.lines, badge=model),
+            of(tr("latency"), lambda one: f"{one.latency:.0f}"),
+            of((tr("bytes a cycle"), tr("B/cycle")), lambda one: f"{one.rate:.2f}", bold=True),
+            of(tr("time"), lambda one: duration(_microseconds(one)), badge=model, optional=1),
             *_hops(every),
             *time_column([time_of(one.run) for one in every], named=True),
         )
@@ -375,11 +364,14 @@ def _table(every: tuple[Chase, ...]) -> Table:
 
 def _hops(every: tuple[Chase, ...]) -> tuple[Column, ...]:
     """Cycles a hop by the blocks' own timer, where a GPU has one."""
-    cells = tuple("–" if one.hop is None else f"{one.hop:.0f}" for one in every)
     if not any(one.hop for one in every):
         return ()
-    badge = badge_of([time_of(one.run) for one in every])
-    return (Column((tr("cycles a hop"), tr("a hop")), cells, badge=badge, ink="good", bold=True),)
+    badge, titles = badge_of([time_of(one.run) for one in every]), (tr("cycles a hop"), tr("a hop"))
+
+    def hop(one: Chase) -> str | None:
+        return None if one.hop is None else f"{one.hop:.0f}"
+
+    return (Columns(every)(titles, hop, badge=badge, ink="good", bold=True),)
 
 
 def _microseconds(one: Chase) -> float:
@@ -390,25 +382,17 @@ def _microseconds(one: Chase) -> float:
 
 def _unmodelled(script: Script, every: Sequence[tuple[int, Run]]) -> Story:
     """Where no time is modelled: what can be under way, and what a GPU measured."""
-    arch = architecture(every[0][1].arch)
+    arch, of = architecture(every[0][1].arch), Columns(every)
+    titles = tr("bytes under way, at most"), tr("bytes")
     table = Table(
         (
-            Column((tr("warps"),), tuple(str(n) for n, _ in every), given=True),
-            Column(
-                (tr("bytes under way, at most"), tr("bytes")),
-                tuple(grouped(_bytes(run)) for _, run in every),
-                badge=tr("model"),
-            ),
+            of(tr("warps"), lambda one: one[0], given=True),
+            of(titles, lambda one: grouped(_bytes(one[1])), badge=tr("model")),
             *time_column([time_of(run) for _, run in every], always=True),
         )
     )
-    picture = Picture(
-        tr("More warps can have more under way"),
-        tr(
-            "No time is modelled of {arch}: with 9.0 the warps are shown over time.", arch=str(arch)
-        ),
-        rows(table),
-    )
+    said = tr("No time is modelled of {arch}: with 9.0 the warps are shown over time.", arch=arch)
+    picture = Picture(tr("More warps can have more under way"), said, rows(table))
     return Story.of(script, lambda t: picture)
 
 

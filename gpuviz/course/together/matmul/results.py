@@ -11,7 +11,7 @@ from gpuviz.base.arrays import F64, Bool
 from gpuviz.course.together.matmul.tips import number, spaced
 from gpuviz.panels.figures import Provenance
 from gpuviz.panels.grid import Grid, Hatch, Note, Paint
-from gpuviz.panels.table import Column, Table
+from gpuviz.panels.table import Column, Columns, Table
 from gpuviz.run.run import Run
 from gpuviz.story.measured import badge_of, time_of
 from gpuviz.words.language import tr
@@ -94,27 +94,21 @@ def summary(
     runs: Sequence[Run],
 ) -> tuple[Table, Provenance]:
     """A row an outcome: its name, `columns`, wrong elements, differences; the same in a line."""
-    pairs = list(zip(outcomes, known, strict=True))
-    table = Table(
-        (
-            Column(("",), tuple(one.name for one in outcomes), "left", bold=True),
-            *columns,
-            Column(
-                (tr("wrong elements"), tr("wrong")),
-                tuple(f"{one.count} / {one.wrong.size}" if k else "" for one, k in pairs),
-                badge=tr("model"),
-            ),
-            Column(
-                (tr("largest difference"), tr("difference")),
-                tuple(number(one.difference) if k else "" for one, k in pairs),
-                optional=4,
-            ),
-            _returned(runs),
-        )
+    shown = tuple(one if k else None for one, k in zip(outcomes, known, strict=True))
+    of, told = Columns(shown), [one for one in shown if one]
+    wrong, difference = (
+        (tr("wrong elements"), tr("wrong")),
+        (tr("largest difference"), tr("difference")),
     )
-    told = [one for one, k in pairs if k]
+    made = (
+        Columns(outcomes)("", lambda one: one.name, "left", bold=True),
+        *columns,
+        of(wrong, lambda one: f"{one.count} / {one.wrong.size}" if one else "", badge=tr("model")),
+        of(difference, lambda one: number(one.difference) if one else "", optional=4),
+        _returned(runs),
+    )
     if not told:
-        return table, Provenance(("",), tr("model"), "accent")
+        return Table(made), Provenance(("",), tr("model"), "accent")
     worst = max(told, key=lambda one: one.count)
     forms = (
         *(" · ".join(f"{one.names[i]}: {one.said}" for one in told) for i in (0, -1)),
@@ -122,23 +116,19 @@ def summary(
         f"{worst.names[-1]}: {worst.said}",
         worst.said,
     )
-    return table, Provenance(forms, tr("model"), "accent")
+    return Table(made), Provenance(forms, tr("model"), "accent")
 
 
 def _returned(runs: Sequence[Run]) -> Column:
     """How far what a GPU returned is from the emulated result."""
-    found = [run.measurement for run in runs]
-    first = next((m for m in found if m is not None), None)
-    return Column(
-        (tr("the GPU differs from it by"), tr("GPU differs by"), tr("GPU")),
-        tuple(
-            "–" if m is None or "P" not in m.differences else number(m.differences["P"])
-            for m in found
-        ),
-        badge=tr("unavailable") if first is None else first.badge,
-        ink="muted",
-        optional=3,
-    )
+    badge = next((run.measurement.badge for run in runs if run.measurement), tr("unavailable"))
+    titles = tr("the GPU differs from it by"), tr("GPU differs by"), tr("GPU")
+
+    def cell(run: Run) -> str | None:
+        differences = run.measurement.differences if run.measurement else {}
+        return number(differences["P"]) if "P" in differences else None
+
+    return Columns(runs)(titles, cell, badge=badge, ink="muted", optional=3)
 
 
 def at_real_size(named: Sequence[tuple[str, Run]]) -> tuple[Provenance, ...]:

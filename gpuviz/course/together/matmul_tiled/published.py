@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from gpuviz.arch import Architecture
 from gpuviz.panels.figures import Provenance
 from gpuviz.panels.layout import Node, first, rows, spare
-from gpuviz.panels.table import Column, Table
+from gpuviz.panels.panel import Ink
+from gpuviz.panels.table import Columns, Table
 from gpuviz.recordings.measurement import Measurement
 from gpuviz.run.run import Run
 from gpuviz.story.measured import LaunchTime, time_column, time_of, timed
@@ -42,23 +43,20 @@ def page(width: int, n: int, tiled: Run, drawn: tuple[str, float], query: Query)
 def _times(width: int, n: int, tiled: Run) -> Table:
     """Published times of three widths, and ours."""
     widths = sorted({*TILED_MS, width})
-    mine = _mine(widths, width, n, tiled)
-    ms = tuple(tr("{n} ms", n=f"{TILED_MS[b]:g}") if b in TILED_MS else "–" for b in widths)
-    rates = (f"{_TILED_RATE[1]}" if b == _TILED_RATE[0] else "" for b in widths)
-    return Table(
-        (
-            Column((tr("tiles of"),), tuple(f"{b} × {b}" for b in widths), "left"),
-            Column(
-                (tr("shared memory"), tr("shared")),
-                tuple(tr("{n} bytes", n=grouped(8 * b * b)) for b in widths),
-                badge=tr("model"),
-            ),
-            Column((tr("N = {n}", n=_SIZE),), ms, badge=tr("published"), ink="muted", bold=True),
-            Column(("GFLOP/s",), tuple(rates), ink="muted", optional=1),
-            *time_column(mine, always=True, named=True),
-        ),
-        widths.index(width),
+    of, shared = Columns(widths), (tr("shared memory"), tr("shared"))
+    rates = {_TILED_RATE[0]: _TILED_RATE[1]}
+
+    def published(b: int) -> str | None:
+        return tr("{n} ms", n=f"{TILED_MS[b]:g}") if b in TILED_MS else None
+
+    made = (
+        of(tr("tiles of"), lambda b: f"{b} × {b}", "left"),
+        of(shared, lambda b: tr("{n} bytes", n=grouped(8 * b * b)), badge=tr("model")),
+        of(tr("N = {n}", n=_SIZE), published, badge=tr("published"), ink="muted", bold=True),
+        of("GFLOP/s", lambda b: rates.get(b, ""), ink="muted", optional=1),
+        *time_column(_mine(widths, width, n, tiled), always=True, named=True),
     )
+    return Table(made, widths.index(width))
 
 
 def _mine(widths: list[int], width: int, n: int, tiled: Run) -> list[LaunchTime | None]:
@@ -80,35 +78,28 @@ def _differences(n: int, tiled: Run, drawn: tuple[str, float]) -> Table:
     """Published differences from a sequential version, the drawn product's, and the timed one's."""
     found = tiled.companion.measurement if tiled.companion else None
     given = found.differences.get("P") if found else None
-    sizes = sorted({*DIFFERENCE, n})
-    far = tuple("" if m != n or given is None else f"{given:g}" for m in sizes)
-    return Table(
-        (
-            Column(
-                (tr("largest difference"), tr("difference")),
-                (drawn[0], *(f"{m} × {m}" for m in sizes)),
-                "left",
-            ),
-            Column(
-                (tr("from a sequential version"), tr("sequential")),
-                ("", *(f"{DIFFERENCE[m]:.6f}" if m in DIFFERENCE else "–" for m in sizes)),
-                badge=tr("published"),
-                ink="muted",
-                bold=True,
-            ),
-            Column(
-                (tr("from double precision"), tr("double")),
-                (f"{drawn[1]:.2g}", *("" for _ in sizes)),
-                badge=tr("model"),
-            ),
-            Column(
-                (tr("the GPU from the emulator"), tr("GPU")),
-                ("", *far),
-                badge=found.badge if found else tr("unavailable"),
-                ink="good" if given is not None else "muted",
-            ),
-        )
+    of = Columns([0, *sorted({*DIFFERENCE, n})])  # 0: the product that is drawn
+    sizes, there = (tr("largest difference"), tr("difference")), given is not None
+    sequential = tr("from a sequential version"), tr("sequential")
+    double, gpu = (tr("from double precision"), tr("double")), tr("the GPU from the emulator")
+    badge = found.badge if found else tr("unavailable")
+    ink: Ink = "muted" if given is None else "good"
+
+    def published(m: int) -> str | None:
+        return f"{DIFFERENCE[m]:.6f}" if m in DIFFERENCE else "" if not m else None
+
+    made = (
+        of(sizes, lambda m: f"{m} × {m}" if m else drawn[0], "left"),
+        of(sequential, published, badge=tr("published"), ink="muted", bold=True),
+        of(double, lambda m: "" if m else f"{drawn[1]:.2g}", badge=tr("model")),
+        of(
+            (gpu, tr("GPU")),
+            lambda m: f"{given:g}" if there and m == n else "",
+            badge=badge,
+            ink=ink,
+        ),
     )
+    return Table(made)
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from gpuviz.panels.figures import Provenance
 from gpuviz.panels.layout import Line, rows, spare
 from gpuviz.panels.panel import Ink
 from gpuviz.panels.plot import Element, Plot, PointLabel, Points, Stairs
-from gpuviz.panels.table import Column, Table
+from gpuviz.panels.table import Columns, Table
 from gpuviz.words.language import grouped, tr
 
 _BLOCK, _MOST_REGISTERS, _TICKS = 256, 32, (4.0, 8.0, 12.0, 16.0, 20.0, 24.0, 28.0, 32.0)
@@ -99,30 +99,29 @@ def shapes(arch: Architecture, registers: int, shown: int) -> Line:
     """The table of block shapes, the fastest marked, where it is from, and its times over its
     occupancies.
     """
-    then = [s.demand.on(GF100) for s in SHAPES]
-    today = [Demand(s.x * s.y, registers, 0).on(arch) for s in SHAPES]
-    model, published, here = tr("model"), tr("published"), f"CC {arch.version}"
-    times = tuple(tr("{n} ms", n=s.milliseconds) for s in SHAPES)
-    given = tuple(_two_places(s.occupancy) for s in SHAPES)
+    of, published, here = Columns(SHAPES), tr("published"), f"CC {arch.version}"
+    then = Columns([s.demand.on(GF100) for s in SHAPES])
+    today = Columns([Demand(s.x * s.y, registers, 0).on(arch) for s in SHAPES])
+    model, now = tr("model"), (tr("{arch}, {n} registers", arch=here, n=registers), here)
+
+    def milliseconds(one: Shape) -> str:
+        return tr("{n} ms", n=one.milliseconds)
+
+    def occupancy(one: Shape) -> str:
+        return _two_places(one.occupancy)
+
+    def fraction(found: Occupancy) -> str:
+        return _two_places(found.fraction)
+
     columns = (
-        Column((tr("block"),), tuple(f"{s.x} × {s.y}" for s in SHAPES), "left"),
-        Column((tr("threads"),), tuple(grouped(s.x * s.y) for s in SHAPES), optional=3),
-        Column((tr("gputime"),), times, badge=published, ink="muted", bold=True),
-        Column((tr("occupancy"),), given, badge=published, ink="muted", bold=True),
-        Column(
-            (tr("CC 2.0, 16 registers"), tr("CC 2.0")),
-            tuple(_two_places(o.fraction) for o in then),
-            badge=model,
-            bold=True,
-        ),
-        Column((tr("limit"),), tuple(map(_held, then)), "left"),
-        Column(
-            (tr("{arch}, {n} registers", arch=here, n=registers), here),
-            tuple(_two_places(o.fraction) for o in today),
-            badge=model,
-            optional=1,
-        ),
-        Column((tr("limit"),), tuple(map(_held, today)), "left", optional=2),
+        of(tr("block"), lambda s: f"{s.x} × {s.y}", "left"),
+        of(tr("threads"), lambda s: grouped(s.x * s.y), optional=3),
+        of(tr("gputime"), milliseconds, badge=published, ink="muted", bold=True),
+        of(tr("occupancy"), occupancy, badge=published, ink="muted", bold=True),
+        then((tr("CC 2.0, 16 registers"), tr("CC 2.0")), fraction, badge=model, bold=True),
+        then(tr("limit"), _held, "left"),
+        today(now, fraction, badge=model, optional=1),
+        today(tr("limit"), _held, "left", optional=2),
     )
     texts = (
         tr("{document}: sgemm on a Tesla C2070 (GF100), N = 1024", document=_S2),
@@ -146,38 +145,31 @@ def _scatter(shown: int) -> Plot:
 
 def examples(shown: int) -> Line:
     """The tutorials' and slides' examples, computed again."""
-    found = [e.demand.on(e.arch) for e in EXAMPLES]
+    of, again = Columns(EXAMPLES), Columns([e.demand.on(e.arch) for e in EXAMPLES])
     chips = {
         TEXTBOOK: tr("{n} registers, 16 KB", n=grouped(TEXTBOOK.registers)),
         G80: tr("G80, {n} registers", n=grouped(G80.registers)),
     }
     brief = {TEXTBOOK: tr("tutorials"), G80: "G80"}
-    devices, with_ = (tuple(d[e.arch] for e in EXAMPLES) for d in (brief, chips))
-    given, blocks = tuple(e.given for e in EXAMPLES), tuple(str(e.blocks) for e in EXAMPLES)
-    threads = tuple(f"{grouped(o.threads)} / {grouped(32 * o.max_warps)}" for o in found)
+
+    def threads(found: Occupancy) -> str:
+        return f"{grouped(found.threads)} / {grouped(32 * found.max_warps)}"
+
+    def filled(found: Occupancy) -> Bar:
+        return Bar(found.fraction, 1 - found.fraction, ink="accent")
+
     columns = (
-        Column((tr("multiprocessor of"), tr("SM of")), devices, "left"),
-        Column((tr("with"),), with_, "left", optional=4, given=True),
-        Column((tr("a block of"), tr("block")), given, "left", given=True),
-        Column((tr("blocks"),), blocks, badge=tr("published"), ink="muted", bold=True),
-        Column((tr("blocks"),), tuple(str(o.blocks) for o in found), badge=tr("model"), bold=True),
-        Column((tr("threads"),), threads, optional=3),
-        Column(
-            (tr("warp slots"),),
-            ("",) * len(found),
-            "left",
-            optional=2,
-            bars=tuple((Bar(o.fraction, 1 - o.fraction, ink="accent"),) for o in found),
-        ),
-        Column((tr("limit"),), tuple(map(_held, found)), "left", optional=1),
+        of((tr("multiprocessor of"), tr("SM of")), lambda e: brief[e.arch], "left"),
+        of(tr("with"), lambda e: chips[e.arch], "left", optional=4, given=True),
+        of((tr("a block of"), tr("block")), lambda e: e.given, "left", given=True),
+        of(tr("blocks"), lambda e: e.blocks, badge=tr("published"), ink="muted", bold=True),
+        again(tr("blocks"), lambda o: o.blocks, badge=tr("model"), bold=True),
+        again(tr("threads"), threads, optional=3),
+        again.bars(tr("warp slots"), filled, optional=2),
+        again(tr("limit"), _held, "left", optional=1),
     )
     slides = tr("Lecture slides on memory sharing")
-    texts = (
-        f"“{_S0}”, “{_S3}” · {slides}, G80",
-        f"{_S0} · {_S3} · {slides}",
-        f"{_S0} · {_S3}",
-        _S0,
-    )
+    texts = f"“{_S0}”, “{_S3}” · {slides}, G80", f"{_S0} · {_S3} · {slides}", f"{_S0} · {_S3}", _S0
     return rows(Table(columns, shown=shown), Provenance(texts), spare(_stairs(shown)), gap=0.5)
 
 

@@ -11,10 +11,11 @@ from gpuviz.course.together.reduction import rounds as panel
 from gpuviz.course.together.reduction.reduction_rounds import Round, Rounds, rounds_of
 from gpuviz.draw.ease import passed
 from gpuviz.memory.counts import Count
+from gpuviz.panels.bar import Bar
 from gpuviz.panels.figures import Figure, FigureRow
 from gpuviz.panels.layout import rows
 from gpuviz.panels.picture import Picture
-from gpuviz.panels.table import Column, Table, bars
+from gpuviz.panels.table import Column, Columns, Table
 from gpuviz.run.run import Run
 from gpuviz.story import lesson as of
 from gpuviz.story.lesson import Lesson, Parameter, Plan, Preset, Runs, Story, Values
@@ -321,23 +322,16 @@ def _counted(rounds: Rounds, done: float, last: int | None) -> FigureRow:
 
 def _table(costs: tuple[Cost, ...], now: int) -> Table:
     """The ways beside each other, `now` being the one shown."""
-    names = (
-        tr("neighbours first"),
-        tr("neighbours, whole warps"),
-        tr("halves onto halves"),
-        tr("warp shuffles"),
-    )
-    waves = tuple(f"{c.wavefronts:g}" for c in costs)
-    instructions = tr("PTX instructions"), tr("PTX instr.")
+    whole, shuffles = tr("neighbours, whole warps"), tr("warp shuffles")
+    names = tr("neighbours first"), whole, tr("halves onto halves"), shuffles
+    of, instructions = Columns(costs), (tr("PTX instructions"), tr("PTX instr."))
     columns = (
         Column((tr("way"),), names, "left", tr("model")),
-        Column((tr("wavefronts"),), waves, bold=True),
-        bars(tuple(c.wavefronts for c in costs)),
-        Column(
-            (tr("lanes issued to add"), tr("lanes issued")), tuple(str(c.issued) for c in costs)
-        ),
-        Column((tr("barriers"),), tuple(str(c.barriers) for c in costs), optional=2),
-        Column(instructions, tuple(f"{c.instructions:g}" for c in costs)),
+        of(tr("wavefronts"), lambda c: f"{c.wavefronts:g}", bold=True),
+        of.bars("", lambda c: Bar(c.wavefronts)),
+        of((tr("lanes issued to add"), tr("lanes issued")), lambda c: c.issued),
+        of(tr("barriers"), lambda c: c.barriers, optional=2),
+        of(instructions, lambda c: f"{c.instructions:g}"),
         *time_column([c.time for c in costs], always=True),
     )
     return Table(columns, now)

@@ -15,7 +15,7 @@ from gpuviz.panels.layout import rows
 from gpuviz.panels.panel import Ink
 from gpuviz.panels.picture import Picture
 from gpuviz.panels.roofline import Climb, Kernel, Roofline, rate, share, speed
-from gpuviz.panels.table import Column, Table
+from gpuviz.panels.table import Column, Columns, Table
 from gpuviz.recordings.measurement import DeviceFacts
 from gpuviz.run.run import Run
 from gpuviz.story.lesson import Lesson, Parameter, Plan, Preset, Runs, Story, Values, number
@@ -478,25 +478,25 @@ def _table(shown: _RooflinePoints, count: int) -> Table:
     """The product, without tiles and with wider and wider ones: its operations and bytes, what the
     roof allows, what a GPU reached under its own roof.
     """
-    every, roof, model = shown.products, shown.roof, tr("model")
-    bound = tuple(rate(roof.attainable(p.intensity)) if roof else "–" for p in every)
-    part = tuple(
-        "–" if roof is None or (f := roof.of_peak(p.intensity)) is None else share(f) for p in every
-    )
+    of, roof, model = Columns(shown.products), shown.roof, tr("model")
+
+    def bound(point: Point) -> str | None:
+        return rate(roof.attainable(point.intensity)) if roof else None
+
+    def part(point: Point) -> str | None:
+        of_peak = roof.of_peak(point.intensity) if roof else None
+        return None if of_peak is None else share(of_peak)
+
     moved = tr("bytes of sectors") if shown.basis == "moved" else tr("bytes loaded")
-    operations, moved_by = (
-        tuple(_scaled(n, unit) for n in given)
-        for given, unit in (([p.flops for p in every], "FLOP"), ([p.bytes for p in every], "B"))
-    )
-    ratios = tuple(f"{p.ratio:.3g}" for p in every)
+    operations, ratio = (tr("operations"), tr("FLOP")), (tr("operations a float"), tr("a float"))
     bound_by = tr("without caches") if shown.own else tr("at most")
     columns = (
-        Column((tr("kernel"),), tuple(p.name for p in every), "left"),
-        Column((tr("operations"), tr("FLOP")), operations, badge=model, optional=3),
-        Column((moved, tr("bytes")), moved_by, badge=model, optional=2),
-        Column((tr("operations a float"), tr("a float")), ratios, badge=model, bold=True),
-        Column((bound_by,), bound, badge=model, bold=True),
-        *([Column((tr("of the peak"), tr("of peak")), part)] if roof and roof.peak else ()),
+        of(tr("kernel"), lambda p: p.name, "left"),
+        of(operations, lambda p: _scaled(p.flops, "FLOP"), badge=model, optional=3),
+        of((moved, tr("bytes")), lambda p: _scaled(p.bytes, "B"), badge=model, optional=2),
+        of(ratio, lambda p: f"{p.ratio:.3g}", badge=model, bold=True),
+        of(bound_by, bound, badge=model, bold=True),
+        *([of((tr("of the peak"), tr("of peak")), part)] if roof and roof.peak else ()),
         *_rates(shown),
     )
     return Table(columns, shown.chosen, count)

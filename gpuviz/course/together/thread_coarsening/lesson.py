@@ -16,10 +16,11 @@ from gpuviz.course.together.thread_coarsening.register_fan import RegisterFan, S
 from gpuviz.memory.counts import Count
 from gpuviz.memory.request import Request, first_requests
 from gpuviz.memory.units import nouns
+from gpuviz.panels.bar import Bar
 from gpuviz.panels.figures import Provenance
 from gpuviz.panels.layout import Node, first, rows, share, spare
 from gpuviz.panels.picture import Picture, longest
-from gpuviz.panels.table import Column, Table, bars
+from gpuviz.panels.table import Column, Columns, Table
 from gpuviz.run.run import Run
 from gpuviz.story import lesson as of
 from gpuviz.story.lesson import Lesson, Parameter, Plan, Preset, Runs, Story, Values
@@ -441,20 +442,16 @@ def _table(costs: tuple[Cost, ...], multi: int, noun: str, kept: Sequence[int], 
         tr("{n} a block apart, unrolled", n=multi),
         tr("1 cell a thread, unrolled"),
     )
-    some, what = [costs[i] for i in kept], nouns(noun)
-    registers = tuple("–" if c.registers is None else str(c.registers) for c in some)
+    what, of, some = nouns(noun), Columns([costs[i] for i in kept]), [costs[i] for i in kept]
     transactions = tr("{nouns} for 32 products", nouns=what), what
+    instructions = tr("PTX instructions"), tr("PTX instr.")
     columns = (
         Column(("",), tuple(every[i] for i in kept), "left", tr("model")),
-        Column((tr("loads for 32 products"), tr("loads")), tuple(number(c.loads) for c in some)),
-        Column(transactions, tuple(number(c.transactions) for c in some), bold=True),
-        bars(tuple(c.transactions for c in some)),
-        Column(
-            (tr("PTX instructions"), tr("PTX instr.")),
-            tuple(number(c.instructions, 2) for c in some),
-            optional=2,
-        ),
-        Column((tr("registers"),), registers, optional=3),
+        of((tr("loads for 32 products"), tr("loads")), lambda c: number(c.loads)),
+        of(transactions, lambda c: number(c.transactions), bold=True),
+        of.bars("", lambda c: Bar(c.transactions)),
+        of(instructions, lambda c: number(c.instructions, 2), optional=2),
+        of(tr("registers"), lambda c: c.registers, optional=3),
         *time_column([c.time for c in some]),
     )
     return Table(columns, list(kept).index(now))
