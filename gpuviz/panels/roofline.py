@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar
 
@@ -14,7 +14,7 @@ from gpuviz.base.arrays import F32, F64, Rgba
 from gpuviz.draw.axis import Axis, logarithmic
 from gpuviz.draw.heading import label
 from gpuviz.draw.layout import Rect, elide, first_fitting
-from gpuviz.draw.marks import Boxes, Lines, Mark, Texts
+from gpuviz.draw.marks import Boxes, Lines, Mark, Texts, Tip
 from gpuviz.draw.metrics import text_width
 from gpuviz.draw.plot import Plot, axes, lay_out, line, points
 from gpuviz.draw.stage import Stage
@@ -242,9 +242,7 @@ class Roofline(Panel):
         above[0, 0] += text_width(names[0], size, True) / 2 - small  # others may stand at its left
         told = self._label(plot, above, names, size)
         yield from _plates(stage, above[told], tuple(names[i] for i in told), palette.ink)
-        handle = Rect(x - wide, y - wide, 2 * wide, 2 * wide)
-        yield Boxes(handle.array(), palette.compute, stroke=palette.outline, stroke_width=2.0,
-                    radius=wide, tip=lambda i: self.climb.axis[0])  # fmt: skip
+        yield _discs(stage, np.array([[x, y]]), wide, 2.0, lambda i: self.climb.axis[0])
         start = float(stops[-1, 0]) + size * 0.9
         said = first_fitting(self.climb.axis, plot.area.right - start, size)
         yield label(start, y, said, palette.muted, size)
@@ -263,20 +261,20 @@ class Roofline(Panel):
                 end = plate.right
         return found
 
+    def _tip_of(self, stop: int) -> str:
+        return self.tip(self.climb.stops[stop])
+
     def _climbing(self, stage: Stage, plot: Plot) -> Iterator[Mark]:
         """The kernel that moves along the roof, rings where it has been and can go."""
         if self.climb.at < 0:
             return
         palette, size, stops = stage.palette, stage.text(14), self._stops(plot)
         small, wide = 5.0 * stage.scale, _DISC * stage.scale
-        rings = np.concatenate([stops - small, np.full_like(stops, 2 * small)], axis=1)
-        yield Boxes(rings, palette.ground, stroke=palette.compute, stroke_width=2.0, radius=small,
-                    tip=lambda i: self.tip(self.climb.stops[i]))  # fmt: skip
-        ((x, y),) = self._on_roof(plot, np.array([self.climb.intensity])).tolist()
-        disc = Rect(x - wide, y - wide, 2 * wide, 2 * wide)
-        own = self.climb.stops[self.climb.at]
-        yield Boxes(disc.array(), palette.compute, stroke=palette.outline, stroke_width=2.5,
-                    radius=wide, tip=lambda i: self.tip(own))  # fmt: skip
+        rings, own = _discs(stage, stops, small, 2.0, self._tip_of), self.climb.stops[self.climb.at]
+        yield replace(rings, fill=palette.ground, stroke=palette.compute)
+        middle = self._on_roof(plot, np.array([self.climb.intensity]))
+        yield _discs(stage, middle, wide, 2.5, lambda i: self.tip(own))
+        ((x, y),) = middle.tolist()
         low = y + size * 1.15
         if self.roof is None or stage.asks or low > plot.area.bottom - size * 4.4:
             return
@@ -437,3 +435,12 @@ def _together(places: F32, apart: float) -> list[list[int]]:
         else:
             groups.append([number])
     return groups
+
+
+def _discs(stage: Stage, middles: F64 | F32, radius: float, line: float, tip: Tip) -> Boxes:
+    """Discs of the kernel that climbs."""
+    rects = np.concatenate([middles - radius, np.full_like(middles, 2 * radius)], axis=1)
+    palette = stage.palette
+    return Boxes(
+        rects.astype(np.float32), palette.compute, palette.outline, line, radius=radius, tip=tip
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,12 +16,12 @@ from gpuviz.compile import Program, entry_name, gallery, own_program
 from gpuviz.compile import prebuilt as shipped
 from gpuviz.launch.job import Job, Whose, check_limits
 from gpuviz.ptx.options import Options
-from gpuviz.recordings.measurement import Measurement
+from gpuviz.recordings.measurement import DeviceFacts, Measurement
 from gpuviz.run import emulated, session
 from gpuviz.run.run import Cancel, Companion, Level, Progress, Run
 from gpuviz.run.session import Library
 from gpuviz.story.check import check_values
-from gpuviz.story.lesson import Lesson, Plan, Story, Values
+from gpuviz.story.lesson import Lesson, Plan, Runs, Story, Values
 from gpuviz.story.lesson_sweeps import measured_in, tables
 from gpuviz.traces.trace import Finding
 
@@ -104,34 +104,17 @@ def perform(
     Raises
     ------
     InputError : the values make no sense
-    UnavailableError : `prebuilt`, and there is no such PTX of a kernel with these values
-    UnavailableError, CompileError, KernelFault, Cancelled : from the runs
+    UnavailableError, CompileError, KernelFault, Cancelled : from the runs, or `prebuilt`, and there
+        is no such PTX of a kernel with these values
     """
-    checked = check_values(lesson, values)
-    library = library or session.shipped()
+    checked, library = check_values(lesson, values), library or session.shipped()
     plans = begun.plans if begun else accepted(lesson.plan(checked), arch, prebuilt, library)
     find = measured or (lambda plan: library.recordings.find(plan).measurement)
-    shown = [plan for plan in plans if not plan.companion_of]
     beside = [plan for plan in plans if plan.companion_of]
-    wanted = beside if begun else shown
+    wanted = beside if begun else [plan for plan in plans if not plan.companion_of]
     runs: dict[str, Run] = dict(begun.runs if begun else lesson.given(arch))
-    for number, plan in enumerate(wanted):
-        if cancel():
-            raise Cancelled("stopped")
-
-        def part(fraction: float, done: int = number) -> None:
-            progress((done + fraction) / len(wanted))
-
-        options = Options(
-            record=plan.record,
-            blocks=plan.run_blocks,
-            path=plan.path,
-            checks=() if plan.companion_of else tuple(dict.fromkeys((*plan.checks, *checks))),
-            thorough=False,
-            seconds=seconds,
-            progress=part,
-            cancel=cancel,
-        )
+    for plan, part in _in_turn(wanted, progress, cancel):
+        options = _options(plan, checks, seconds, part, cancel)
         run = _run(plan, arch, level, options, prebuilt, library)
         others = tuple(map(find, plan.others))
         runs[plan.role] = replace(
@@ -140,14 +123,58 @@ def perform(
     for plan in beside:
         made = Companion(plan.role, plan.size_words, find(plan), runs.get(plan.role))
         runs[plan.companion_of] = replace(runs[plan.companion_of], companion=made)
-    if swept := tables(lesson, checked, arch, level, library.gpu):
-        for role, run in runs.items():
-            found = run.measurement
-            if found is None and measured is None:
-                found = measured_in(swept, checked, role)
-            runs[role] = replace(run, swept=swept, measurement=found)
+    runs |= _swept(lesson, checked, runs, level, arch, library.gpu, measured is None)
     progress(1.0)
     return Performance(lesson.narrate(checked, runs), runs, plans)
+
+
+def _in_turn(
+    plans: Sequence[Plan], progress: Progress, cancel: Cancel
+) -> Iterator[tuple[Plan, Progress]]:
+    """Launch after launch, each with how its part of the progress is told."""
+    for number, plan in enumerate(plans):
+        if cancel():
+            raise Cancelled("stopped")
+
+        def part(fraction: float, done: int = number) -> None:
+            progress((done + fraction) / len(plans))
+
+        yield plan, part
+
+
+def _options(
+    plan: Plan, checks: tuple[str, ...], seconds: float, progress: Progress, cancel: Cancel
+) -> Options:
+    """How a launch is emulated."""
+    return Options(
+        record=plan.record,
+        blocks=plan.run_blocks,
+        path=plan.path,
+        checks=() if plan.companion_of else tuple(dict.fromkeys((*plan.checks, *checks))),
+        thorough=False,
+        seconds=seconds,
+        progress=progress,
+        cancel=cancel,
+    )
+
+
+def _swept(
+    lesson: Lesson,
+    values: Values,
+    runs: Runs,
+    level: Level,
+    arch: str,
+    gpu: DeviceFacts | None,
+    look_up: bool,
+) -> dict[str, Run]:
+    """The runs with the tables of a lesson's sweep, which has the times that nothing else has."""
+    swept = tables(lesson, values, arch, level, gpu)
+
+    def known(role: str, run: Run) -> Run:
+        found = run.measurement or (measured_in(swept, values, role) if look_up else None)
+        return replace(run, swept=swept, measurement=found)
+
+    return {role: known(role, run) for role, run in runs.items()} if swept else {}
 
 
 def accepted(

@@ -83,8 +83,8 @@ def fitted(launch: KernelLaunch, entry: str, before: Kernel, kernel: Kernel) -> 
     try:
         return made(named, kernel, replace(texts, arguments=kept, data=data))
     except InputError:  # a name is gone that something else used
-        return made(named, kernel, LaunchTexts(",".join(map(str, launch.grid)),
-                                               ",".join(map(str, launch.block))))  # fmt: skip
+        grid, block = (",".join(map(str, size)) for size in (launch.grid, launch.block))
+        return made(named, kernel, LaunchTexts(grid, block))
 
 
 def _kind(taken: KernelParameter) -> tuple[str, bool, int]:

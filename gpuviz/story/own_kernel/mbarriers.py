@@ -50,12 +50,12 @@ def lanes(moment: Moment) -> Swimlanes | None:
         *[row for row in there if not row[0]][:_MOST],
         *[row for row in there if row[0]][:_MOST],
     ]
-    cut = [
-        (replace(bar, row=kept.index(row), start=max(bar.start - first, 0.0),
-                 end=min(bar.end - first, float(page))), tip)
-        for row, bar, tip in shown
-        if row in kept
-    ]  # fmt: skip
+
+    def cut_of(row: _Row, bar: Bar) -> Bar:
+        start, end = max(bar.start - first, 0.0), min(bar.end - first, float(page))
+        return replace(bar, row=kept.index(row), start=start, end=end)
+
+    cut = [(cut_of(row, bar), tip) for row, bar, tip in shown if row in kept]
     cut.sort(key=lambda one: one[0].end)
     return Swimlanes(
         (

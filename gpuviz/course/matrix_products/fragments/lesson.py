@@ -222,17 +222,22 @@ def narrate(values: Values, runs: Runs) -> Story:
             return Picture(_load_title(form, name), _load_sentence(request), body)
         marked = _met(spreads, followed) if t >= product.start else ()
         matrices = FragmentMatrices(*spreads, followed, marked)
-        right = rows(
-            WarpRegisters(spreads, followed),
-            spare(_words(form, followed), 1),
-            *((TextLine((lack,), "warn"),) if lack else ()),
-            spare(_published(form), 2),
-            gap=0.6,
-        )
+        right = _registers(form, spreads, followed, lack)
         body = columns(share(0.8, matrices), share(1.2, right), gap=2.0)
         return Picture(*_verdict(form, t, held, product, followed, lack, multiplies), body)
 
     return Story.of(script, at, _expected(form, pitch, arch), _rule(table))
+
+
+def _registers(form: Form, spreads: tuple[Spread, ...], lane: int, lack: str) -> Node:
+    """The registers of the warp, and what one lane holds."""
+    return rows(
+        WarpRegisters(spreads, lane),
+        spare(_words(form, lane), 1),
+        *((TextLine((lack,), "warn"),) if lack else ()),
+        spare(_published(form), 2),
+        gap=0.6,
+    )
 
 
 def _load(script: Script, name: str, what: MatrixLoad) -> Act:

@@ -32,7 +32,7 @@ from gpuviz.panels.bank_map import BankMap
 from gpuviz.panels.layout import Node, columns, rows, share, spare
 from gpuviz.panels.lines import Line, Lines
 from gpuviz.panels.picture import Picture, longest
-from gpuviz.panels.table import Column, Table
+from gpuviz.panels.table import Column, Columns, Table
 from gpuviz.recordings.ladder_times import shipped
 from gpuviz.run.run import Run
 from gpuviz.story.lesson import Lesson, Parameter, Plan, Preset, Runs, Story, Values, number
@@ -186,17 +186,18 @@ class _WarpRequest:
 
     def sentence(self) -> str:
         """What it takes."""
+        what = {"cost": _cost(self.request)}
         if isinstance(self.request, BankRequest):
-            return tr("Of the warp's reads of shared memory the one that takes most: {cost}.",
-                      cost=_cost(self.request))  # fmt: skip
+            most = tr(
+                "Of the warp's reads of shared memory the one that takes most: {cost}.", **what
+            )
+            return most
         if self.request.is_store:
-            return tr("Of global memory the warp itself only writes P: {cost}.",
-                      cost=_cost(self.request))  # fmt: skip
+            return tr("Of global memory the warp itself only writes P: {cost}.", **what)
+        what["name"] = self.request.name
         if self.request.instruction.op == "copy":
-            return tr("The warp has {name} copied to shared memory: {cost}.",
-                      name=self.request.name, cost=_cost(self.request))  # fmt: skip
-        return tr("The warp reads {name} for a step of k: {cost}.", name=self.request.name,
-                  cost=_cost(self.request))  # fmt: skip
+            return tr("The warp has {name} copied to shared memory: {cost}.", **what)
+        return tr("The warp reads {name} for a step of k: {cost}.", **what)
 
 
 def _cost(request: BankRequest | Request) -> str:
@@ -257,28 +258,27 @@ def _table(values: Values, runs: Runs, arch: Architecture) -> Node:
     timed = [beside(times, rung, size, run) for run, rung in pairs]
     least = [least_time(cost, arch, size) for cost in costs]
     limit = [tr("reading") if c.read > c.multiply else tr("multiplying") for c in costs]
+    of = Columns(list(zip(costs, shown, strict=True)))
+    sectors, instructions = tr("global sectors"), tr("PTX instructions")
+    wavefronts = tr("shared wavefronts"), tr("wavefronts")
     made = (
         Column(("",), tuple(tr(rung.name) for rung in shown), "left", tr("model")),
-        Column((tr("global sectors"), tr("sectors")),
-               _count_words([c.sectors for c in costs], [r.boxes for r in shown])),
-        Column((tr("shared wavefronts"), tr("wavefronts")),
-               _count_words([c.wavefronts for c in costs], [r.unread for r in shown]), bold=True),
-        Column((tr("PTX instructions"), tr("PTX instr.")),
-               tuple(brief(c.instructions, 1) for c in costs), optional=2),
+        of((sectors, tr("sectors")), lambda c: _count_words(c[0].sectors, c[1].boxes)),
+        of(wavefronts, lambda c: _count_words(c[0].wavefronts, c[1].unread), bold=True),
+        of((instructions, tr("PTX instr.")), lambda c: brief(c[0].instructions, 1), optional=2),
         Column((tr("busiest"),), tuple(limit), "left", optional=1),
         *(() if None in least else (_least(least),)),
         *time_column(timed, always=True),
         *cublas_column(times, shown, size),
-    )  # fmt: skip
-    note = tr("Counts for {n} products of each lane of a warp; times for {size} × {size}.",
-              n=_EACH, size=size)  # fmt: skip
+    )
+    all_ = {"n": _EACH, "size": size}
+    note = tr("Counts for {n} products of each lane of a warp; times for {size} × {size}.", **all_)
     return rows(Table(made, 0), Lines((Line((note,), "muted"),)), gap=0.8)
 
 
-def _count_words(counts: list[float], unknown: list[bool]) -> tuple[str, ...]:
-    """Counts in words; what TMA and wgmma ask for by themselves is not counted."""
-    pairs = zip(counts, unknown, strict=True)
-    return tuple("–" if hidden else brief(count, 2) for count, hidden in pairs)
+def _count_words(count: float, hidden: bool) -> str | None:
+    """A count in words; what TMA and wgmma ask for by themselves is not counted."""
+    return None if hidden else brief(count, 2)
 
 
 def _side_by_side(values: Values, runs: Runs) -> Node:
@@ -299,8 +299,7 @@ def _expected(rung: Rung) -> str:
     shared = rung not in RUNGS[:2]  # these ask for both factors of every product
     numbers = sum(1 / side for side in rung.tile) if shared else 2
     said = brief(numbers * _EACH)
-    return tr("by arithmetic: {n} numbers from global memory for {all} products", n=said,
-              all=_EACH)  # fmt: skip
+    return tr("by arithmetic: {n} numbers from global memory for {all} products", n=said, all=_EACH)
 
 
 LESSON = Lesson(*named(__name__), LOOK_FOR, PARAMETERS, PRESETS, plan, narrate, words=WORDS)

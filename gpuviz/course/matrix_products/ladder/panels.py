@@ -136,14 +136,15 @@ def gained(times: LadderTimes | None, below: Sequence[Rung], now: Rung, size: in
     if len(found) < 2 or not all(found):
         return tr(now.why)
     theirs, mine = (t.microseconds for t in found if t)
-    ratio, at = theirs / mine, {"size": size}
+    ratio, at = theirs / mine, dict[str, object](size=size)
     if ratio > 1 + _SAME:
-        return tr("{n} times as fast as the rung below at {size} × {size}.",
-                  n=f"{ratio:.3g}", **at) + " " + tr(now.why)  # fmt: skip
+        n = f"{ratio:.3g}"
+        faster = tr("{n} times as fast as the rung below at {size} × {size}.", n=n, **at)
+        return f"{faster} {tr(now.why)}"
     if ratio >= 1 - _SAME:
         return tr("As fast as the rung below at {size} × {size}.", **at) + " " + tr(now.why)
-    said = tr("Slower than the rung below at {size} × {size}: {share} % of its speed.",
-              share=f"{100 * ratio:.0f}", **at)  # fmt: skip
+    at["share"] = f"{100 * ratio:.0f}"
+    said = tr("Slower than the rung below at {size} × {size}: {share} % of its speed.", **at)
     why = tr(now.cost) if now.cost else tr(now.why)
     fewer = now.tile[0] * now.tile[1] > below[0].tile[0] * below[0].tile[1]
     return f"{said} {(fewer and idle(now, size)) or why}"
@@ -155,8 +156,8 @@ def idle(rung: Rung, size: int) -> str:
     blocks = size * size // (rung.tile[0] * rung.tile[1])
     if blocks >= there:
         return ""
-    return tr("It has {blocks} blocks; of {all} multiprocessors {idle} do nothing.",
-              blocks=blocks, all=there, idle=there - blocks)  # fmt: skip
+    what = {"blocks": blocks, "all": there, "idle": there - blocks}
+    return tr("It has {blocks} blocks; of {all} multiprocessors {idle} do nothing.", **what)
 
 
 _WORD = 4
@@ -191,15 +192,17 @@ class Cells:
         return trn(
             "A step of k: a lane multiplies {a} by {b} numbers, {n} product; the warp {c} by {d}.",
             "A step of k: a lane multiplies {a} by {b} numbers, {n} products; the warp {c} by {d}.",
-            a * b, a=a, b=b, c=c, d=d,
-        )  # fmt: skip
+            a * b,
+            **dict(zip("abcd", (a, b, c, d), strict=True)),
+        )
 
     def sums(self) -> str:
         """What a lane and the warp hold while tensor cores multiply."""
+        what = dict(zip(("rows", "columns"), self.of_warp, strict=True))
+        each = np.count_nonzero(self.lane == 0)
         return tr(
-            "The warp has {rows} × {columns} sums in registers, {n} in each lane.",
-            rows=self.of_warp[0], columns=self.of_warp[1], n=np.count_nonzero(self.lane == 0),
-        )  # fmt: skip
+            "The warp has {rows} × {columns} sums in registers, {n} in each lane.", **what, n=each
+        )
 
     def map(self, name: str, stored: float, notes: bool = True) -> CellMap:
         """The tile of block 0, in the colours of the lanes of warp 0; so many stores are over."""
@@ -226,10 +229,8 @@ class Cells:
         row, column = divmod(cell, self.tile[1])
         if self.lane[cell] < 0:
             return tr("P[{row}][{column}] · another warp", row=row, column=column)
-        return tr(
-            "P[{row}][{column}] · lane {lane}, store {n}",
-            row=row, column=column, lane=self.lane[cell], n=self.store[cell],
-        )  # fmt: skip
+        what = {"row": row, "column": column, "lane": self.lane[cell], "n": self.store[cell]}
+        return tr("P[{row}][{column}] · lane {lane}, store {n}", **what)
 
 
 def cells_of(trace: Trace, side: int) -> Cells:

@@ -43,9 +43,8 @@ class Rung:
     def _factors(self, side: int) -> tuple[str, str]:
         """M and N as arguments."""
         if self.boxes:
-            m, n = (f"tensormap(f16[{side},{side}]=rand, box={rows}x64, swizzle=128)"
-                    for rows in (128, 64))  # fmt: skip
-            return m, n
+            box = f"tensormap(f16[{side},{side}]=rand, box={{}}x64, swizzle=128)"
+            return box.format(128), box.format(64)
         kind = "f16" if self.numbers == "fp16" else "f32"
         return f"{kind}[{side**2}]=rand", f"{kind}[{side**2}]=rand"
 

@@ -337,8 +337,12 @@ def _table(runs: Runs, stages: int, arch: Architecture, rings: tuple[Swimlanes, 
     every = [runs[role(n)] for n in COUNTS]
     ahead = [max(n - 1, 1) for n in COUNTS]
     table = stage_table(every, COUNTS, ahead, WORKERS * LANES * 16, stages)
-    note = tr("{n} blocks of {threads} threads: one on each multiprocessor of an H200, so that "
-              "nobody else hides the wait.", n=BLOCKS, threads=WORKERS * LANES)  # fmt: skip
+    what = {"n": BLOCKS, "threads": WORKERS * LANES}
+    note = tr(
+        "{n} blocks of {threads} threads: one on each multiprocessor of an H200, so that "
+        "nobody else hides the wait.",
+        **what,
+    )
     told = (
         table,
         Lines((Line((note,), "muted"),)),

@@ -354,8 +354,12 @@ def _result(runs: Runs, stages: int, beside: Swimlanes) -> Picture:
     """What each number of stages keeps under way, needs, and takes."""
     every = [runs[role(n)] for n in COUNTS]
     table = stage_table(every, COUNTS, COUNTS, WORKERS * LANES * 16, stages)
-    note = tr("{n} blocks of {consumers} consumers and a producer: one on each multiprocessor of "
-              "an H200.", n=BLOCKS, consumers=WORKERS)  # fmt: skip
+    note = tr(
+        "{n} blocks of {consumers} consumers and a producer: one on each multiprocessor of "
+        "an H200.",
+        n=BLOCKS,
+        consumers=WORKERS,
+    )
     body = rows(table, Lines((Line((note,), "muted"),)), spare(beside), gap=0.8)
     title = tr("What stages give: a producer that is ahead, and consumers that need not wait")
     return Picture(title, _sentences(stages, "none")[2], body)

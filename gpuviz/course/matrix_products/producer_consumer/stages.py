@@ -108,8 +108,8 @@ def held(ring: Ring, stage: int, now: float) -> StageContent:
     copy, tile = copies[-1], copies[-1].fact.number
     if now >= copy.end:
         over = max(one.end for one in reads if one.fact.number == tile)
-        return StageContent(-1, tile if now < over else -1, read.fact.number if read else -1,
-                    read is not None and read.early)  # fmt: skip
+        there, number = tile if now < over else -1, read.fact.number if read else -1
+        return StageContent(-1, there, number, read is not None and read.early)
     if read is None:
         return StageContent(tile)
     return StageContent(tile, read=read.fact.number, wrong=read.early or copy.early)

@@ -20,7 +20,6 @@ from gpuviz.panels.bank_board import with_board
 from gpuviz.panels.bank_map import BankMap
 from gpuviz.panels.figures import Figure, FigureRow, TextLine
 from gpuviz.panels.layout import Node, columns, rows, spare
-from gpuviz.panels.panel import Values as Picked
 from gpuviz.panels.picture import Picture
 from gpuviz.panels.table import Columns, Table
 from gpuviz.run.run import Run
@@ -245,33 +244,9 @@ def _maps(
     x = (ends[0] % LINE + (ends[1] % LINE - ends[0] % LINE) * over) / 4
     y = ends[0] // LINE + (ends[1] // LINE - ends[0] // LINE) * over
     order = np.argsort(np.argsort(ends[0]))
-    come = np.clip(laid * 1.2 * count - order, 0.0, 1.0)
     asked = np.isin(ends[1], load.address[load.groups[0]])
-    still = over in (0.0, 1.0)
     words = tuple(f"{r},{c}" for r, c in zip(row.tolist(), column.tolist(), strict=True))
-
-    def tip(n: int) -> str:
-        byte = int(ends[1][n]) if over >= 1 else int(ends[0][n])
-        first = int(column[n]) * tile.each
-        where = (
-            tr("row {row}, columns {a} to {b}", row=int(row[n]), a=first, b=first + tile.each - 1)
-            if tile.each > 1
-            else tr("row {row}, column {column}", row=int(row[n]), column=first)
-        )
-        bank = byte % LINE // 4
-        last = (byte + size - 1) % LINE // 4
-        banks = (
-            tr("banks {a} to {b}", a=bank, b=last) if last > bank else tr("bank {bank}", bank=bank)
-        )
-        at = tr("element {n}, byte {byte}", n=byte // tile.element, byte=byte)
-        return f"{where}\n{at} · {banks}"
-
-    def picks(n: int) -> Picked:
-        return {"piece": n}
-
-    lines = int(max(ends[0].max(), ends[1].max())) // LINE + 1
-    each = tile.each
-    unit = tr("in pieces of 16 bytes") if each > 1 else ""
+    unit = tr("in pieces of 16 bytes") if tile.each > 1 else ""
     made = Pieces(
         (" · ".join(filter(None, (tr("Tile {layout}", layout=tile.layout), unit))), tr("Tile")),
         tile.rows,
@@ -282,29 +257,43 @@ def _maps(
         heat,
         np.ones(count),
         words if count <= 512 else (),
-        tip,
-        lambda n: str(n * each),
+        lambda n: _tip(tile, n, int(ends[1 if over >= 1 else 0][n])),
+        lambda n: str(n * tile.each),
         str,
         tr("column"),
         np.flatnonzero(asked),
         piece,
-        picks,
+        lambda n: {"piece": n},
     )
     memory = replace(
         made,
         names=(tr("Shared memory: 32 banks of 4 bytes"), tr("Shared memory")),
-        rows=lines,
+        rows=int(max(ends[0].max(), ends[1].max())) // LINE + 1,
         columns=32,
         x=x,
         y=y.astype(float),
         wide=np.full(count, size / 4),
-        come=come,
+        come=np.clip(laid * 1.2 * count - order, 0.0, 1.0),
         row_name=lambda n: str(n * LINE),
         column_name=str,
         corner=tr("bank"),
-        words=made.words if still else (),
+        words=made.words if over in (0.0, 1.0) else (),
     )
     return made, memory
+
+
+def _tip(tile: Tile, piece: int, byte: int) -> str:
+    """What hovering a piece says that lies at a byte."""
+    row, first = piece // tile.across, piece % tile.across * tile.each
+    where = (
+        tr("row {row}, columns {a} to {b}", row=row, a=first, b=first + tile.each - 1)
+        if tile.each > 1
+        else tr("row {row}, column {column}", row=row, column=first)
+    )
+    bank, last = byte % LINE // 4, (byte + tile.each * tile.element - 1) % LINE // 4
+    banks = tr("banks {a} to {b}", a=bank, b=last) if last > bank else tr("bank {bank}", bank=bank)
+    at = tr("element {n}, byte {byte}", n=byte // tile.element, byte=byte)
+    return f"{where}\n{at} · {banks}"
 
 
 def _small(tile: Tile, places: tuple[I64, I64], mode: Mode, there: bool) -> Pieces:

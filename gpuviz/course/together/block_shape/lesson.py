@@ -96,21 +96,7 @@ def narrate(values: Values, runs: Runs) -> Story:
     size = of.number(values, "n")
     of_arch = architecture(run.arch), registers, size
     atlas = Atlas(*of_arch, known.get("emulator"), known.get("gpu"))
-    title, said = _words(shape, loads)
-    names: dict[Page, str] = {
-        "sectors": tr("sectors"),
-        "lines": tr("lines"),
-        "occupancy": tr("occupancy"),
-        "bands": tr("bands"),
-        "times": tr("modelled"),
-        "top": tr("fastest"),
-        "published": tr("published"),
-    }
-    if not atlas.order:
-        names.pop("bands")
-        names.pop("top")
-    if not atlas.order or atlas.both.sum() < _SOME:
-        names.pop("times")
+    (title, said), names = _words(shape, loads), _pages(atlas)
     maps = {page: _quantity(atlas, page) for page in _MAPS}
     titles: dict[Page, tuple[str, str]] = {}
     for page in names:
@@ -139,6 +125,23 @@ def narrate(values: Values, runs: Runs) -> Story:
         return Picture(*titles[page], _both(atlas, maps[page], shape, shown))
 
     return Story.of(script, at, _expected(shape, run, size))
+
+
+def _pages(atlas: Atlas) -> dict[Page, str]:
+    """The pages there are, and what they are called on the time line."""
+    names: dict[Page, str] = {
+        "sectors": tr("sectors"),
+        "lines": tr("lines"),
+        "occupancy": tr("occupancy"),
+        "bands": tr("bands"),
+        "times": tr("modelled"),
+        "top": tr("fastest"),
+        "published": tr("published"),
+    }
+    lacking: tuple[Page, ...] = ("times",) if atlas.both.sum() < _SOME else ()
+    if not atlas.order:
+        lacking = "bands", "times", "top"
+    return {page: name for page, name in names.items() if page not in lacking}
 
 
 def _loads(run: Run) -> tuple[Request, ...]:
