@@ -170,12 +170,8 @@ def _caption(stage: Stage, request: Request, area: Rect) -> Mark:
     size = stage.text(14)
     start = tr("warp {warp} of block {block}", warp=request.warp, block=request.block)
     if request.blocks > 1:
-        start = tr(
-            "warp {warp} of block {block}, of {all}",
-            warp=request.warp,
-            block=request.block,
-            all=grouped(request.blocks),
-        )
+        given = {"warp": request.warp, "block": request.block, "all": grouped(request.blocks)}
+        start = tr("warp {warp} of block {block}, of {all}", **given)
     what = {"bytes": in_bytes(request.instruction.width), "name": request.name}
     if request.is_store:
         each = f"{start} · {tr('each lane writes {bytes} of {name}', **what)}"

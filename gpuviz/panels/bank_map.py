@@ -258,20 +258,13 @@ def lane_tip(request: BankRequest) -> Tip:
     """Whose it is, what it asks for, and the wavefronts that serve it."""
 
     def tip(lane: int) -> str:
-        name = tr(
-            "lane {lane} · thread {thread} of block {block}",
-            lane=lane,
-            thread=request.warp * LANES + lane,
-            block=request.block,
-        )
+        what = {"lane": lane, "thread": request.warp * LANES + lane, "block": request.block}
+        name = tr("lane {lane} · thread {thread} of block {block}", **what)
         if not request.active[lane]:
             return f"{name}\n" + tr("takes no part")
         mine, first = request.brought.lane == lane, int(request.address[lane])
-        where = tr(
-            "bytes {first} to {last} of shared memory",
-            first=first,
-            last=first + request.instruction.width - 1,
-        )
+        what = {"first": first, "last": first + request.instruction.width - 1}
+        where = tr("bytes {first} to {last} of shared memory", **what)
         banks = ", ".join(map(str, request.brought.bank[mine].tolist()))
         turns = ", ".join(str(t + 1) for t in np.unique(request.brought.turn[mine]).tolist())
         served = tr("bank {banks} · wavefront {turns}", banks=banks, turns=turns)
@@ -287,13 +280,8 @@ def word_tip(request: BankRequest) -> Tip:
     def tip(cell: int) -> str:
         row, bank = divmod(cell, brought.banks)
         word = int(brought.rows[row]) * brought.banks + bank
-        name = tr(
-            "word {word} · bytes {first} to {last} · bank {bank}",
-            word=word,
-            first=4 * word,
-            last=4 * word + 3,
-            bank=bank,
-        )
+        what = {"word": word, "first": 4 * word, "last": 4 * word + 3, "bank": bank}
+        name = tr("word {word} · bytes {first} to {last} · bank {bank}", **what)
         lanes = np.unique(brought.lane[brought.word == word])
         if not len(lanes):
             return f"{name}\n" + tr("no lane of this request asks for it")

@@ -71,13 +71,11 @@ def what_if_words(e: Explanation, one: WhatIf) -> str:
 def model_note(device: Device) -> str:
     """Where a modelled time comes from, and how well it meets what was measured."""
     median, nine = device.error
+    what = {"device": device.name, "median": median, "nine": nine, "most": device.tensor_error}
     return tr(
         "modelled for an {device}; on launches measured there it errs by {median} % in the median, "
         "by less than {nine} % in nine of ten, with tensor cores by up to {most} %",
-        device=device.name,
-        median=median,
-        nine=nine,
-        most=device.tensor_error,
+        **what,
     )
 
 

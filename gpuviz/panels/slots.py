@@ -196,17 +196,10 @@ def title_of(fit: Fit) -> str:
     if blocks == 0:
         return tr("No block of {threads} threads fits", threads=threads)
     if blocks == 1:
-        return tr(
-            "One block of {threads} threads: {percent} of the warp slots",
-            threads=threads,
-            percent=fit.percent,
-        )
-    return tr(
-        "{blocks} blocks of {threads} threads: {percent} of the warp slots",
-        blocks=blocks,
-        threads=threads,
-        percent=fit.percent,
-    )
+        what = {"threads": threads, "percent": fit.percent}
+        return tr("One block of {threads} threads: {percent} of the warp slots", **what)
+    what = {"blocks": blocks, "threads": threads, "percent": fit.percent}
+    return tr("{blocks} blocks of {threads} threads: {percent} of the warp slots", **what)
 
 
 def _resource(fit: Fit, number: int, blocks: int) -> Resource:
@@ -241,12 +234,8 @@ def _used(fit: Fit, number: int, blocks: int) -> tuple[str, ...]:
     if one.id == "warps":
         own = -(-fit.demand.threads // fit.arch.warp)
         if own < one.need:  # slots are given out in twos: more are taken than warps are there
-            given = tr(
-                "{plain} taken · {need} a block for its {warps} warps",
-                plain=plain,
-                need=need,
-                warps=own,
-            )
+            what = {"plain": plain, "need": need, "warps": own}
+            given = tr("{plain} taken · {need} a block for its {warps} warps", **what)
             return given, tr("{plain} taken", plain=plain), plain, brief
         threads = grouped(blocks * fit.demand.threads)
         return tr("{each} · {threads} threads", each=each, threads=threads), each, plain, brief

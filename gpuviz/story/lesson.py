@@ -316,10 +316,8 @@ def no_such_warp(values: Values) -> str:
     """Why a block of `threads` threads cannot show its warp `warp`, or ""."""
     warp, threads = number(values, "warp"), number(values, "threads")
     if warp * 32 >= threads:
+        what = {"threads": threads, "warp": warp, "last": threads // 32 - 1}
         return tr(
-            "A block of {threads} threads has no warp {warp}: its last one is warp {last}.",
-            threads=threads,
-            warp=warp,
-            last=threads // 32 - 1,
+            "A block of {threads} threads has no warp {warp}: its last one is warp {last}.", **what
         )
     return ""

@@ -139,3 +139,8 @@ class Act:
     def until(self, last: Act) -> Act:
         """From the start of this to the end of a later one."""
         return Act(self.start, last.end)
+
+
+def line_with(source: str, text: str) -> int:
+    """The first line of a source with a text in it, by its number; 0: there is none."""
+    return next((n for n, line in enumerate(source.splitlines(), 1) if text in line), 0)

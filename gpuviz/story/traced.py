@@ -80,11 +80,8 @@ def _narrate(trace: Trace, values: Values, runs: Mapping[str, Run]) -> Story:
 
 def _run(trace: Trace, arch: Architecture) -> Run:
     """The launch as far as it was recorded, counted for an architecture."""
-    blocks = tr(
-        "{blocks} of {all} blocks: those that the trace holds",
-        blocks=len(trace.recorded),
-        all=trace.launch.blocks,
-    )
+    what = {"blocks": len(trace.recorded), "all": trace.launch.blocks}
+    blocks = tr("{blocks} of {all} blocks: those that the trace holds", **what)
     return Run(trace, _counts(trace, arch), {}, arch.sm, "ptx", blocks)
 
 

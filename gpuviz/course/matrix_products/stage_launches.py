@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from gpuviz.panels.lines import Line
 from gpuviz.panels.table import Columns, Table
 from gpuviz.run.run import Run
 from gpuviz.story.lesson import Parameter, Plan, Values, number
 from gpuviz.story.measured import time_column, time_of
-from gpuviz.traces.trace import LANES
+from gpuviz.traces.trace import LANES, Finding
 from gpuviz.words.language import english, grouped, tr, trn
 
 COUNTS = (1, 2, 3, 4)  # of stages
@@ -84,3 +85,14 @@ def stage_table(
         *time_column([time_of(run) for run in runs], always=True),
     )
     return Table(made, counts.index(shown))
+
+
+def race_words(race: Finding) -> Line:
+    """What the race check has found, in words."""
+    who = {"a": race.line, "b": race.other_line, "n": grouped(race.count)}
+    said = (
+        tr("Write after read: line {a} copies over what line {b} reads; {n} words.", **who)
+        if "write after read" in race.kind
+        else tr("Read after write: line {a} reads what line {b} copies; {n} words.", **who)
+    )
+    return Line((said,), "bad")

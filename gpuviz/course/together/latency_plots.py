@@ -102,12 +102,8 @@ def _needed(shown: LatencyModel, share: float) -> Plot:
 
 def _tip(one: Variant) -> str:
     """A compiled kernel in words."""
-    return tr(
-        "{loads} loads at once: {registers} registers, {warps} warps",
-        loads=one.loads,
-        registers=one.registers,
-        warps=one.latency.warps,
-    )
+    what = {"loads": one.loads, "registers": one.registers, "warps": one.latency.warps}
+    return tr("{loads} loads at once: {registers} registers, {warps} warps", **what)
 
 
 def as_compiled(shown: LatencyModel, share: float) -> Picture:

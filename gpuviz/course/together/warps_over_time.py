@@ -174,12 +174,8 @@ def _title(shown: WarpSimulation, one: UnderWay) -> str:
     if one.warps == 1:
         return tr("One warp, {loads}: {times} times as fast by ILP alone", loads=loads, times=times)
     if one.each == 1:
-        return tr(
-            "{n} warps, {loads}: {times} times as fast by TLP alone",
-            n=one.warps,
-            loads=loads,
-            times=times,
-        )
+        what = {"n": one.warps, "loads": loads, "times": times}
+        return tr("{n} warps, {loads}: {times} times as fast by TLP alone", **what)
     return tr(
         "{n} warps, {loads}: {times} times as fast by both", n=one.warps, loads=loads, times=times
     )

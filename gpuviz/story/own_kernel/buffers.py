@@ -271,12 +271,8 @@ def _heat_of(found: ElementAccesses, cells: Cells, writes: bool) -> Heat:
 
 def _valued(run: Run, cells: Cells, now: I64, tip: _Tip) -> Grid:
     low, high, shade, words = _shades_of(run, tip.found.name, cells)
-    title = tr(
-        "values of {name} afterwards: {low} to {high}",
-        name=tip.found.name,
-        low=f"{low:.4g}",
-        high=f"{high:.4g}",
-    )
+    what = {"name": tip.found.name, "low": f"{low:.4g}", "high": f"{high:.4g}"}
+    title = tr("values of {name} afterwards: {low} to {high}", **what)
     return Grid(
         (title, tip.found.name),
         cells.rows,

@@ -330,12 +330,8 @@ def _nearest(launch: Launch, address: int) -> str:
         return ""
     last = max(before, key=lambda buffer: buffer.address)
     place = (address - last.address) // max(last.size // max(last.count, 1), 1)
-    return tr(
-        "{name}[{place}], and {name} has {count} elements",
-        name=last.name,
-        place=grouped(place),
-        count=grouped(last.count),
-    )
+    what = {"name": last.name, "place": grouped(place), "count": grouped(last.count)}
+    return tr("{name}[{place}], and {name} has {count} elements", **what)
 
 
 def _none(moment: Moment) -> Narration:

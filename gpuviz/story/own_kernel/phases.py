@@ -309,13 +309,8 @@ def _tip(known: _Block, row: int, scale: int) -> str:
     events = known.events
     did = events.trace.instructions[int(events.rows.instruction[row])]
     number = grouped(int(known.place[row]) + 1)
-    said = tr(
-        "warp {warp} · request {n} of its phase · line {line}\n{did}",
-        warp=int(known.warp[row]),
-        n=number,
-        line=did.line,
-        did=did.text,
-    )
+    what = {"warp": int(known.warp[row]), "n": number, "line": did.line, "did": did.text}
+    said = tr("warp {warp} · request {n} of its phase · line {line}\n{did}", **what)
     more = tr("{n} requests a box", n=scale) if scale > 1 else ""
     return f"{said}\n{more}".strip()
 
@@ -341,11 +336,8 @@ def _title(known: _Block, phase: int) -> str:
             "What the {n} warps of the block ask of memory",
             warps,
         )
-    return tr(
-        "Phase {n} of {count}: what the warps ask between two barriers",
-        n=phase + 1,
-        count=grouped(count),
-    )
+    what = {"n": phase + 1, "count": grouped(count)}
+    return tr("Phase {n} of {count}: what the warps ask between two barriers", **what)
 
 
 def _sentence(known: _Block, phase: int, scale: int) -> str:

@@ -99,18 +99,10 @@ def _verdict(request: Request) -> str:
         tr("one in {n}", n=moved // used) if moved % used == 0 else f"{100 * used / moved:.0f} %"
     )
     if request.is_store:
-        return tr(
-            "It touches {moved} and uses {used} of them: {share}.",
-            moved=in_bytes(moved),
-            used=used,
-            share=share,
-        )
-    return tr(
-        "It fetches {moved} and uses {used} of them: {share}.",
-        moved=in_bytes(moved),
-        used=used,
-        share=share,
-    )
+        what = {"moved": in_bytes(moved), "used": used, "share": share}
+        return tr("It touches {moved} and uses {used} of them: {share}.", **what)
+    what = {"moved": in_bytes(moved), "used": used, "share": share}
+    return tr("It fetches {moved} and uses {used} of them: {share}.", **what)
 
 
 def _halves(request: Request) -> str:

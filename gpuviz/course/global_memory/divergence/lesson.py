@@ -83,17 +83,10 @@ def _launch(role: str, group: int, values: Values, elements: int) -> Plan:
     """Groups of so many lanes take the two paths in turn."""
     threads = number(values, "threads")
     ends = f"i32={values['first']}", f"i32={values['second']}"
-    return Plan(
-        role,
-        _KERNEL,
-        _ENTRY,
-        (elements // threads, 1, 1),
-        (threads, 1, 1),
-        (f"f32[{elements}]=rand", f"f32[{elements}]=zeros", f"i32={group}", *ends),
-        path=True,
-        size=tr("{n} elements", n=grouped(elements)),
-        outputs=False,
-    )
+    shape = (elements // threads, 1, 1), (threads, 1, 1)
+    arguments = (f"f32[{elements}]=rand", f"f32[{elements}]=zeros", f"i32={group}", *ends)
+    size = tr("{n} elements", n=grouped(elements))
+    return Plan(role, _KERNEL, _ENTRY, *shape, arguments, path=True, size=size, outputs=False)
 
 
 def _real(drawn: Plan, group: int, values: Values) -> Plan:
@@ -428,12 +421,8 @@ def _expected(run: Run, group: int) -> str:
     """How many warps part, by arithmetic alone."""
     launch = run.trace.launch
     warps = launch.warps_per_block * launch.blocks
-    return tr(
-        "by arithmetic: groups of {group} make {n} of {warps} warps diverge",
-        group=group,
-        n=grouped(warps if group < LANES else 0),
-        warps=grouped(warps),
-    )
+    what = {"group": group, "n": grouped(warps if group < LANES else 0), "warps": grouped(warps)}
+    return tr("by arithmetic: groups of {group} make {n} of {warps} warps diverge", **what)
 
 
 LESSON = Lesson(*named(__name__), LOOK_FOR, PARAMETERS, PRESETS, plan, narrate, problem, WORDS)

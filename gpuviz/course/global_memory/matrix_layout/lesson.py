@@ -72,15 +72,9 @@ def _launch(values: Values, each: str) -> tuple[Plan, Plan]:
     """The launch drawn, and its kernel with as many threads, and floats each, whichever it is."""
     rows, columns = number(values, "rows"), number(values, "columns")
     threads = rows if each == "row" else columns
-    small = Plan(
-        each,
-        _KERNEL,
-        _ENTRIES[each],
-        (1, 1, 1),
-        (threads, 1, 1),
-        _arguments(rows, columns, threads),
-        size=f"{rows} × {columns}",
-    )
+    shape = (1, 1, 1), (threads, 1, 1)
+    arguments = _arguments(rows, columns, threads)
+    small = Plan(each, _KERNEL, _ENTRIES[each], *shape, arguments, size=f"{rows} × {columns}")
     rows, columns = (_THREADS, _FLOATS) if each == "row" else (_FLOATS, _THREADS)
     size = tr("{n} threads, {each} floats each", n=grouped(_THREADS), each=_FLOATS)
     grid, block = (_THREADS // _BLOCK, 1, 1), (_BLOCK, 1, 1)
@@ -225,13 +219,8 @@ def _along(load: Request, count: int) -> I64:
 def element_tip(reading: MatrixLoads, element: int) -> str:
     """What hovering an element says."""
     row, column = divmod(element, reading.columns)
-    place = tr(
-        "M[{r}][{c}] · element {n} · byte {byte}",
-        r=row,
-        c=column,
-        n=grouped(element),
-        byte=grouped(4 * element),
-    )
+    what = {"r": row, "c": column, "n": grouped(element), "byte": grouped(4 * element)}
+    place = tr("M[{r}][{c}] · element {n} · byte {byte}", **what)
     if reading.turn[element] < 0:
         return f"{place}\n{tr('not read by this warp')}"
     who = tr(

@@ -117,16 +117,10 @@ def plan(values: Values) -> tuple[Plan, ...]:
 def _plan(role: str, elements: int, threads: int, each: int, triple: Triple) -> Plan:
     """One launch."""
     blocks = elements // (threads * each)
-    return Plan(
-        role,
-        _KERNEL,
-        _ENTRY,
-        (blocks, 1, 1),
-        (threads, 1, 1),
-        (f"f32[{elements}]=rand", *(f"i32={n}" for n in (each, *triple))),
-        size=tr("{n} elements, {each} a thread", n=grouped(elements), each=each),
-        outputs=False,
-    )
+    shape = (blocks, 1, 1), (threads, 1, 1)
+    arguments = (f"f32[{elements}]=rand", *(f"i32={n}" for n in (each, *triple)))
+    size = tr("{n} elements, {each} a thread", n=grouped(elements), each=each)
+    return Plan(role, _KERNEL, _ENTRY, *shape, arguments, size=size, outputs=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -304,25 +298,16 @@ def _thread_tip(walk: Walk, thread: int) -> str:
     """What hovering a thread says."""
     first, last = walk.element[0, thread], walk.element[-1, thread]
     what = tr("doubles its elements") if walk.path[thread] else tr("squares its elements")
-    return tr(
-        "thread {thread} · a[{first}] to a[{last}] · {what}",
-        thread=thread,
-        first=first,
-        last=last,
-        what=what,
-    )
+    given = {"thread": thread, "first": first, "last": last, "what": what}
+    return tr("thread {thread} · a[{first}] to a[{last}] · {what}", **given)
 
 
 def _element_tip(walk: Walk, element: int) -> str:
     """What hovering an element says."""
     if walk.owner[element] < 0:
         return tr("a[{n}] · no thread works on it", n=element)
-    return tr(
-        "a[{n}] · thread {thread} in iteration {turn}",
-        n=element,
-        thread=walk.owner[element],
-        turn=walk.turn[element],
-    )
+    what = {"n": element, "thread": walk.owner[element], "turn": walk.turn[element]}
+    return tr("a[{n}] · thread {thread} in iteration {turn}", **what)
 
 
 def _counted(walk: Walk, now: float, launch: tuple[Figure, ...]) -> FigureRow:

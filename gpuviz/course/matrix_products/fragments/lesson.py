@@ -80,11 +80,9 @@ def problem(values: Values) -> str:
     """Rows that overlap."""
     form, pitch = _form(values), number(values, "pitch")
     if pitch < form.bytes:
+        what = {"form": form.name, "n": form.bytes, "pitch": pitch}
         return tr(
-            "A row of {form} has {n} bytes: choose a pitch of at least {n}, not {pitch}.",
-            form=form.name,
-            n=form.bytes,
-            pitch=pitch,
+            "A row of {form} has {n} bytes: choose a pitch of at least {n}, not {pitch}.", **what
         )
     return ""
 
@@ -291,11 +289,8 @@ def _spread(
             where = f"{name}[{part}][{column}]" if down else f"{name}[{row}][{part}]"
         else:
             where = f"{name}[{row}][{column}]"
-        who = tr(
-            "lane {lane} · register {register}",
-            lane=int(lane[cell]),
-            register=f"{letter}[{int(register[cell])}]",
-        )
+        what = {"lane": int(lane[cell]), "register": f"{letter}[{int(register[cell])}]"}
+        who = tr("lane {lane} · register {register}", **what)
         low = int(place[cell]) * bits
         piece = tr("bits {low} to {high}", low=low, high=low + bits - 1)
         return f"{where}\n{who}" + (f" · {piece}" if held > each else "")
@@ -425,19 +420,12 @@ def _lack(arch: Architecture, form: Form) -> str:
             arch=arch,
         )
     if arch.cc < form.since and form.halves:
-        return tr(
-            "{arch} has no {shape} (it is of {since}): two {half} do the same.",
-            arch=arch,
-            shape=form.shape,
-            since=since,
-            half=form.halves,
-        )
+        what = {"arch": arch, "shape": form.shape, "since": since, "half": form.halves}
+        return tr("{arch} has no {shape} (it is of {since}): two {half} do the same.", **what)
     if arch.cc < form.since:
+        what = {"arch": arch, "form": form.name, "since": since}
         return tr(
-            "{arch} has no mma {form} (it is of {since}): the fragments are only loaded.",
-            arch=arch,
-            form=form.name,
-            since=since,
+            "{arch} has no mma {form} (it is of {since}): the fragments are only loaded.", **what
         )
     return ""
 
@@ -483,11 +471,8 @@ def _pitches(table: Pitches, filled: float, picked: int, time: tuple[Figure, ...
     place = table.pitch.tolist().index(picked) if picked in table.pitch else -1
     last = len(table.pitch) - 1
     now = place if place >= 0 and filled > last else min(passed(filled), last)
-    said = tr(
-        "{pitch} bytes from row to row: {count}",
-        pitch=int(table.pitch[now]),
-        count=counted("wavefront", int(table.count[now])),
-    )
+    what = {"pitch": int(table.pitch[now]), "count": counted("wavefront", int(table.count[now]))}
+    said = tr("{pitch} bytes from row to row: {count}", **what)
     body = rows(
         CountBoxes(names, table.count, ways, filled, place),
         FigureRow(
@@ -519,12 +504,8 @@ def _expected(form: Form, pitch: int, arch: Architecture) -> str:
     matrices = form.a.registers
     each = int(np.gcd(pitch // 16, 8))
     count = counted("wavefront", matrices * each)
-    return tr(
-        "by arithmetic: {count} for A, {matrices} × gcd({pieces}, 8)",
-        count=count,
-        matrices=matrices,
-        pieces=pitch // 16,
-    )
+    what = {"count": count, "matrices": matrices, "pieces": pitch // 16}
+    return tr("by arithmetic: {count} for A, {matrices} × gcd({pieces}, 8)", **what)
 
 
 LESSON = Lesson(*named(__name__), LOOK_FOR, PARAMETERS, PRESETS, plan, narrate, problem, WORDS)

@@ -66,15 +66,11 @@ class Rung:
     def plan(self, role: str, side: int) -> Plan:
         """The launch for matrices of so many rows and columns."""
         rows, columns = self.tile
+        shape = (side // columns, side // rows, 1), self.block
+        arguments = (*self._factors(side), f"f32[{side**2}]=zeros", f"i32={side}")
+        size = f"{side} × {side}"
         made = Plan(
-            role,
-            self.kernel,
-            self.entry,
-            (side // columns, side // rows, 1),
-            self.block,
-            (*self._factors(side), f"f32[{side**2}]=zeros", f"i32={side}"),
-            dynamic_shared=self.shared,
-            size=f"{side} × {side}",
+            role, self.kernel, self.entry, *shape, arguments, dynamic_shared=self.shared, size=size
         )
         if self.tile != (_WIDE, _WIDE):
             return made

@@ -17,6 +17,7 @@ from gpuviz.course.matrix_products.stage_launches import (
     TILES,
     WORKERS,
     launches,
+    race_words,
     role,
     stage_table,
 )
@@ -30,7 +31,7 @@ from gpuviz.run.run import Run
 from gpuviz.story.lesson import Lesson, Parameter, Plan, Preset, Runs, Story, Values, number
 from gpuviz.story.script import Script
 from gpuviz.traces.trace import LANES, Finding
-from gpuviz.words.language import grouped, tr, trn
+from gpuviz.words.language import tr, trn
 
 _ASYNC = (8, 0)  # the first capability with cp.async
 _WAIT, _SECONDS, _END = 0.5, 14.0, 4.5  # slots of a barrier; seconds
@@ -322,14 +323,7 @@ def _report(races: list[Finding]) -> Answer | None:
     """What the race check has found, in words."""
     if not races:
         return None
-    one = races[0]
-    who = {"a": one.line, "b": one.other_line, "n": grouped(one.count)}
-    kind = (
-        tr("Write after read: line {a} copies over what line {b} reads; {n} words.", **who)
-        if "write after read" in one.kind
-        else tr("Read after write: line {a} reads what line {b} copies; {n} words.", **who)
-    )
-    return Answer(Lines((Line((tr("Race check"),), bold=True), Line((kind,), "bad"))))
+    return Answer(Lines((Line((tr("Race check"),), bold=True), race_words(races[0]))))
 
 
 def _table(runs: Runs, stages: int, arch: Architecture, rings: tuple[Swimlanes, ...]) -> Picture:

@@ -28,6 +28,7 @@ from gpuviz.course.matrix_products.stage_launches import (
     TILES,
     WORKERS,
     launches,
+    race_words,
     role,
     stage_table,
 )
@@ -40,7 +41,7 @@ from gpuviz.panels.swimlanes import Bar, Swimlanes
 from gpuviz.story.lesson import Lesson, Parameter, Plan, Preset, Runs, Story, Values, number
 from gpuviz.story.script import Script
 from gpuviz.traces.trace import LANES, Finding
-from gpuviz.words.language import grouped, tr, trn
+from gpuviz.words.language import tr, trn
 
 _MBARRIER = (8, 0)  # the first capability that has them
 _BULK = (9, 0)  # and the first that copies in bulk
@@ -338,14 +339,8 @@ def _report(races: list[Finding]) -> tuple[Part | Answer, ...]:
     """What the race check has found, in words; the first of it always."""
     made: list[Part | Answer] = []
     for one in races:
-        who = {"a": one.line, "b": one.other_line, "n": grouped(one.count)}
-        said = (
-            tr("Write after read: line {a} copies over what line {b} reads; {n} words.", **who)
-            if "write after read" in one.kind
-            else tr("Read after write: line {a} reads what line {b} copies; {n} words.", **who)
-        )
         head = () if made else (Line((tr("Race check"),), bold=True),)
-        answer = Answer(Lines((*head, Line((said,), "bad"))))
+        answer = Answer(Lines((*head, race_words(one))))
         made.append(spare(answer) if made else answer)
     return tuple(made)
 

@@ -386,11 +386,8 @@ def _verdict(request: BankRequest) -> str:
     """What a request takes."""
     if request.count <= request.ideal:
         return tr("No two lanes of a phase meet in a bank.")
-    return tr(
-        "Lanes meet in banks: {count} where {ideal} would do.",
-        count=counted("wavefront", request.count),
-        ideal=request.ideal,
-    )
+    what = {"count": counted("wavefront", request.count), "ideal": request.ideal}
+    return tr("Lanes meet in banks: {count} where {ideal} would do.", **what)
 
 
 def _table(
@@ -449,11 +446,8 @@ def _summary(tile: Tile, modes: list[Mode]) -> str:
     """What the swizzle that is shown gains."""
     shown, plain = modes[tile.chosen].load, modes[0].load
     if shown.count > shown.ideal and not tile.swizzle.bits:
-        return tr(
-            "Without a swizzle lanes meet in banks: {count} where {ideal} would do.",
-            count=counted("wavefront", shown.count),
-            ideal=shown.ideal,
-        )
+        what = {"count": counted("wavefront", shown.count), "ideal": shown.ideal}
+        return tr("Without a swizzle lanes meet in banks: {count} where {ideal} would do.", **what)
     if shown.count > shown.ideal:
         return tr(
             "With {swizzle} lanes still meet: {count} where {ideal} would do.",
@@ -472,12 +466,8 @@ def _expected(tile: Tile, arch: Architecture) -> str:
     if not standard or arch.banking != "maxwell" or tile.swizzle not in TMA.values():
         return ""
     ways = 8 >> tile.swizzle.bits
-    return tr(
-        "by arithmetic: {count} for the load, 4 × {ways} (8 rows over {n} places)",
-        count=counted("wavefront", 4 * ways),
-        ways=ways,
-        n=1 << tile.swizzle.bits,
-    )
+    what = {"count": counted("wavefront", 4 * ways), "ways": ways, "n": 1 << tile.swizzle.bits}
+    return tr("by arithmetic: {count} for the load, 4 × {ways} (8 rows over {n} places)", **what)
 
 
 LESSON = Lesson(*named(__name__), LOOK_FOR, PARAMETERS, PRESETS, plan, narrate, problem, WORDS)

@@ -134,11 +134,8 @@ def _refused(tile: Tile) -> str:
             swizzle=swizzle,
         )
     if swizzle.base + swizzle.bits > 10:
-        return tr(
-            "{swizzle} of bytes reaches beyond {n} bytes: choose a smaller M or B.",
-            swizzle=swizzle,
-            n=_UNIT,
-        )
+        what = {"swizzle": swizzle, "n": _UNIT}
+        return tr("{swizzle} of bytes reaches beyond {n} bytes: choose a smaller M or B.", **what)
     if not tile.by_pieces:
         return ""
     if tile.rows % 8 or tile.columns * tile.element % ROW:

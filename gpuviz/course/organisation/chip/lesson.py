@@ -53,11 +53,8 @@ def problem(values: Values) -> str:
     """Why these values make no sense together, or ""."""
     blocks = number(values, "elements") // number(values, "threads")
     if number(values, "shown") >= blocks:
-        return tr(
-            "The grid has no block {shown}: its last one is block {last}.",
-            shown=values["shown"],
-            last=blocks - 1,
-        )
+        what = {"shown": values["shown"], "last": blocks - 1}
+        return tr("The grid has no block {shown}: its last one is block {last}.", **what)
     return ""
 
 
@@ -190,11 +187,8 @@ def _title(placed: BlockPlacement, blocks: int) -> str:
     """Whether the chip is filled."""
     room = placed.sms * placed.slots
     if not placed.measured and blocks <= room:
-        return tr(
-            "{n} blocks leave slots of {sms} multiprocessors empty",
-            n=grouped(blocks),
-            sms=placed.sms,
-        )
+        what = {"n": grouped(blocks), "sms": placed.sms}
+        return tr("{n} blocks leave slots of {sms} multiprocessors empty", **what)
     return tr("{n} blocks pass through {sms} multiprocessors", n=grouped(blocks), sms=placed.sms)
 
 
@@ -242,11 +236,8 @@ def _shared_out(placed: BlockPlacement) -> str:
     least, most = grouped(int(ran.min())), grouped(int(ran.max()))
     if least == most:
         return tr("All blocks are done: every multiprocessor has run {n} of them.", n=most)
-    return tr(
-        "All blocks are done: a multiprocessor has run {least} to {most} of them.",
-        least=least,
-        most=most,
-    )
+    what = {"least": least, "most": most}
+    return tr("All blocks are done: a multiprocessor has run {least} to {most} of them.", **what)
 
 
 def _expected(placed: BlockPlacement, run: Run, arch: Architecture) -> str:

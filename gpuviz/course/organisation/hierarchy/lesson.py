@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from gpuviz.panels.layout import columns, rows, spare
 from gpuviz.panels.picture import Picture
 from gpuviz.run.run import Run
 from gpuviz.story.lesson import Lesson, Parameter, Plan, Preset, Runs, Story, Values, number
-from gpuviz.story.script import Act, Script
+from gpuviz.story.script import Act, Script, line_with
 from gpuviz.traces.geometry import size_of
 from gpuviz.traces.trace import LANES, Launch
 from gpuviz.words.language import tr, trn
@@ -43,67 +43,20 @@ PARAMETERS = (
     Parameter("shown", "block shown", 4, 0, 127, hint="its linear number"),
 )
 
+
+def _preset(label: str, block: tuple[int, int, int], grid: tuple[int, int, int], n: int) -> Preset:
+    """A block and a grid along x, y and z, and the number of the block shown."""
+    sizes = zip(("block", "grid"), (block, grid), strict=True)
+    axes = {f"{name}_{a}": d for name, size in sizes for a, d in zip("xyz", size, strict=True)}
+    return Preset(label, {**axes, "shown": n})
+
+
 PRESETS = (
-    Preset(
-        "1-D, 256 threads",
-        {
-            "block_x": 256,
-            "block_y": 1,
-            "block_z": 1,
-            "grid_x": 4,
-            "grid_y": 1,
-            "grid_z": 1,
-            "shown": 1,
-        },
-    ),
-    Preset(
-        "2-D, 8 x 6",
-        {
-            "block_x": 8,
-            "block_y": 6,
-            "block_z": 1,
-            "grid_x": 3,
-            "grid_y": 2,
-            "grid_z": 1,
-            "shown": 4,
-        },
-    ),
-    Preset(
-        "2-D, 16 x 16",
-        {
-            "block_x": 16,
-            "block_y": 16,
-            "block_z": 1,
-            "grid_x": 4,
-            "grid_y": 4,
-            "grid_z": 1,
-            "shown": 5,
-        },
-    ),
-    Preset(
-        "3-D, 4 x 4 x 4",
-        {
-            "block_x": 4,
-            "block_y": 4,
-            "block_z": 4,
-            "grid_x": 2,
-            "grid_y": 2,
-            "grid_z": 2,
-            "shown": 3,
-        },
-    ),
-    Preset(
-        "One thread too many",
-        {
-            "block_x": 33,
-            "block_y": 1,
-            "block_z": 1,
-            "grid_x": 4,
-            "grid_y": 1,
-            "grid_z": 1,
-            "shown": 0,
-        },
-    ),
+    _preset("1-D, 256 threads", (256, 1, 1), (4, 1, 1), 1),
+    _preset("2-D, 8 x 6", (8, 6, 1), (3, 2, 1), 4),
+    _preset("2-D, 16 x 16", (16, 16, 1), (4, 4, 1), 5),
+    _preset("3-D, 4 x 4 x 4", (4, 4, 4), (2, 2, 2), 3),
+    _preset("One thread too many", (33, 1, 1), (4, 1, 1), 0),
 )
 
 
@@ -118,12 +71,9 @@ def problem(values: Values) -> str:
     x, y, z = _triple(values, "block")
     gx, gy, gz = _triple(values, "grid")
     if x * y * z > 1024:
+        what: dict[str, object] = {"x": x, "y": y, "z": z, "n": x * y * z}
         return tr(
-            "A block of {x} x {y} x {z} has {n} threads; 1024 is the most a device takes.",
-            x=x,
-            y=y,
-            z=z,
-            n=x * y * z,
+            "A block of {x} x {y} x {z} has {n} threads; 1024 is the most a device takes.", **what
         )
     if gz > 1 and gx * gy * gz > 64:
         return tr(
@@ -131,11 +81,8 @@ def problem(values: Values) -> str:
             n=gx * gy * gz,
         )
     if number(values, "shown") >= gx * gy * gz:
-        return tr(
-            "The grid has no block {shown}: its last one is block {last}.",
-            shown=values["shown"],
-            last=gx * gy * gz - 1,
-        )
+        what = {"shown": values["shown"], "last": gx * gy * gz - 1}
+        return tr("The grid has no block {shown}: its last one is block {last}.", **what)
     return ""
 
 
@@ -192,7 +139,7 @@ def narrate(values: Values, runs: Runs) -> Story:
     launch, seen, placed = run.trace.launch, threads_of(run, shown), placement(run)
     script, title = Script(_ROLE), _title(seen)
     count, blocks = len(seen.thread), launch.blocks
-    line = _lines(run)
+    line = partial(line_with, run.trace.source)
     said = trn("{n} block", "{n} blocks", blocks)
     grid = script.act(_GRID, "intro", tr("grid"), said, line("int block ="))
     said = trn("{n} thread", "{n} threads", count)
@@ -222,12 +169,6 @@ def narrate(values: Values, runs: Runs) -> Story:
         return Picture(title, sentences[step], body, sentences)
 
     return Story.of(script, at, _closed_form(launch), _verdict(seen))
-
-
-def _lines(run: Run) -> Callable[[str], int]:
-    """The CUDA line at which something is declared."""
-    source = run.trace.source.splitlines()
-    return lambda declared: next((n for n, row in enumerate(source, 1) if declared in row), 0)
 
 
 def _warps(script: Script, seen: Threads, line: int) -> list[tuple[Act, int, int]]:
@@ -293,13 +234,10 @@ def _title(seen: Threads) -> str:
 
 def _of_grid(launch: Launch, shown: int) -> str:
     x, y, z = launch.block_index(shown)
+    what = {"shape": _shape(launch.grid), "block": shown, "x": x, "y": y, "z": z}
     return tr(
         "A grid of {shape} blocks: number {block} is blockIdx ({x}, {y}, {z}), x counts fastest.",
-        shape=_shape(launch.grid),
-        block=shown,
-        x=x,
-        y=y,
-        z=z,
+        **what,
     )
 
 
@@ -308,15 +246,11 @@ def _of_threads(seen: Threads) -> str:
     at = min(len(seen.thread) - 1, (len(seen.thread) * 2) // 5)
     x, y, z = seen.place[at].tolist()
     sx, sy, _ = seen.size
+    what = {"x": x, "y": y, "z": z, "sx": sx, "sy": sy, "thread": seen.thread[at]}
     return tr(
         "threadIdx ({x}, {y}, {z}) is thread ({z} × {sy} + {y}) × {sx} + {x} = {thread}: x "
         "counts fastest.",
-        x=x,
-        y=y,
-        z=z,
-        sx=sx,
-        sy=sy,
-        thread=seen.thread[at],
+        **what,
     )
 
 
@@ -325,13 +259,8 @@ def _of_warps(seen: Threads, first: int, last: int) -> str:
     mine = seen.thread[(seen.warp >= first) & (seen.warp < last)]
     low, high, empty = int(mine.min()), int(mine.max()), (last - first) * LANES - len(mine)
     if last > first + 1:
-        text = tr(
-            "Warps {a} to {b} take threads {low} to {high}, 32 each.",
-            a=first,
-            b=last - 1,
-            low=low,
-            high=high,
-        )
+        what = {"a": first, "b": last - 1, "low": low, "high": high}
+        text = tr("Warps {a} to {b} take threads {low} to {high}, 32 each.", **what)
     else:
         text = tr(
             "Warp {a} takes threads {low} to {high} as its lanes 0 to {lane}.",

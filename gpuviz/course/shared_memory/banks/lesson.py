@@ -79,12 +79,8 @@ def _sentence(table: Strides, padded: bool) -> str:
         )
     free = bool((table.count <= table.ideal)[table.stride % 2 == 1].all())
     odd = tr("odd strides are free") if free else tr("see which strides are free")
-    return tr(
-        "The same kernel with stride {first} to {last}, one block for each: {odd}.",
-        first=first,
-        last=last,
-        odd=odd,
-    )
+    what = {"first": first, "last": last, "odd": odd}
+    return tr("The same kernel with stride {first} to {last}, one block for each: {odd}.", **what)
 
 
 def _body(table: Strides, filled: float, picked: int) -> Line:
@@ -326,11 +322,8 @@ def _effect(load: BankRequest) -> str:
     if len(load.busy) == 1:
         return tr("every lane in one bank")
     if load.instruction.width < 8 and len(load.groups) == 1:
-        return tr(
-            "all lanes meet in {count} of {banks} banks",
-            count=len(load.busy),
-            banks=load.brought.banks,
-        )
+        what = {"count": len(load.busy), "banks": load.brought.banks}
+        return tr("all lanes meet in {count} of {banks} banks", **what)
     return tr("{ways} lanes meet in one bank", ways=load.worst.degree)
 
 
@@ -340,11 +333,8 @@ def _verdict(load: BankRequest) -> str:
         whole = tr("One wavefront serves the whole warp.")
         each = tr("One wavefront serves each of the {count} groups of lanes.", count=load.ideal)
         return whole if load.count == 1 else each
-    return tr(
-        "A bank delivers one word a wavefront: {count} where {ideal} would do.",
-        count=counted("wavefront", load.count),
-        ideal=load.ideal,
-    )
+    what = {"count": counted("wavefront", load.count), "ideal": load.ideal}
+    return tr("A bank delivers one word a wavefront: {count} where {ideal} would do.", **what)
 
 
 def _fill_sentence(stores: tuple[BankRequest, ...]) -> str:
@@ -352,11 +342,8 @@ def _fill_sentence(stores: tuple[BankRequest, ...]) -> str:
     each = counted("wavefront", max(s.count for s in stores))
     if len(stores) == 1:
         return tr("First the warp fills shared memory: one store, {each}.", each=each)
-    return tr(
-        "First the warp fills shared memory: {count} stores of {each} each.",
-        count=len(stores),
-        each=each,
-    )
+    what = {"count": len(stores), "each": each}
+    return tr("First the warp fills shared memory: {count} stores of {each} each.", **what)
 
 
 def _closed_form(values: Values, arch: Architecture) -> str:

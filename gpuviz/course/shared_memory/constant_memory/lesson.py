@@ -77,15 +77,10 @@ def _launch(space: str, blocks: int, threads: int, scalars: tuple[str, ...], rea
     table = () if space == "constant" else (f"f32[{_COUNT}]=arange",)
     warps, count = blocks * threads // LANES, blocks * threads
     each = trn("{n} load a lane", "{n} loads a lane", reads)
-    return Plan(
-        space,
-        _KERNEL,
-        f"{space}_memory",
-        (blocks, 1, 1),
-        (threads, 1, 1),
-        (*table, f"f32[{count}]=zeros", *scalars),
-        size=f"{trn('{n} warp', '{n} warps', warps, n=grouped(warps))}, {each}",
-    )
+    shape = (blocks, 1, 1), (threads, 1, 1)
+    arguments = (*table, f"f32[{count}]=zeros", *scalars)
+    size = f"{trn('{n} warp', '{n} warps', warps, n=grouped(warps))}, {each}"
+    return Plan(space, _KERNEL, f"{space}_memory", *shape, arguments, size=size)
 
 
 def narrate(values: Values, runs: Runs) -> Story:
@@ -210,12 +205,8 @@ def _sentence(loads: Mapping[str, ServedRequest]) -> str:
     constant, shared, rest = (loads[s].counted for s in SPACES)
     if loads["constant"].count == 1:
         return tr("A broadcast: constant memory serves the whole warp in one pass.")
-    return tr(
-        "Constant memory: {constant}. Shared memory: {shared}. Global: {rest}.",
-        constant=constant,
-        shared=shared,
-        rest=rest,
-    )
+    what = {"constant": constant, "shared": shared, "rest": rest}
+    return tr("Constant memory: {constant}. Shared memory: {shared}. Global: {rest}.", **what)
 
 
 def expected(distinct: int, step: int) -> tuple[int, int, int]:

@@ -271,11 +271,9 @@ def loading(loads: LocalLoads, share: float) -> Picture:
     count = len(loads.word)
     done = min(share * 1.1 * count, float(count))
     now = min(int(done), count - 1)
+    what = {"number": now + 1, "count": count, "counted": loads.counted[now]}
     said = tr(
-        "Equal elements of all lanes lie side by side. Load {number} of {count}: {counted}.",
-        number=now + 1,
-        count=count,
-        counted=loads.counted[now],
+        "Equal elements of all lanes lie side by side. Load {number} of {count}: {counted}.", **what
     )
     title = tr("Local memory: each lane has its own kept, interleaved")
     return Picture(title, said, _copies(loads, done))
@@ -290,11 +288,9 @@ def _copies(loads: LocalLoads, done: float) -> CellMap:
 
     def tip(cell: int) -> str:
         element, lane = divmod(cell, LANES)
+        what = {"element": element, "lane": lane, "at": 4 * cell}
         return tr(
-            "kept[{element}] of lane {lane} · {at} bytes from where the warp's copies start",
-            element=element,
-            lane=lane,
-            at=4 * cell,
+            "kept[{element}] of lane {lane} · {at} bytes from where the warp's copies start", **what
         )
 
     return CellMap(

@@ -240,13 +240,9 @@ def spaces_of(run: Run, arch: Architecture, uses: Mapping[str, Use]) -> dict[str
 
 
 def _tip(name: str, seen: str, lasts: str, threads: str, host: str) -> str:
+    what = {"name": name, "seen": seen, "lasts": lasts, "threads": threads, "host": host}
     return tr(
-        "{name} · seen by {seen} · lasts for {lasts}\nthreads: {threads} · host: {host}",
-        name=name,
-        seen=seen,
-        lasts=lasts,
-        threads=threads,
-        host=host,
+        "{name} · seen by {seen} · lasts for {lasts}\nthreads: {threads} · host: {host}", **what
     )
 
 

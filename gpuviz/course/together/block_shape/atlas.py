@@ -119,13 +119,8 @@ class Atlas:
         """What hovering a shape on any map says."""
         at = y - 1, x - 1
         warps = -(-x * y // 32)
-        head = tr(
-            "block {x} × {y}: {threads} threads in {warps} warps",
-            x=x,
-            y=y,
-            threads=x * y,
-            warps=warps,
-        )
+        what = {"x": x, "y": y, "threads": x * y, "warps": warps}
+        head = tr("block {x} × {y}: {threads} threads in {warps} warps", **what)
         share = percent(float(self.resident[at]))
         said = [head]
         if np.isfinite(self.sectors[at]):

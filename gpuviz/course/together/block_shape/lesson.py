@@ -72,16 +72,10 @@ def plan(values: Values) -> tuple[Plan, ...]:
     buffers = tuple(f"f32[{n * n}]={fill}" for fill in ("rand", "rand", "zeros"))
     sizes = (f"i32={n}",) * 3
     size = tr("N = {n}, blocks of {x} × {y}, loop over k unrolled", n=n, x=x, y=y)
+    shape = grid, (x, y, 1)
+    arguments = buffers + sizes
     made = Plan(
-        _ROLE,
-        _KERNEL,
-        _ENTRY,
-        grid,
-        (x, y, 1),
-        buffers + sizes,
-        size=size,
-        outputs=False,
-        run_blocks="classes",
+        _ROLE, _KERNEL, _ENTRY, *shape, arguments, size=size, outputs=False, run_blocks="classes"
     )
     return (made,)
 
@@ -180,11 +174,8 @@ def _words(shape: tuple[int, int], loads: tuple[Request, ...]) -> tuple[str, str
             x=x,
             y=y,
         )
-    said = tr(
-        "For one product of every lane: {a} of M and {b} of N.",
-        a=m.counted(m.count),
-        b=n.counted(n.count),
-    )
+    what = {"a": m.counted(m.count), "b": n.counted(n.count)}
+    said = tr("For one product of every lane: {a} of M and {b} of N.", **what)
     return title, said
 
 

@@ -28,7 +28,7 @@ from gpuviz.run.run import Run
 from gpuviz.story.lesson import Lesson, Parameter, Plan, Preset, Runs, Story, Values, number
 from gpuviz.story.load_traffic import FROM_L2
 from gpuviz.story.measured import time_column, time_of
-from gpuviz.story.script import Act, Script
+from gpuviz.story.script import Act, Script, line_with
 from gpuviz.timing.caches import LINE, Loads, loads_of, lookups, missed_by_size
 from gpuviz.timing.device import H200, KIB
 from gpuviz.timing.facts import Circumstances, l1_bytes
@@ -221,14 +221,9 @@ def narrate(values: Values, runs: Runs) -> Story:
     return Story.of(script, at, _expected(shown, number(values, "size")), _summary(shown))
 
 
-def _line(shown: CacheRuns, part: str, run: Run | None = None) -> int:
-    source = (run or shown.naive.run).trace.source.splitlines()
-    return next((n for n, text in enumerate(source, 1) if part in text), 0)
-
-
 def _steps(script: Script, shown: CacheRuns) -> tuple[Act, ...]:
     """The first step of the loop, those that find what it brought, and the next sectors."""
-    line, sectors = _line(shown, "sum += M"), tr("sectors")
+    line, sectors = line_with(shown.naive.run.trace.source, "sum += M"), tr("sectors")
     every = np.add.reduceat(shown.seen.asked, (0, shown.seen.warps, _AGAIN * shown.seen.warps))
     acts = []
     for seconds, label, asked in zip(
@@ -244,9 +239,9 @@ def _steps(script: Script, shown: CacheRuns) -> tuple[Act, ...]:
 def _whole(script: Script, shown: CacheRuns) -> tuple[Act, Act, Act]:
     """The table of both kernels, and L1 of any size."""
     percent = tr("{n} from L2", n=fine_percent(shown.share))
-    line = _line(shown, "sum += M")
+    line = line_with(shown.naive.run.trace.source, "sum += M")
     loop = script.act(_LOOP, "load", tr("the whole loop"), percent, line)
-    inner = _line(shown, "sum += Ms")
+    inner = line_with(shown.naive.run.trace.source, "sum += Ms")
     tiles = script.act(_TILES, "shared", tr("with tiles"), tr("shared memory"), inner, "tiled")
     carve = script.act(
         _CARVE, "result", tr("what L1 keeps"), tr("sectors from L2 by the size of L1"), line
@@ -370,11 +365,8 @@ def _source(shown: CacheRuns) -> Provenance:
 def _table(shown: CacheRuns, tiled: bool, grown: float, more: float) -> Picture:
     """Sectors at each door, of the naive kernel, then of both."""
     naive, every = shown.naive, (shown.naive, shown.tiled)
-    looked = tr(
-        "L2: {n} of {all} blocks of the launch looked at, and taken for all",
-        n=naive.blocks,
-        all=grouped(naive.all),
-    )
+    what = {"n": naive.blocks, "all": grouped(naive.all)}
+    looked = tr("L2: {n} of {all} blocks of the launch looked at, and taken for all", **what)
     words = naive.run.size_words
     size = Provenance((f"{words}; {looked}", words), tr("model"), "accent")
     doors = _doors(every, [grown, more if tiled else 0.0])
@@ -477,11 +469,8 @@ def _compared(shown: CacheRuns, from_l2: tuple[int, ...], turns: tuple[int, ...]
         )
     if from_l2[0] <= 1.05 * from_l2[1]:
         return tr("L2 sends tiles as much: they win by {n} × fewer turns of L1", n=less)
-    return tr(
-        "Tiles ask L2 for {m} × less, and need {n} × fewer turns",
-        m=_times(from_l2[0], from_l2[1]),
-        n=less,
-    )
+    what = {"m": _times(from_l2[0], from_l2[1]), "n": less}
+    return tr("Tiles ask L2 for {m} × less, and need {n} × fewer turns", **what)
 
 
 def _counted(every: tuple[Reads, Reads], name: str, optional: int) -> tuple[Column, ...]:
@@ -538,11 +527,8 @@ def _carve_title(shown: CacheRuns, parts: F64) -> str:
     if not shown.naive.l1:
         return tr("Whatever its size: nothing is looked up in L1 here")
     if high > 2 * low:
-        return tr(
-            "Shared memory takes its room from L1: {low} become {high}",
-            low=fine_percent(low),
-            high=fine_percent(high),
-        )
+        what = {"low": fine_percent(low), "high": fine_percent(high)}
+        return tr("Shared memory takes its room from L1: {low} become {high}", **what)
     return tr("What this block shape reads again soon fits even the smallest L1")
 
 
@@ -566,13 +552,11 @@ def _expected(shown: CacheRuns, side: int) -> str:
     x, y, _ = shown.naive.run.trace.launch.block
     across = max(x, 8)
     block = (y * side + across * side) // 8
+    what = {"x": x, "y": y, "n": side, "sectors": grouped(block)}
     return tr(
         "by arithmetic: {y} rows and {x} columns of {n} floats are {sectors} sectors a block, "
         "each once",
-        x=x,
-        y=y,
-        n=side,
-        sectors=grouped(block),
+        **what,
     )
 
 

@@ -274,11 +274,9 @@ def _expected(values: Values, run: Run, counting: CountRequests) -> str:
     launch = run.trace.launch
     count = launch.blocks * launch.threads_per_block * of.number(values, "each")
     if counting.shared:
+        what = {"bins": counting.bins, "blocks": launch.blocks, "count": grouped(count)}
         return tr(
-            "by arithmetic: {bins} × {blocks} additions in global memory instead of {count}",
-            bins=counting.bins,
-            blocks=launch.blocks,
-            count=grouped(count),
+            "by arithmetic: {bins} × {blocks} additions in global memory instead of {count}", **what
         )
     sectors = expected_sectors(values, architecture(run.arch))
     if sectors is None:
@@ -343,12 +341,8 @@ def _lane_tip(counting: CountRequests, request: int, lane: int) -> str:
     """What hovering a lane says."""
     if not counting.active[request, lane]:
         return tr("lane {lane} · takes no part", lane=lane)
-    where = tr(
-        "lane {lane} of warp {warp} counts in bin {bin}",
-        lane=lane,
-        warp=counting.warp[request],
-        bin=counting.bin[request, lane],
-    )
+    what = {"lane": lane, "warp": counting.warp[request], "bin": counting.bin[request, lane]}
+    where = tr("lane {lane} of warp {warp} counts in bin {bin}", **what)
     return f"{where}\n{turn_name(counting, int(counting.turn[request, lane]) + 1)}"
 
 

@@ -33,7 +33,7 @@ from gpuviz.panels.panel import Ink
 from gpuviz.panels.picture import Picture
 from gpuviz.run.run import Run
 from gpuviz.story.lesson import Lesson, Parameter, Plan, Preset, Runs, Story, Value, Values, number
-from gpuviz.story.script import Act, Script
+from gpuviz.story.script import Act, Script, line_with
 from gpuviz.words.language import grouped, tr, trn
 
 _KERNEL, _SWEEP = "latency.cu", "sweep"
@@ -101,21 +101,16 @@ def plan(values: Values) -> tuple[Plan, ...]:
 def _plan(role: str, entry: str, blocks: int, threads: int, loads: int) -> Plan:
     """One launch."""
     count = blocks * threads
+    shape = (blocks, 1, 1), (threads, 1, 1)
+    arguments = (f"f32[{count * ELEMENTS}]=rand", f"f32[{count}]=zeros", f"i32={ELEMENTS}")
+    size = trn(
+        "{n} block, {each} loads a thread",
+        "{n} blocks, {each} loads a thread",
+        blocks,
+        each=grouped(ELEMENTS),
+    )
     return Plan(
-        role,
-        _KERNEL,
-        entry,
-        (blocks, 1, 1),
-        (threads, 1, 1),
-        (f"f32[{count * ELEMENTS}]=rand", f"f32[{count}]=zeros", f"i32={ELEMENTS}"),
-        (("LOADS", str(loads)),),
-        size=trn(
-            "{n} block, {each} loads a thread",
-            "{n} blocks, {each} loads a thread",
-            blocks,
-            each=grouped(ELEMENTS),
-        ),
-        outputs=False,
+        role, _KERNEL, entry, *shape, arguments, (("LOADS", str(loads)),), size=size, outputs=False
     )
 
 
@@ -134,7 +129,8 @@ def narrate(values: Values, runs: Runs) -> Story:
     badge, device = tr("unavailable"), tr("no GPU and no recording")
     if rates is not None and found is not None:
         badge, device = found.badge, found.gpu
-    load, add = (_line(shown_run, part) for part in ("value[k] = in", "sum += value"))
+    source = shown_run.trace.source
+    load, add = (line_with(source, part) for part in ("value[k] = in", "sum += value"))
     if sweep is not None and arch is not G80:
         known = simulated(arch, sweep, variants, threads)
         if known is not None:
@@ -182,17 +178,11 @@ def _title(one: Latency) -> str:
     if one.warps == 0:
         return tr("No block fits: nothing hides the latency")
     if one.busy >= 1:
-        return tr(
-            "{warps} warps hide {wait} cycles of latency: {needed} would do",
-            warps=one.warps,
-            wait=one.wait,
-            needed=one.needed,
-        )
+        what: dict[str, object] = {"warps": one.warps, "wait": one.wait, "needed": one.needed}
+        return tr("{warps} warps hide {wait} cycles of latency: {needed} would do", **what)
+    what = {"warps": one.warps, "busy": percent(one.busy), "needed": one.needed}
     return tr(
-        "{warps} warps keep the lanes busy {busy} of the time: all of it takes {needed}",
-        warps=one.warps,
-        busy=percent(one.busy),
-        needed=one.needed,
+        "{warps} warps keep the lanes busy {busy} of the time: all of it takes {needed}", **what
     )
 
 
@@ -256,12 +246,6 @@ def _turns(script: Script, one: Latency, load: int, add: int) -> Act:
     return first.until(last)
 
 
-def _line(run: Run, part: str) -> int:
-    """The CUDA line with a statement."""
-    source = run.trace.source.splitlines()
-    return next((n for n, text in enumerate(source, 1) if part in text), 0)
-
-
 def _warps(shown: LatencyModel, share: float) -> Picture:
     """The rows of warps."""
     one, span = shown.one, _PERIODS * shown.one.period
@@ -273,13 +257,8 @@ def _figures(shown: LatencyModel) -> FigureRow:
     """Needed, resident, busy."""
     one = shown.one
     ink: Ink = "accent" if one.busy >= 1 else "warn"
-    needed = tr(
-        "needed {wait} / ({n} × {c}) = {needed}",
-        wait=one.wait,
-        n=one.independent,
-        c=f"{one.cycles:g}",
-        needed=one.needed,
-    )
+    what = {"wait": one.wait, "n": one.independent, "c": f"{one.cycles:g}", "needed": one.needed}
+    needed = tr("needed {wait} / ({n} × {c}) = {needed}", **what)
     warps = trn("{n} warp", "{n} warps", one.warps)
     resident = trn("{warps} in {n} block", "{warps} in {n} blocks", shown.blocks, warps=warps)
     return FigureRow(

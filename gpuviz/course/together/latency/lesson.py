@@ -21,7 +21,7 @@ from gpuviz.panels.warp_timeline import WarpTimeline
 from gpuviz.run.run import Run
 from gpuviz.story.lesson import Lesson, Parameter, Plan, Preset, Runs, Story, Values, number
 from gpuviz.story.measured import badge_of, time_column, time_of
-from gpuviz.story.script import Act, Script
+from gpuviz.story.script import Act, Script, line_with
 from gpuviz.timing.device import H200
 from gpuviz.timing.sample import looked_at
 from gpuviz.words.language import duration, grouped, percent, tr, trn
@@ -195,8 +195,7 @@ def _acts(
     script: Script, runs: Runs, added: Sequence[tuple[int, int]], deeper: Sequence[tuple[int, int]]
 ) -> list[Act]:
     """An act a launch, then the law."""
-    source = runs[script.role].trace.source.splitlines()
-    line = next((n for n, text in enumerate(source, 1) if "+= next" in text), 0)
+    line = line_with(runs[script.role].trace.source, "+= next")
     acts = []
     for n, c in added:
         label = trn("{n} warp", "{n} warps", n)
@@ -225,11 +224,9 @@ def _title(shown: LatencyRuns, chase: Chase, deeper: bool) -> str:
     warps = trn("{n} warp", "{n} warps", chase.warps)
     rate = f"{chase.rate:.3g}"
     if deeper and chase.chains > 1:
+        what = {"chains": chase.chains, "warps": warps, "rate": rate}
         return tr(
-            "{warps}, {chains} chains a thread: {rate} bytes a cycle without another warp",
-            chains=chase.chains,
-            warps=warps,
-            rate=rate,
+            "{warps}, {chains} chains a thread: {rate} bytes a cycle without another warp", **what
         )
     return tr("{warps}: while one waits, others ask; {rate} bytes a cycle", warps=warps, rate=rate)
 

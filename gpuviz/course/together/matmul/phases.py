@@ -40,12 +40,8 @@ def sentence(about: Multiplication, moment: Moment) -> str:
         who = _loaded(_operand(about, moment), moment.phase)
         return tr("{phase}, load: {who}.", phase=phase, who=who)
     if moment.part == "multiply":
-        return tr(
-            "{phase}, multiply, k = {k}: each value of the tiles serves {n} threads.",
-            phase=phase,
-            k=moment.k,
-            n=about.sizes.tile,
-        )
+        what = {"phase": phase, "k": moment.k, "n": about.sizes.tile}
+        return tr("{phase}, multiply, k = {k}: each value of the tiles serves {n} threads.", **what)
     if moment.part == "loaded":
         return tr("{phase}, barrier: nobody multiplies before the tiles are complete.", phase=phase)
     if moment.part == "multiplied":

@@ -127,12 +127,8 @@ def _stored(shown: Kernel, turn: Turn) -> str:
     phases = max(t.phase for t in shown.replay.turns) + 1
     if turn.phase + 1 == phases:
         return tr("Warp {warp} stores its elements of P.", warp=turn.warp)
-    return tr(
-        "Warp {warp} stores sums that are not complete: phase {n} of {all} is over.",
-        warp=turn.warp,
-        n=turn.phase + 1,
-        all=phases,
-    )
+    what = {"warp": turn.warp, "n": turn.phase + 1, "all": phases}
+    return tr("Warp {warp} stores sums that are not complete: phase {n} of {all} is over.", **what)
 
 
 def bars_of(

@@ -125,15 +125,11 @@ def _plan(values: Values, variant: str) -> Plan:
     tile, phases, fill = number(values, "tile"), number(values, "phases"), values["fill"]
     side, names = tile * phases, ("AFTER_LOAD", "AFTER_MULTIPLY", "INSIDE")
     macros = zip(names, map(str, _MACROS[variant]), strict=True)
+    shape = (phases, phases, 1), (tile, tile, 1)
+    arguments = (*(f"f32[{side**2}]={how}" for how in (fill, fill, "zeros")), f"i32={side}")
+    size = f"{side} × {side}"
     return Plan(
-        variant,
-        _KERNEL,
-        "product",
-        (phases, phases, 1),
-        (tile, tile, 1),
-        (*(f"f32[{side**2}]={how}" for how in (fill, fill, "zeros")), f"i32={side}"),
-        (("TILE", str(tile)), *macros),
-        size=f"{side} × {side}",
+        variant, _KERNEL, "product", *shape, arguments, (("TILE", str(tile)), *macros), size=size
     )
 
 

@@ -209,11 +209,8 @@ def _sentence(scene: Scene, results: Sequence[Outcome]) -> str:
 
 def _expected(sizes: Sizes, results: Sequence[Outcome]) -> str:
     """The phases either way, and the document's product."""
-    said = tr(
-        "by arithmetic: phase count {down} rounded down, {up} rounded up",
-        down=sizes.inner // sizes.tile,
-        up=sizes.phases,
-    )
+    what = {"down": sizes.inner // sizes.tile, "up": sizes.phases}
+    said = tr("by arithmetic: phase count {down} rounded down, {up} rounded up", **what)
     if (sizes.rows, sizes.inner, sizes.columns) == (10, 3, 5) and (results[1].reference == 6).all():
         return tr(
             "{said}; published (GPGPU programming, university course): every element is 6",

@@ -141,11 +141,9 @@ def _sentence(about: Multiplication, moment: Moment) -> str:
     """What the block does now."""
     if moment.part == "multiply":
         loads, different = _loads(about, moment.step)
+        what = {"k": moment.step, "loads": loads, "n": different}
         return tr(
-            "Step k = {k}: {loads} loads from global memory, of {n} different floats.",
-            k=moment.step,
-            loads=loads,
-            n=different,
+            "Step k = {k}: {loads} loads from global memory, of {n} different floats.", **what
         )
     if moment.part == "store":
         return stored(about)

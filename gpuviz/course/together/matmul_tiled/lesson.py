@@ -165,11 +165,8 @@ def _title(about: Multiplication) -> str:
         return tr("Tiling divides global loads by the tile width: {tile}", tile=sizes.tile)
     if tiled.loads >= naive.loads:
         return tr("Partial tiles may share nothing: here the global loads are as many as without")
-    return tr(
-        "Partial tiles share less: loads divided by {n}, not by {tile}",
-        n=f"{naive.loads / tiled.loads:.3g}",
-        tile=sizes.tile,
-    )
+    what = {"n": f"{naive.loads / tiled.loads:.3g}", "tile": sizes.tile}
+    return tr("Partial tiles share less: loads divided by {n}, not by {tile}", **what)
 
 
 def expected_loads(sizes: Sizes) -> tuple[int, int]:
@@ -185,11 +182,8 @@ def expected_loads(sizes: Sizes) -> tuple[int, int]:
 
 def _expected(about: Multiplication) -> str:
     naive, tiled = expected_loads(about.sizes)
-    return tr(
-        "by arithmetic: {naive} elements loaded naively, {tiled} with tiles",
-        naive=spaced(naive),
-        tiled=spaced(tiled),
-    )
+    what = {"naive": spaced(naive), "tiled": spaced(tiled)}
+    return tr("by arithmetic: {naive} elements loaded naively, {tiled} with tiles", **what)
 
 
 def _body(

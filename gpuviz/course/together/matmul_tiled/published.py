@@ -135,12 +135,8 @@ class Query:
     @property
     def provenance(self) -> Provenance:
         """The same where it is shown."""
-        brief = tr(
-            "{device}: sharedMemPerBlock {shared}: tiles of up to {b} × {b}",
-            device=self.device,
-            shared=grouped(self.shared),
-            b=self.width,
-        )
+        what = {"device": self.device, "shared": grouped(self.shared), "b": self.width}
+        brief = tr("{device}: sharedMemPerBlock {shared}: tiles of up to {b} × {b}", **what)
         whole = tr("device query · {said}", said=self.said)
         return Provenance((whole, self.said, brief), self.badge, "good")
 

@@ -36,7 +36,7 @@ from gpuviz.panels.picture import Picture
 from gpuviz.panels.slots import slots_of, title_of
 from gpuviz.run.run import Run
 from gpuviz.story.lesson import Lesson, Parameter, Plan, Preset, Runs, Story, Value, Values, number
-from gpuviz.story.script import Act, Script
+from gpuviz.story.script import Act, Script, line_with
 from gpuviz.traces.geometry import size_of
 from gpuviz.words.language import tr, trn
 
@@ -209,9 +209,7 @@ def narrate(values: Values, runs: Runs) -> Story:
 
 def _line(run: Run) -> int:
     """The CUDA line at which the kernel begins."""
-    wanted = f"__global__ void {run.trace.launch.kernel}("
-    source = run.trace.source.splitlines()
-    return next((n for n, row in enumerate(source, 1) if wanted in row), 0)
+    return line_with(run.trace.source, f"__global__ void {run.trace.launch.kernel}(")
 
 
 def _origin(values: Values, run: Run) -> str:

@@ -20,7 +20,7 @@ from gpuviz.recordings.measurement import DeviceFacts
 from gpuviz.run.run import Run
 from gpuviz.story.lesson import Lesson, Parameter, Plan, Preset, Runs, Story, Values, number
 from gpuviz.story.measured import badge_of
-from gpuviz.story.script import Act, Script
+from gpuviz.story.script import Act, Script, line_with
 from gpuviz.words.language import grouped, tr
 
 _THREADS = 256
@@ -295,11 +295,9 @@ def _title(shown: _RooflinePoints) -> str:
     parts = [share(roof.attainable(p.intensity) / roof.peak) for p in (naive, tiled)]
     if tiled is naive:
         return tr("The naive product can reach {share} of the peak", share=parts[0])
+    given = {"share": parts[0], "n": shown.tile, "more": parts[1]}
     return tr(
-        "The naive product can reach {share} of the peak, with {n} × {n} tiles {more}",
-        share=parts[0],
-        n=shown.tile,
-        more=parts[1],
+        "The naive product can reach {share} of the peak, with {n} × {n} tiles {more}", **given
     )
 
 
@@ -332,11 +330,8 @@ def _sentence(shown: _RooflinePoints) -> str:
         )
     has = f"{tiled.ratio:.3g}"
     if roof.ridge is None:
-        return tr(
-            "{n} operations for each float: at most {rate}.",
-            n=has,
-            rate=rate(roof.attainable(tiled.intensity)),
-        )
+        what = {"n": has, "rate": rate(roof.attainable(tiled.intensity))}
+        return tr("{n} operations for each float: at most {rate}.", **what)
     needed = f"{a_float(roof.ridge):.3g}"
     if shown.basis == "moved":
         return tr(
@@ -344,22 +339,16 @@ def _sentence(shown: _RooflinePoints) -> str:
             has=has,
             needed=needed,
         )
-    return tr(
-        "Operations for each float it loads: {has}. To leave the slope: {needed}.",
-        has=has,
-        needed=needed,
-    )
+    what = {"has": has, "needed": needed}
+    return tr("Operations for each float it loads: {has}. To leave the slope: {needed}.", **what)
 
 
 def _expected(values: Values) -> str:
     """The document's figures; what arithmetic says where bytes are those loaded."""
     size = number(values, "size")
     if values["basis"] == "moved":
-        return tr(
-            "by arithmetic: {n} FLOP in each matrix product: 2 × {size}³",
-            n=grouped(2 * size**3),
-            size=size,
-        )
+        what = {"n": grouped(2 * size**3), "size": size}
+        return tr("by arithmetic: {n} FLOP in each matrix product: 2 × {size}³", **what)
     published = {
         "document": tr(
             "published ({source}): ratio 1 at 1 TB/s allows 250 Gop/s, 2 % of "
@@ -395,8 +384,7 @@ _WORK = {
 
 def _line(run: Run) -> int:
     """The CUDA line that computes."""
-    work = _WORK[run.trace.launch.kernel]
-    return next((n for n, text in enumerate(run.trace.source.splitlines(), 1) if work in text), 0)
+    return line_with(run.trace.source, _WORK[run.trace.launch.kernel])
 
 
 def _roofline(shown: _RooflinePoints) -> Roofline:

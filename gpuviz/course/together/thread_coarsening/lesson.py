@@ -301,11 +301,8 @@ def _expected(values: Values, arch: Architecture) -> str:
     count = expected_sectors(
         str(values["mapping"]), str(values["order"]), of.number(values, "multi")
     )
-    return tr(
-        "by arithmetic: {count} sectors for 32 products; {published}",
-        count=number(count),
-        published=published,
-    )
+    what = {"count": number(count), "published": published}
+    return tr("by arithmetic: {count} sectors for 32 products; {published}", **what)
 
 
 def expected_sectors(mapping: str, order: str, multi: int) -> float:
