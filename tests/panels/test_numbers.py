@@ -15,7 +15,7 @@ from gpuviz.panels.bar import Bar, draw_bar
 from gpuviz.panels.figures import Figure, FigureRow
 from gpuviz.panels.panel import Panel
 from gpuviz.panels.shares import Share, Shares
-from gpuviz.panels.table import Column, Table, bars
+from gpuviz.panels.table import Column, Columns, Table
 from gpuviz.story.measured import LaunchTime, time_figures
 
 STAGE = Stage(900, 500, DARK)
@@ -80,7 +80,7 @@ def test_bars_of_a_table_have_scales_of_their_own_and_are_kept_back(asks: bool) 
 
 def test_a_table_wants_room_for_titles_in_two_lines() -> None:
     names = tuple(Column((f"a rather long title {n}",), ("1", "2")) for n in range(6))
-    panel = Table((*names, bars((1.0, 2.0), 0)))
+    panel = Table((*names, Columns((1.0, 2.0)).bars("", Bar, 0)))
     assert panel.need(STAGE, 500).height > panel.need(STAGE, 2000).height
 
 
@@ -121,3 +121,12 @@ def test_a_measured_figure_goes_before_what_is_counted_but_never_without_its_lau
     for width in range(100, 900, 10):
         shown = [text for text in said(width) if "launch" in text]
         assert all("2^20 words" in text for text in shown)
+
+
+def test_columns_about_things_say_a_cell_of_each_and_a_dash_where_it_is_not_known() -> None:
+    of = Columns((8, 16))
+    counted = of(("registers", "reg."), lambda n: None if n == 8 else n, badge="model", bold=True)
+    assert counted.titles == ("registers", "reg.") and counted.cells == ("–", "16")
+    assert counted.badge == "model" and counted.bold
+    assert of("blocks", str).titles == ("blocks",)
+    assert of.bars("", lambda n: (Bar(n), Bar(1)), wide=6.0).bars[1] == (Bar(16), Bar(1))
