@@ -5,22 +5,35 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Literal, get_args
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, QRect, Qt
+from PySide6.QtCore import (
+    QAbstractTableModel,
+    QModelIndex,
+    QPersistentModelIndex,
+    QRect,
+    QSignalBlocker,
+    Qt,
+)
 from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import (
     QAbstractItemView,
-    QHBoxLayout,
     QHeaderView,
-    QLineEdit,
     QStyledItemDelegate,
     QStyleOptionViewItem,
     QTableView,
-    QVBoxLayout,
     QWidget,
 )
 
 from gpuviz.base.errors import InputError
-from gpuviz.qt.controls.controls import Combo, ElidedLabel, keep_arrows, label, restyle
+from gpuviz.qt.controls.controls import (
+    Combo,
+    ElidedLabel,
+    keep_arrows,
+    label,
+    set_look,
+    show_words,
+    text_line,
+)
+from gpuviz.qt.controls.layouts import boxed, column_of, row_of
 from gpuviz.qt.running.in_thread import InThread
 from gpuviz.words.language import grouped, later, tr, trn
 
@@ -151,30 +164,24 @@ class BuffersView(QWidget):
         self._expected: dict[str, str] = {}  # by buffer, as it was written
         self._work = InThread(self._take, self)
         self.names = Combo(tr("Buffer"), theme)
-        self.shown = Combo(tr("Values shown"), theme)
+        kinds = ((tr(_NAMES[name]), name) for name in get_args(ValueKind))
+        self.shown = Combo(tr("Values shown"), theme, kinds)
         for combo in (self.names, self.shown):
             combo.setSizeAdjustPolicy(Combo.SizeAdjustPolicy.AdjustToContents)
-        for name in get_args(ValueKind):
-            self.shown.addItem(tr(_NAMES[name]), name)
-        self.field = QLineEdit()
-        self.field.setAccessibleName(tr("Expected"))
-        self.field.setPlaceholderText(tr("expected: a * x + y, or file.npy"))
-        self.field.setToolTip(
-            tr(
-                "NumPy arithmetic over the arguments as they were before the launch, or a .npy or "
-                ".bin file"
-            )
+        tip = tr(
+            "NumPy arithmetic over the arguments as they were before the launch, or a .npy or "
+            ".bin file"
         )
+        self.field = text_line(tr("Expected"), "", tr("expected: a * x + y, or file.npy"), tip)
         self.said = ElidedLabel("quiet")
         self.model = BuffersModel()
         self.table = QTableView()
-        self.empty = label("", "quiet")
+        self.empty = label("", "quiet", wraps=True)
         self.empty.setMargin(10)
-        self.empty.setWordWrap(True)
         self._prepare()
         self._lay_out()
-        self.names.currentIndexChanged.connect(lambda index: self._show())
-        self.shown.currentIndexChanged.connect(lambda index: self._show())
+        self.names.currentIndexChanged.connect(self._show)
+        self.shown.currentIndexChanged.connect(self._show)
         self.field.editingFinished.connect(self._expect)
         theme.changed.connect(self._fit)
         self.clear()
@@ -221,21 +228,19 @@ class BuffersView(QWidget):
 
     def _complain(self, why: str) -> None:
         self._wrong = why
-        self.field.setProperty("bad", bool(why))
-        restyle(self.field)
+        set_look(self.field, "bad", bool(why))
         self._tell()
 
     def _put(self, results: tuple[BufferResult, ...]) -> None:
         chosen = self.names.currentText()
         self._results = results
         names = [one.name for one in results]
-        self.names.blockSignals(True)
-        self.names.clear()
-        self.names.addItems(names)
-        changed = (n for n, one in enumerate(results) if one.changed)
-        at = names.index(chosen) if chosen in names else next(changed, 0)
-        self.names.setCurrentIndex(at if names else -1)
-        self.names.blockSignals(False)
+        with QSignalBlocker(self.names):
+            self.names.clear()
+            self.names.addItems(names)
+            changed = (n for n, one in enumerate(results) if one.changed)
+            at = names.index(chosen) if chosen in names else next(changed, 0)
+            self.names.setCurrentIndex(at if names else -1)
         self._show()
 
     def _result(self) -> BufferResult | None:
@@ -268,8 +273,7 @@ class BuffersView(QWidget):
         self.said.say(self._wrong or (_summary(result) if result is not None else ""))
 
     def _say(self, why: str) -> None:
-        self.empty.setText(why)
-        self.empty.setVisible(bool(why))
+        show_words(self.empty, why)
         self._whole.setVisible(not why)
 
     def _prepare(self) -> None:
@@ -290,23 +294,11 @@ class BuffersView(QWidget):
         self._wrong = ""
 
     def _lay_out(self) -> None:
-        self._whole = QWidget()
-        row = QHBoxLayout()
-        row.setContentsMargins(8, 4, 12, 2)
-        row.setSpacing(8)
-        row.addWidget(self.names)
-        row.addWidget(self.shown)
-        row.addWidget(self.field, 2)
-        row.addWidget(self.said, 4)
-        inner = QVBoxLayout(self._whole)
-        inner.setContentsMargins(0, 0, 0, 0)
-        inner.setSpacing(2)
-        inner.addLayout(row)
-        inner.addWidget(self.table, 1)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.addWidget(self._whole, 1)
-        column.addWidget(self.empty, 1, Qt.AlignmentFlag.AlignTop)
+        fields = self.names, self.shown, (self.field, 2), (self.said, 4)
+        head = row_of(*fields, gap=8, margins=(8, 4, 12, 2))
+        self._whole = boxed(column_of(head, (self.table, 1), gap=2))
+        column_of((self._whole, 1), (self.empty, 1), on=self)
+        self.empty.setAlignment(Qt.AlignmentFlag.AlignTop)
         self._fit()
 
     def _fit(self) -> None:

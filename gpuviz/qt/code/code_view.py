@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QRect, QRectF, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QRect, QRectF, Qt, Signal
 from PySide6.QtGui import (
     QFontMetrics,
     QHelpEvent,
@@ -23,7 +23,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QPlainTextEdit, QTextEdit, QToolTip, QWidget
 
-from gpuviz.qt.controls.controls import keep_arrows, plain_tip
+from gpuviz.qt.controls.controls import keep_arrows, plain_tip, timer
 
 if TYPE_CHECKING:
     from gpuviz.qt.look.theme import Theme
@@ -45,10 +45,7 @@ class Highlighter(QSyntaxHighlighter):
         self._theme = theme
         self._lines: list[list[Span]] = []
         self._texts: list[str] = []
-        self._soon = QTimer(self)
-        self._soon.setSingleShot(True)
-        self._soon.setInterval(SOON_MS)
-        self._soon.timeout.connect(self._read_again)
+        self._soon = timer(self, SOON_MS, self._read_again)
         theme.changed.connect(self.rehighlight)
 
     def read(self, text: str) -> None:

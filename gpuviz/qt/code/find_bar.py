@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QTextCursor, QTextDocument
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QWidget
+from PySide6.QtWidgets import QPushButton, QWidget
 
-from gpuviz.qt.controls.controls import button, keep_space, label
+from gpuviz.qt.controls.controls import button, keep_space, label, text_line
+from gpuviz.qt.controls.layouts import row_of
 from gpuviz.words.language import tr, trn
 
 if TYPE_CHECKING:
@@ -30,24 +31,23 @@ class FindBar(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self._view: CodeView | None = None
-        self.line = QLineEdit()
-        self.line.setAccessibleName(tr("Find"))
-        self.line.setPlaceholderText(tr("Find"))
+        self.line = text_line(tr("Find"), "", tr("Find"))
         self.line.setMaximumWidth(320)
         self.line.textChanged.connect(lambda text: self._search(anew=True))
         self.line.installEventFilter(self)
         self.said = label("", "quiet")
-        row = QHBoxLayout(self)
-        row.setContentsMargins(8, 2, 12, 4)
-        row.addWidget(self.line)
-        for text, name, back in (("↑", tr("The one before"), True), ("↓", tr("Next"), False)):
-            made = button(text, name, "chip", name)
-            made.clicked.connect(lambda checked=False, back=back: self.go(back))
-            keep_space(made)
-            row.addWidget(made)
-        row.addWidget(self.said)
-        row.addStretch(1)
+        chips = [
+            self._chip("↑", tr("The one before"), back=True),
+            self._chip("↓", tr("Next"), back=False),
+        ]
+        row_of(self.line, *chips, self.said, 1, on=self, margins=(8, 2, 12, 4))
         self.hide()
+
+    def _chip(self, text: str, name: str, back: bool) -> QPushButton:
+        made = button(text, name, "chip", name)
+        made.clicked.connect(lambda: self.go(back))
+        keep_space(made)
+        return made
 
     def begin(self, view: CodeView) -> None:
         """Find in this code; what is selected there is what to find."""

@@ -21,12 +21,12 @@ from PySide6.QtWidgets import (
     QStyledItemDelegate,
     QStyleOptionViewItem,
     QTableView,
-    QVBoxLayout,
     QWidget,
 )
 
 from gpuviz.memory.line_costs import AccessCost
-from gpuviz.qt.controls.controls import keep_arrows, label, plain_tip
+from gpuviz.qt.controls.controls import keep_arrows, label, plain_tip, show_words
+from gpuviz.qt.controls.layouts import column_of
 from gpuviz.results.line_rows import LineRow, head
 from gpuviz.words.language import tr
 
@@ -134,10 +134,8 @@ class LinesView(QWidget):
         keep_arrows(self.table)
         self.empty = label("", "quiet")
         self.empty.setMargin(10)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.addWidget(self.table, 1)
-        column.addWidget(self.empty, 1, Qt.AlignmentFlag.AlignTop)
+        self.empty.setAlignment(Qt.AlignmentFlag.AlignTop)
+        column_of((self.table, 1), (self.empty, 1), on=self)
         theme.changed.connect(self._fit)
         self.clear()
 
@@ -166,8 +164,7 @@ class LinesView(QWidget):
         self._say(tr("Nothing has run yet."))
 
     def _say(self, why: str) -> None:
-        self.empty.setText(why)
-        self.empty.setVisible(bool(why))
+        show_words(self.empty, why)
         self.table.setVisible(not why)
 
     def _fit(self) -> None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QSplitter, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QSplitter, QWidget
 
 from gpuviz.qt.code.code_view import CodeView
+from gpuviz.qt.controls.layouts import column_of
 from gpuviz.results.line_rows import tips
 from gpuviz.words.language import tr
 
@@ -46,9 +47,7 @@ class SideBySide(QWidget):
             self.splitter.addWidget(view)
             view.setMinimumWidth(120)
             view.chosen.connect(lambda line, number=number: self._point(number, line))
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.addWidget(self.splitter)
+        column_of(self.splitter, on=self)
 
     @property
     def focus(self) -> QWidget:

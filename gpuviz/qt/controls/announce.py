@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
+
+from gpuviz.qt.controls.controls import timer
 
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget
@@ -29,10 +31,7 @@ class Announcer(QObject):
         kinds = QAccessible.AnnouncementPoliteness
         self._how = kinds.Assertive if urgent else kinds.Polite
         self._words = ""
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.setInterval(QUIET_MS)
-        self._timer.timeout.connect(self._say)
+        self._timer = timer(self, QUIET_MS, self._say)
 
     def say(self, words: str) -> None:
         """Say this, unless something else comes right behind it."""

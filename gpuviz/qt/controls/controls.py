@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import reduce
 from html import escape
+from operator import or_
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QObject, QRectF, QSize, Qt
+from PySide6.QtCore import QEvent, QObject, QRectF, QSize, Qt, QTimer
 from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import (
     QCheckBox,
@@ -13,6 +15,8 @@ from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
     QLabel,
+    QLineEdit,
+    QMessageBox,
     QPushButton,
     QSizePolicy,
     QStyle,
@@ -28,7 +32,7 @@ from gpuviz.words.language import tr
 from gpuviz.words.terminal import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
     from gpuviz.qt.look.theme import Theme
 
@@ -41,11 +45,44 @@ def plain_tip(text: str) -> str:
     return f'<p style="white-space: pre-wrap">{escape(shown)}</p>'
 
 
-def label(text: str, role: str = "", parent: QWidget | None = None) -> QLabel:
+def label(text: str, role: str = "", parent: QWidget | None = None, wraps: bool = False) -> QLabel:
     """A label; `role` picks its looks in the style sheet."""
     made = QLabel(text, parent)
     made.setTextFormat(Qt.TextFormat.PlainText)
     made.setProperty("role", role)
+    made.setWordWrap(wraps)
+    return made
+
+
+def show_words(made: QLabel, text: str, sign: str = "") -> None:
+    """Show a text behind a sign, or hide the label where there is none."""
+    made.setText(f"{sign}{text}" if text else "")
+    made.setVisible(bool(text))
+
+
+def set_look(widget: QWidget, name: str, value: object) -> None:
+    """Set a property that the style sheet selects by."""
+    if widget.property(name) != value:
+        widget.setProperty(name, value)
+        restyle(widget)
+
+
+def text_line(name: str, text: str = "", example: str = "", tip: str = "") -> QLineEdit:
+    """A line to type in, read from its beginning, with the name that screen readers say."""
+    made = QLineEdit(text)
+    made.setAccessibleName(name)
+    made.setPlaceholderText(example)
+    made.setToolTip(tip)
+    made.setCursorPosition(0)
+    return made
+
+
+def timer(parent: QObject, after_ms: int, do: Callable[[], object]) -> QTimer:
+    """A timer that runs out once, so long after it was started last."""
+    made = QTimer(parent)
+    made.setSingleShot(True)
+    made.setInterval(after_ms)
+    made.timeout.connect(do)
     return made
 
 
@@ -200,12 +237,24 @@ class Combo(QComboBox):
     On Linux Qt tells a screen reader the value instead of the name: the description has it, too.
     """
 
-    def __init__(self, name: str, theme: Theme) -> None:
+    def __init__(self, name: str, theme: Theme, items: Iterable[tuple[str, object]] = ()) -> None:
+        """`items` are words and values."""
         super().__init__()
         self._theme = theme
         self.setAccessibleName(name)
         self.setAccessibleDescription(name)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.add(items)
+
+    def add(self, items: Iterable[tuple[str, object]]) -> None:
+        """Further words and values."""
+        for words, value in items:
+            self.addItem(words, value)
+
+    def choose(self, value: object) -> None:
+        """Show a value, if the list has it."""
+        if (index := self.findData(value)) >= 0:
+            self.setCurrentIndex(index)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """The style's box, the text with an ellipsis where it is cut, the chevron."""
@@ -350,6 +399,34 @@ def keep_arrows(widget: QWidget) -> None:
 def keep_space(widget: QWidget) -> None:
     """Space presses this control while it has the focus."""
     widget.installEventFilter(KeepKeys((Qt.Key.Key_Space,), widget))
+
+
+def question(
+    window: QWidget, asked: str, words: Mapping[QMessageBox.StandardButton, str], more: str = ""
+) -> QMessageBox:
+    """A question with these answers, in plain text: names of files are a stranger's words."""
+    box = QMessageBox(QMessageBox.Icon.Question, "gpuviz", asked, parent=window)
+    box.setStandardButtons(reduce(or_, words))
+    box.setTextFormat(Qt.TextFormat.PlainText)
+    box.setInformativeText(more)
+    for kind, text in words.items():
+        box.button(kind).setText(text)
+    return box
+
+
+_KINDS = QMessageBox.StandardButton
+
+
+def unsaved_question(window: QWidget, asked: str) -> QMessageBox:
+    """Asks what becomes of changes that are not saved; see `what_to_do`."""
+    save, discard, cancel = tr("Save"), tr("Do not save"), tr("Cancel")
+    words = {_KINDS.Save: save, _KINDS.Discard: discard, _KINDS.Cancel: cancel}
+    return question(window, asked, words)
+
+
+def what_to_do(unsaved: QMessageBox) -> str:
+    """The answer to `unsaved_question`: "save", "discard" or "cancel"."""
+    return {_KINDS.Save: "save", _KINDS.Discard: "discard"}.get(_KINDS(answer(unsaved)), "cancel")
 
 
 def ask(dialog: QDialog) -> None:

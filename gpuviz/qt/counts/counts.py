@@ -5,13 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QModelIndex, Qt, QTimer, Signal
+from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from gpuviz.arch import architecture
 from gpuviz.memory.counts import find
-from gpuviz.qt.controls.controls import Combo, button, keep_arrows, keep_space, label, restyle
+from gpuviz.qt.controls.controls import (
+    Combo,
+    button,
+    keep_arrows,
+    keep_space,
+    label,
+    restyle,
+    timer,
+)
 from gpuviz.qt.counts.counts_model import CountsModel, as_text
 from gpuviz.qt.counts.counts_table import CountsTable
 from gpuviz.qt.look.theme import Theme
@@ -83,10 +91,7 @@ class Counts(QWidget):
             keep_space(widget)
         keep_arrows(self.view)
         self._lay_out()
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.setInterval(REFRESH_MS)
-        self._timer.timeout.connect(self._fill)
+        self._timer = timer(self, REFRESH_MS, self._fill)
         self.hide()
 
     def _lay_out(self) -> None:

@@ -106,6 +106,15 @@ class ExportCommands(QObject):
         made = replace(view.provenance, badges=badges(runs))
         return replace(view, runs=runs, provenance=made)
 
+    def _queue(self, path: Path, make: Callable[[Progress, Cancel], bytes]) -> None:
+        """Write to a file what is made in the background."""
+
+        def work(progress: Progress, cancel: Cancel) -> ExportResult:
+            write(path, make(progress, cancel))
+            return ExportResult((path,))
+
+        self.exports.add(Task(path.name, work))
+
     def quick(self) -> None:
         """The picture into the pictures folder and on the clipboard, without a question."""
         if (view := self.view()) is None:
@@ -154,12 +163,7 @@ class ExportCommands(QObject):
         image = self._window.grab().toImage()
         name = "window-" + file_name(made, PNG.suffix)
         if path := self._where(tr("Save window as picture"), name, (PNG.suffix,)):
-            self.exports.add(
-                Task(
-                    path.name,
-                    lambda progress, cancel: _written(path, png.picture(rgba(image), made)),
-                )
-            )
+            self._queue(path, lambda progress, cancel: png.picture(rgba(image), made))
 
     def copy_table(self) -> None:
         """The table of counts as it is shown, as Markdown, on the clipboard."""
@@ -210,21 +214,16 @@ class ExportCommands(QObject):
         if not table.rows:
             self.said.emit(tr("Nothing has been timed: there is no GPU and no recording."))
             return
-        if path := self._where(
-            tr("Save timings"), "times-" + name_for(view, CSV.suffix), (CSV.suffix,)
-        ):
-            self.exports.add(
-                Task(path.name, lambda progress, cancel: _written(path, table.csv().encode()))
-            )
+        name = "times-" + name_for(view, CSV.suffix)
+        if path := self._where(tr("Save timings"), name, (CSV.suffix,)):
+            self._queue(path, lambda progress, cancel: table.csv().encode())
 
     def save_made(
         self, title: str, name: str, suffix: str, make: Callable[[Progress, Cancel], bytes]
     ) -> None:
         """Ask for a file, and write what is made in the background."""
         if path := self._where(title, name, (suffix,)):
-            self.exports.add(
-                Task(path.name, lambda progress, cancel: _written(path, make(progress, cancel)))
-            )
+            self._queue(path, make)
 
     def _ask(self, dialog: QDialog, accepted: Callable[[], None]) -> None:
         self.dialog = dialog
@@ -285,11 +284,6 @@ def _suffixes(holds: Holds) -> tuple[str, ...]:
 
 def _first(suffix: str, suffixes: tuple[str, ...]) -> tuple[str, ...]:
     return suffix, *(other for other in suffixes if other != suffix)
-
-
-def _written(path: Path, content: bytes) -> ExportResult:
-    write(path, content)
-    return ExportResult((path,))
 
 
 def _open_folder(folder: Path) -> None:

@@ -4,22 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from PySide6.QtCore import QPoint, QRect, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QPoint, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QImage, QPainter, QPaintEvent, QPixmap, QShowEvent
-from PySide6.QtWidgets import (
-    QDialog,
-    QDialogButtonBox,
-    QFormLayout,
-    QHBoxLayout,
-    QSizePolicy,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QSizePolicy, QWidget
 
 from gpuviz.base.errors import failure_of
 from gpuviz.export.formats import Holds, holding
 from gpuviz.export.settings import CUSTOM, SHOWN, SIZES, THEME_CHOICES
-from gpuviz.qt.controls.controls import Combo, Switch, answers, keep_arrows, keep_space, label
+from gpuviz.qt.controls.controls import (
+    Combo,
+    Switch,
+    answers,
+    keep_arrows,
+    keep_space,
+    label,
+    show_words,
+    timer,
+)
+from gpuviz.qt.controls.layouts import DIALOG, boxed, column_of, form_of, row_of
 from gpuviz.qt.controls.spin import Spin
 from gpuviz.qt.controls.tab_order import tab_as_laid_out
 from gpuviz.qt.look.theme import Theme
@@ -36,25 +38,13 @@ class SizeChoice(QWidget):
 
     def __init__(self, theme: Theme, shown: tuple[int, int]) -> None:
         super().__init__()
-        self.names = Combo(tr("Size"), theme)
-        for name in SIZES:
-            self.names.addItem(_words(name, shown), name)
+        self.names = Combo(tr("Size"), theme, ((_words(name, shown), name) for name in SIZES))
         for keep in (keep_space, keep_arrows):
             keep(self.names)
         self.width_ = _number(tr("Width in pixels"), SMALLEST[0], theme)
         self.height_ = _number(tr("Height in pixels"), SMALLEST[1], theme)
-        self._custom = QWidget()
-        row = QHBoxLayout(self._custom)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(6)
-        for widget in (self.width_, label("×"), self.height_):
-            row.addWidget(widget)
-        row.addStretch(1)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(6)
-        column.addWidget(self.names)
-        column.addWidget(self._custom)
+        self._custom = boxed(row_of(self.width_, label("×"), self.height_, 1, gap=6))
+        column_of(self.names, self._custom, on=self, gap=6)
         self.names.currentIndexChanged.connect(self._choose)
         for number in (self.width_, self.height_):
             number.valueChanged.connect(lambda value: self.changed.emit())
@@ -74,9 +64,9 @@ class SizeChoice(QWidget):
         """Show a choice."""
         self.width_.setValue(width)
         self.height_.setValue(height)
-        self.names.setCurrentIndex(self.names.findData(name))
+        self.names.choose(name)
 
-    def _choose(self, *_: object) -> None:
+    def _choose(self) -> None:
         self._custom.setVisible(self.name == CUSTOM)
         self.changed.emit()
 
@@ -158,19 +148,13 @@ class ExportDialog(QDialog):
         made = view.provenance
         self.size_ = SizeChoice(theme, (made.width, made.height))
         self.preview = Preview(theme)
-        self.said, self.problem = label("", "quiet"), label("", "problem")
-        for words in (self.said, self.problem):
-            words.setWordWrap(True)
+        self.said = label("", "quiet", wraps=True)
+        self.problem = label("", "problem", wraps=True)
         self.buttons = answers(self, tr("Save …"))
         self.save = self.buttons.button(QDialogButtonBox.StandardButton.Ok)
-        self.form = QFormLayout()
-        self.form.setHorizontalSpacing(14)
-        self.form.setVerticalSpacing(8)
+        self.form = form_of((), gap=8)
         self._lay_out()
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.setInterval(DRAW_MS)
-        self._timer.timeout.connect(self._draw)
+        self._timer = timer(self, DRAW_MS, self._draw)
         self.size_.changed.connect(self.renew)
 
     def showEvent(self, event: QShowEvent) -> None:
@@ -178,12 +162,11 @@ class ExportDialog(QDialog):
         tab_as_laid_out(self)
         super().showEvent(event)
 
-    def renew(self, *_: object) -> None:
+    def renew(self) -> None:
         """Something else was chosen."""
         self.suit()
         problem = self.why_not()
-        self.problem.setText(f"▲ {problem}" if problem else "")
-        self.problem.setVisible(bool(problem))
+        show_words(self.problem, problem, "▲ ")
         self.save.setEnabled(not problem)
         self.said.setText("" if problem else self.words())
         self._timer.start()
@@ -206,9 +189,7 @@ class ExportDialog(QDialog):
 
     def choice(self, name: str, items: Iterable[tuple[str, object]]) -> Combo:
         """A list to choose from, with the words and the value of each item."""
-        made = Combo(name, self._theme)
-        for words, value in items:
-            made.addItem(words, value)
+        made = Combo(name, self._theme, items)
         for keep in (keep_space, keep_arrows):
             keep(made)
         made.currentIndexChanged.connect(self.renew)
@@ -238,27 +219,8 @@ class ExportDialog(QDialog):
             self.said.setText(failure_of(error).message)
 
     def _lay_out(self) -> None:
-        left = QVBoxLayout()
-        left.addLayout(self.form)
-        left.addStretch(1)
-        right = QVBoxLayout()
-        right.setSpacing(8)
-        right.addWidget(self.preview)
-        right.addWidget(self.said)
-        right.addStretch(1)
-        both = QHBoxLayout()
-        both.setSpacing(22)
-        both.addLayout(left, 1)
-        both.addLayout(right)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(18, 16, 18, 14)
-        column.setSpacing(12)
-        column.addLayout(both)
-        column.addWidget(self.problem)
-        column.addWidget(self.buttons, alignment=Qt.AlignmentFlag.AlignRight)
-
-
-def choose(box: Combo, value: object) -> None:
-    """Show a value, if the list has it."""
-    if (index := box.findData(value)) >= 0:
-        box.setCurrentIndex(index)
+        left = column_of(self.form, 1)
+        right = column_of(self.preview, self.said, 1, gap=8)
+        both = row_of((left, 1), right, gap=22)
+        buttons = self.buttons, Qt.AlignmentFlag.AlignRight
+        column_of(both, self.problem, buttons, on=self, gap=12, margins=DIALOG)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QWidget
+from PySide6.QtCore import QSignalBlocker
+from PySide6.QtWidgets import QPushButton, QWidget
 
 from gpuviz.base.errors import InputError
 from gpuviz.draw.palette import THEMES
 from gpuviz.export.formats import FASTEST
 from gpuviz.export.settings import BOTH, PIXELS, SHOWN, FilmSettings, PictureSettings
 from gpuviz.qt.controls.controls import button, keep_space, label
+from gpuviz.qt.controls.layouts import boxed, row_of
 from gpuviz.qt.controls.spin import RealSpin, Spin
-from gpuviz.qt.export.export_dialog import ExportDialog, choose
+from gpuviz.qt.export.export_dialog import ExportDialog
 from gpuviz.qt.look.theme import Theme
 from gpuviz.views.lesson_view import View
 from gpuviz.words.language import tr, trn
@@ -33,11 +35,11 @@ class FilmDialog(ExportDialog):
         self.theme = self.themes((SHOWN, *THEMES, BOTH))
         self._stretch = "range"
         self._add_rows()
-        choose(self.format, wanted.suffix)
+        self.format.choose(wanted.suffix)
         self.size_.show_size(wanted.size, wanted.width, wanted.height)
         self.fps.setValue(wanted.fps)
         self.loop.setChecked(wanted.loop)
-        choose(self.theme, wanted.theme)
+        self.theme.choose(wanted.theme)
         self._take("whole" if wanted.stretch == "range" else wanted.stretch)
         self.renew()
         self._draw()
@@ -87,13 +89,12 @@ class FilmDialog(ExportDialog):
         self.preview.show_view(next(iter(self.wanted().views(self.shown_view).values())))
 
     def _add_rows(self) -> None:
-        times = _beside(self.start, label("–"), self.end, label(tr("s"), "quiet"))
-        chips = _beside(self.whole, self.step)
+        times = row_of(self.start, label("–"), self.end, label(tr("s"), "quiet"), 1, gap=6)
         self.form.addRow(tr("format"), self.format)
         self.form.addRow(tr("size"), self.size_)
         self.form.addRow(tr("pictures a second"), self.fps)
-        self.form.addRow(tr("from – to"), times)
-        self.form.addRow("", chips)
+        self.form.addRow(tr("from – to"), boxed(times))
+        self.form.addRow("", boxed(row_of(self.whole, self.step, 1, gap=6)))
         self.form.addRow(tr("again and again"), self.loop)
         self.form.addRow(tr("colours"), self.theme)
 
@@ -117,9 +118,8 @@ class FilmDialog(ExportDialog):
         """The whole story, or the step under way."""
         start, end = FilmSettings(stretch=stretch).bounds(self.shown_view)
         for box, value in ((self.start, start), (self.end, end)):
-            box.blockSignals(True)
-            box.setValue(value)
-            box.blockSignals(False)
+            with QSignalBlocker(box):
+                box.setValue(value)
         self._become(stretch)
 
     def _typed(self, value: float) -> None:
@@ -130,17 +130,6 @@ class FilmDialog(ExportDialog):
         self.whole.setChecked(stretch == "whole")
         self.step.setChecked(stretch == "step")
         self.renew()
-
-
-def _beside(*widgets: QWidget) -> QWidget:
-    made = QWidget()
-    row = QHBoxLayout(made)
-    row.setContentsMargins(0, 0, 0, 0)
-    row.setSpacing(6)
-    for widget in widgets:
-        row.addWidget(widget)
-    row.addStretch(1)
-    return made
 
 
 class StillDialog(ExportDialog):
@@ -159,10 +148,10 @@ class StillDialog(ExportDialog):
         self.form.addRow(tr("pixels"), self.pixels)
         self.form.addRow(tr("colours"), self.theme)
         self.form.addRow(tr("transparent"), self.clear)
-        choose(self.format, wanted.suffix)
+        self.format.choose(wanted.suffix)
         self.size_.show_size(wanted.size, wanted.width, wanted.height)
-        choose(self.pixels, wanted.pixels)
-        choose(self.theme, wanted.theme)
+        self.pixels.choose(wanted.pixels)
+        self.theme.choose(wanted.theme)
         self.clear.setChecked(wanted.transparent)
         self.renew()
         self._draw()

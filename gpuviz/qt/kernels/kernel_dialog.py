@@ -7,16 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import (
-    QComboBox,
-    QDialog,
-    QDialogButtonBox,
-    QFormLayout,
-    QLineEdit,
-    QScrollArea,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLineEdit, QScrollArea, QWidget
 
 from gpuviz.base.errors import InputError
 from gpuviz.compile import HostLaunch, Program, entry_name
@@ -24,7 +15,8 @@ from gpuviz.launch.host_launch import proposed_by
 from gpuviz.launch.settings import Settings
 from gpuviz.launch.signature import short_name
 from gpuviz.launch.texts import NONE, Kernel, LaunchTexts
-from gpuviz.qt.controls.controls import Combo, answers, label
+from gpuviz.qt.controls.controls import Combo, answers, label, show_words
+from gpuviz.qt.controls.layouts import DIALOG, column_of, form_of
 from gpuviz.qt.controls.tab_order import tab_as_laid_out
 from gpuviz.qt.kernels.launch_fields import LaunchFields, specs
 from gpuviz.qt.look.theme import Theme
@@ -51,58 +43,46 @@ class KernelDialog(QDialog):
         what is kept beside it.
         """
         super().__init__(parent)
-        self._program = program
-        self._kernel = NONE
-        self._settings = settings
+        self._program, self._kernel, self._settings = program, NONE, settings
         folders = (f"{FOLDER}{folder}" for folder in settings.include)
-        self._launch = KernelLaunch(
-            path,
-            "",
-            "",
-            GRID,
-            BLOCK,
-            (),
-            0,
-            tuple(settings.macros.items()),
-            (*settings.options, *folders),
-        )
+        how = tuple(settings.macros.items()), (*settings.options, *folders)
+        self._launch = KernelLaunch(path, "", "", GRID, BLOCK, (), 0, *how)
         self.setWindowTitle(tr("Launch a kernel of {file}", file=path.name))
         self.setModal(True)
-        self.entry = Combo(tr("Kernel"), theme)
-        for mangled in program.kernels:
-            self.entry.addItem(short_name(mangled), mangled)
+        kernels = ((short_name(mangled), mangled) for mangled in program.kernels)
+        self.entry = Combo(tr("Kernel"), theme, kernels)
         self._written = _of_these(launches, program.kernels)
-        self.written = Combo(tr("Launch as the file writes it"), theme)
-        for launch, _ in self._written:
-            self.written.addItem(_words(launch))
+        written = ((_words(launch), None) for launch, _ in self._written)
+        self.written = Combo(tr("Launch as the file writes it"), theme, written)
         self.written.addItem(tr("another one"))
         self.written.setSizeAdjustPolicy(
-            QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
+            Combo.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
         )
         self.fields = LaunchFields()
-        self.grid, self.block, self.shared = (
-            self.fields.grid,
-            self.fields.block,
-            self.fields.shared,
-        )
-        self.refusal = label("", "problem")
-        self.refusal.setWordWrap(True)
+        self.grid, self.block = self.fields.grid, self.fields.block
+        self.shared = self.fields.shared
+        self.refusal = label("", "problem", wraps=True)
         self.buttons = answers(self, tr("Show"))
         self._lay_out(theme)
         self.written.currentIndexChanged.connect(self._propose)
         self.entry.currentIndexChanged.connect(self._choose)
-        for line in (self.grid, self.block):
-            line.editingFinished.connect(self._guess_again)
+        for field in (self.grid, self.block):
+            field.editingFinished.connect(self._guess_again)
         self.fields.changed.connect(self._check)
         self._choose()
-        if settings.launches:
-            with suppress(InputError):
-                kept = entry_name(program.kernels, settings.kernel or next(iter(settings.launches)))
-                self.entry.setCurrentIndex(self.entry.findData(kept))
-            self.written.setCurrentIndex(len(self._written))
-        else:
-            self._propose()
+        self._begin()
         self._began = self.fields.texts
+
+    def _begin(self) -> None:
+        """With what is kept beside the file; else as its host code writes it."""
+        kept = self._settings
+        if not kept.launches:
+            self._propose()
+            return
+        with suppress(InputError):
+            name = kept.kernel or next(iter(kept.launches))
+            self.entry.choose(entry_name(self._program.kernels, name))
+        self.written.setCurrentIndex(len(self._written))
 
     @property
     def changed(self) -> bool:
@@ -131,43 +111,34 @@ class KernelDialog(QDialog):
         return made
 
     def _lay_out(self, theme: Theme) -> None:
-        form = QFormLayout()
-        form.setHorizontalSpacing(14)
-        if self._written:
-            form.addRow(tr("launch in the file"), self.written)
-        form.addRow(tr("kernel"), self.entry)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(18, 16, 18, 14)
-        column.setSpacing(10)
-        column.addLayout(form)
+        written = [(tr("launch in the file"), self.written)] if self._written else []
         self._scroll = QScrollArea()
         self._scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # its fields take the focus
         self._scroll.setWidget(self.fields)
         self._scroll.setWidgetResizable(True)
         self._scroll.setFrameShape(QScrollArea.Shape.NoFrame)
         self._scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        column.addWidget(self._scroll, 1)
-        hint = label(specs(), "quiet")
-        hint.setWordWrap(True)
+        hint = label(specs(), "quiet", wraps=True)
         hint.setMinimumHeight(hint.heightForWidth(theme.look.px(520) - 36))
-        for widget in (hint, self.refusal, self.buttons):
-            column.addWidget(widget)
+        which = form_of((*written, (tr("kernel"), self.entry)))
+        parts = which, (self._scroll, 1), hint, self.refusal, self.buttons
+        column_of(*parts, on=self, gap=10, margins=DIALOG)
         self._most = theme.look.px(560)
         self.setMinimumWidth(theme.look.px(520))
 
-    def _propose(self, *_: object) -> None:
+    def _propose(self) -> None:
         """The launch as the file writes it: what is constant there; the rest stays as it is."""
         if self.written.currentIndex() >= len(self._written):
             return
         launch, entry = self._written[self.written.currentIndex()]
-        self.entry.setCurrentIndex(self.entry.findData(entry))
+        self.entry.choose(entry)
         for line, text in zip((self.grid, self.block), launch.texts, strict=False):
             said = tr("in the file: {expression}", expression=text)
             line.setPlaceholderText(said)
             line.setToolTip(said)
         self._show(proposed_by(launch, self._kernel))
 
-    def _choose(self, *_: object) -> None:
+    def _choose(self) -> None:
         """A line for each argument of the kernel, with what is kept of it, or a guess."""
         entry = str(self.entry.currentData())
         with suppress(InputError):
@@ -193,10 +164,9 @@ class KernelDialog(QDialog):
             self.fields.show_launch(self._launch, self._kernel)
             self._check()
 
-    def _check(self, *_: object) -> None:
+    def _check(self) -> None:
         problem = self.why
-        self.refusal.setText("" if self.fields.problem or not problem else f"▲ {problem}")
-        self.refusal.setVisible(bool(self.refusal.text()))
+        show_words(self.refusal, "" if self.fields.problem else problem, "▲ ")
         self.buttons.button(QDialogButtonBox.StandardButton.Ok).setEnabled(not problem)
 
 

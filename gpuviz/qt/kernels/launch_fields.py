@@ -8,14 +8,15 @@ from dataclasses import replace
 from pathlib import Path
 
 from PySide6.QtCore import QSignalBlocker, Signal
-from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QGridLayout, QLineEdit, QWidget
 
 from gpuviz.arguments import DTYPES, FILLS
 from gpuviz.base.errors import InputError
 from gpuviz.compile import compiler
 from gpuviz.launch.signature import KernelParameter
 from gpuviz.launch.texts import NONE, Kernel, LaunchReader, LaunchTexts
-from gpuviz.qt.controls.controls import button, keep_space, label, restyle
+from gpuviz.qt.controls.controls import button, keep_space, label, set_look, show_words
+from gpuviz.qt.controls.layouts import column_of, row_of
 from gpuviz.story.kernel_launch import FOLDER, KernelLaunch, macros_of, macros_text, words_of
 from gpuviz.story.refitting import made, written
 from gpuviz.words.language import tr
@@ -33,8 +34,7 @@ class Field(QLineEdit):
         self.path = ""  # what an argument is called: `p.n`
         self.proposed = ""  # what stands there where its user says nothing
         self.name = label(name)
-        self.problem = label("", "problem")
-        self.problem.setWordWrap(True)
+        self.problem = label("", "problem", wraps=True)
         self.problem.hide()
         self.setAccessibleName(name)
         for widget in (self, self.name):
@@ -53,12 +53,10 @@ class Field(QLineEdit):
 
     def say(self, problem: str) -> None:
         """Mark the line, or no longer."""
-        self.problem.setText(f"▲ {problem}" if problem else "")
-        self.problem.setVisible(bool(problem))
+        show_words(self.problem, problem, "▲ ")
         self.setAccessibleDescription(problem)
-        if bool(self.property("bad")) != bool(problem):
-            self.setProperty("bad", bool(problem))
-            restyle(self)
+        if problem or self.property("bad"):
+            set_look(self, "bad", bool(problem))
 
     def show_text(self, text: str) -> None:
         """Show a text without announcing it, unless what stands there means the same."""
@@ -111,12 +109,7 @@ class LaunchFields(QWidget):
         above, below = _grid((self.grid, self.block, self.shared)), _grid(())
         _add(below, (self.sizes, self.macros, self.options))
         self._rows = QWidget()
-        self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(0, 0, 0, 0)
-        self._column.setSpacing(6)
-        self._column.addLayout(above)
-        self._column.addWidget(self._rows)
-        self._column.addLayout(below)
+        self._column = column_of(above, self._rows, below, on=self, gap=6)
         for field in (self.grid, self.block, self.shared, self.sizes, self.macros, self.options):
             field.textChanged.connect(lambda text: self.changed.emit())
 
@@ -316,15 +309,10 @@ class LaunchPanel(QWidget):
         super().__init__()
         self.setAccessibleName(tr("Launch"))
         self.fields = LaunchFields()
-        self.problem = label("", "problem")
-        self.problem.setWordWrap(True)
+        self.problem = label("", "problem", wraps=True)
         self.problem.hide()
-        self.others = button(
-            tr("another …"),
-            tr("Another kernel or launch of this file"),
-            "link",
-            tr("Another kernel or launch of this file"),
-        )
+        others = tr("Another kernel or launch of this file")
+        self.others = button(tr("another …"), others, "link", others)
         self.others.clicked.connect(self.others_asked)
         tip = tr(
             "Keep these settings beside the file, in NAME.gpuviz.toml: gpuviz reads them when the "
@@ -334,20 +322,9 @@ class LaunchPanel(QWidget):
         self.keep.clicked.connect(self.keep_asked)
         for chip in (self.keep, self.others):
             keep_space(chip)
-        head = QHBoxLayout()
-        head.addWidget(label(tr("Launch"), "heading"))
-        head.addStretch(1)
-        head.addWidget(self.keep)
-        head.addWidget(self.others)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(6)
-        column.addLayout(head)
-        column.addWidget(self.fields)
-        column.addWidget(self.problem)
+        head = row_of(label(tr("Launch"), "heading"), 1, self.keep, self.others)
+        column_of(head, self.fields, self.problem, on=self, gap=6)
 
     def say(self, problem: str) -> None:
         """Say why it cannot be run, where no field does so."""
-        shown = "" if self.fields.problem else problem
-        self.problem.setText(f"▲ {shown}" if shown else "")
-        self.problem.setVisible(bool(shown))
+        show_words(self.problem, "" if self.fields.problem else problem, "▲ ")

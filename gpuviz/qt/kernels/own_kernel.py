@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, Signal
 
 from gpuviz.base.errors import InputError
 from gpuviz.compile import CompileError, Diagnostic, Program, compile_arch
 from gpuviz.compile.program import marked_lines
 from gpuviz.launch.settings import beside
 from gpuviz.launch.texts import NONE, Kernel
+from gpuviz.qt.controls.controls import timer
 from gpuviz.qt.kernels.background_compiler import BackgroundCompiler, Build, BuildRequest
 from gpuviz.story import traced
 from gpuviz.story.kernel_launch import KernelLaunch, keep, launch_of
@@ -20,7 +21,7 @@ from gpuviz.story.refitting import check_launch, entry_of, fitted
 from gpuviz.words.language import tr
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
     from gpuviz.qt.kernels.drafts import Drafts
     from gpuviz.qt.kernels.launch_fields import LaunchPanel
@@ -62,8 +63,8 @@ class OwnKernel(QObject):
         self.compiling = BackgroundCompiler(self)
         self.compiling.built.connect(self._take)
         self.compiling.failed.connect(self._fail)
-        self._fields_soon = self._timer(FIELD_MS, self.read)
-        self._source_soon = self._timer(SOURCE_MS, self._compile)
+        self._fields_soon = timer(self, FIELD_MS, self.read)
+        self._source_soon = timer(self, SOURCE_MS, self._compile)
         self._wanted: KernelLaunch | None = None  # what is being compiled for
         self._found: str | None = None  # what was in the file when it was run first
         self._refused = self._broken = ""  # why launch and source cannot be
@@ -137,13 +138,6 @@ class OwnKernel(QObject):
         self._fields_soon.stop()
         self._source_soon.stop()
         self.compiling.cancel()
-
-    def _timer(self, after: int, do: Callable[[], None]) -> QTimer:
-        made = QTimer(self)
-        made.setSingleShot(True)
-        made.setInterval(after)
-        made.timeout.connect(do)
-        return made
 
     def _kernel(self) -> Kernel:
         """The kernel that is launched, as far as it is known."""

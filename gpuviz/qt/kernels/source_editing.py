@@ -7,14 +7,14 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QFileSystemWatcher, QObject, Qt, QTimer, Signal
+from PySide6.QtCore import QFileSystemWatcher, QObject, Signal
 from PySide6.QtWidgets import QMessageBox, QWidget
 
 from gpuviz.base.errors import InputError
 from gpuviz.compile import CompileError, compile_arch
 from gpuviz.compile.program import marked_lines
 from gpuviz.qt.code.source import Source
-from gpuviz.qt.controls.controls import answer
+from gpuviz.qt.controls.controls import answer, question, timer, unsaved_question, what_to_do
 from gpuviz.qt.kernels.background_compiler import BackgroundCompiler, Build, BuildRequest
 from gpuviz.qt.kernels.drafts import Drafts
 from gpuviz.qt.kernels.kernel_opener import kept
@@ -45,10 +45,7 @@ class SourceRepair(QObject):
         self.compiling = BackgroundCompiler(self)
         self.compiling.built.connect(self._take)
         self.compiling.failed.connect(self._fail)
-        self._soon = QTimer(self)
-        self._soon.setSingleShot(True)
-        self._soon.setInterval(SOURCE_MS)
-        self._soon.timeout.connect(self._compile)
+        self._soon = timer(self, SOURCE_MS, self._compile)
 
     def begin(self, path: Path, arch: str, error: CompileError) -> None:
         """Have the source of a file edited, with the errors in it; InputError when it is gone."""
@@ -100,50 +97,27 @@ _KINDS = QMessageBox.StandardButton
 
 def unsaved_box(window: QWidget, path: Path) -> QMessageBox:
     """Asks what becomes of changes that are not saved."""
-    words = {
-        _KINDS.Save: tr("Save"),
-        _KINDS.Discard: tr("Do not save"),
-        _KINDS.Cancel: tr("Cancel"),
-    }
-    return _box(window, tr("Save the changes of {file}?", file=path.name), "", words)
+    return unsaved_question(window, tr("Save the changes of {file}?", file=path.name))
 
 
 def both_box(window: QWidget, path: Path) -> QMessageBox:
     """Asks whose text goes on: another program has changed the file, too."""
-    words = {
-        _KINDS.Yes: tr("Keep mine"),
-        _KINDS.No: tr("Take the file's"),
-        _KINDS.Cancel: tr("Decide later"),
-    }
     asked = tr("{file} was changed here and by another program", file=path.name)
+    mine, theirs, later = tr("Keep mine"), tr("Take the file's"), tr("Decide later")
+    words = {_KINDS.Yes: mine, _KINDS.No: theirs, _KINDS.Cancel: later}
     more = tr("The one that you do not choose is kept in a file beside it.")
-    return _box(window, asked, more, words)
+    return question(window, asked, words, more)
 
 
 def unsaved(window: QWidget, path: Path) -> str:
     """What becomes of changes that are not saved: "save", "discard" or "cancel"."""
-    said = {_KINDS.Save: "save", _KINDS.Discard: "discard"}
-    return said.get(_KINDS(answer(unsaved_box(window, path))), "cancel")
+    return what_to_do(unsaved_box(window, path))
 
 
 def both(window: QWidget, path: Path) -> str:
     """Whose text goes on: "mine", "theirs" or "cancel"."""
     said = {_KINDS.Yes: "mine", _KINDS.No: "theirs"}
     return said.get(_KINDS(answer(both_box(window, path))), "cancel")
-
-
-def _box(
-    window: QWidget, asked: str, more: str, words: Mapping[QMessageBox.StandardButton, str]
-) -> QMessageBox:
-    kinds = _KINDS.NoButton
-    for kind in words:
-        kinds |= kind
-    box = QMessageBox(QMessageBox.Icon.Question, "gpuviz", asked, kinds, window)
-    box.setTextFormat(Qt.TextFormat.PlainText)
-    box.setInformativeText(more)
-    for kind, text in words.items():
-        box.button(kind).setText(text)
-    return box
 
 
 SETTLED_MS = 150  # programs write a file in several steps
@@ -169,10 +143,7 @@ class SourceEditing(QObject):
         self.ask_unsaved: Callable[[Path], str] = lambda path: unsaved(window, path)
         self.ask_both: Callable[[Path], str] = lambda path: both(window, path)
         self._watcher = QFileSystemWatcher(self)
-        self._settled = QTimer(self)
-        self._settled.setSingleShot(True)
-        self._settled.setInterval(SETTLED_MS)
-        self._settled.timeout.connect(self._look)
+        self._settled = timer(self, SETTLED_MS, self._look)
         self._watcher.fileChanged.connect(lambda file: self._settled.start())
         self._watcher.directoryChanged.connect(lambda folder: self._settled.start())
         self._headers: dict[Path, float] = {}

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from PySide6.QtCore import QObject, Signal
-from PySide6.QtWidgets import QFormLayout, QHBoxLayout, QLineEdit
 
 from gpuviz.course import COURSE
 from gpuviz.lectures.answer import label as count_label
-from gpuviz.qt.controls.controls import Combo
+from gpuviz.qt.controls.controls import Combo, text_line
+from gpuviz.qt.controls.layouts import row_of
 from gpuviz.qt.look.theme import Theme
 from gpuviz.words.language import tr
 
@@ -34,37 +34,23 @@ class BesideRows(QObject):
     ) -> None:
         super().__init__(parent)
         self._given = given
-        self.what = Combo(tr("Beside"), theme)
-        self.what.addItem(tr("nothing"), _NOTHING)
-        self.what.addItem(tr("a plot"), _PLOT)
-        for one in COURSE:
-            self.what.addItem(tr(one.title), one.id)
-        chosen = _PLOT if "vary" in given else given.get("lesson", _NOTHING)
-        self.what.setCurrentIndex(max(self.what.findData(chosen), 0))
-        self.values = QLineEdit(given.get("vary") or _joined(given.get("values", {})))
-        self.values.setAccessibleName(tr("Values"))
-        self.values.setCursorPosition(0)
-        self.count = Combo(tr("What is plotted"), theme)
-        for key in dict.fromkeys([*counts, *filter(None, [given.get("count")])]):
-            self.count.addItem(count_label(key), key)
-        self.count.setCurrentIndex(max(self.count.findData(given.get("count")), 0))
+        items = [(tr("nothing"), _NOTHING), (tr("a plot"), _PLOT)]
+        items += ((tr(one.title), one.id) for one in COURSE)
+        self.what = Combo(tr("Beside"), theme, items)
+        self.what.choose(_PLOT if "vary" in given else given.get("lesson", _NOTHING))
+        values = given.get("vary") or _joined(given.get("values", {}))
+        self.values = text_line(tr("Values"), values)
+        self.count = Combo(tr("What is plotted"), theme, count_items(counts, given))
+        self.count.choose(given.get("count"))
         for box in (self.what, self.count):  # the values are to be read, too
             box.setSizeAdjustPolicy(box.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
             box.setMinimumContentsLength(_LETTERS)
         self.values.setMinimumWidth(theme.look.px(_WIDE))
-        self.values.textChanged.connect(lambda _: self._change())
-        self.what.currentIndexChanged.connect(lambda _: self._choose())
-        self.count.currentIndexChanged.connect(lambda _: self._change())
+        self.values.textChanged.connect(self.changed)
+        self.what.currentIndexChanged.connect(self._choose)
+        self.count.currentIndexChanged.connect(self.changed)
+        self.row = row_of((self.what, 1), (self.values, 1), (self.count, 1), gap=6)
         self._offer()
-
-    def add_to(self, form: QFormLayout) -> None:
-        """The row: what it is, its values, and what is plotted."""
-        row = QHBoxLayout()
-        row.setSpacing(6)
-        row.addWidget(self.what, 1)
-        row.addWidget(self.values, 1)
-        row.addWidget(self.count, 1)
-        form.addRow(tr("beside"), row)
 
     @property
     def plain(self) -> dict[str, Any]:
@@ -85,7 +71,7 @@ class BesideRows(QObject):
     def _choose(self) -> None:
         self.values.clear()  # they were those of something else
         self._offer()
-        self._change()
+        self.changed.emit()
 
     def _offer(self) -> None:
         what = self.what.currentData()
@@ -94,12 +80,15 @@ class BesideRows(QObject):
         hint = "stride=1..32*2" if what == _PLOT else tr("as usual, or stride=2, …")
         self.values.setPlaceholderText(hint)
 
-    def _change(self) -> None:
-        self.changed.emit()
-
 
 def _joined(values: Mapping[str, object]) -> str:
     return ", ".join(f"{name}={value}" for name, value in values.items())
+
+
+def count_items(counts: Sequence[str], given: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Counts in words and by their keys, that which is given among them."""
+    for key in dict.fromkeys([*counts, *filter(None, [given.get("count")])]):
+        yield count_label(key), key
 
 
 def _pair(text: str) -> tuple[str, int | str]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from os.path import isfile
 from pathlib import Path
 
-from PySide6.QtCore import QElapsedTimer, QLockFile, QObject, QTimer, QUuid, Signal
+from PySide6.QtCore import QElapsedTimer, QLockFile, QObject, QUuid, Signal
 
 from gpuviz.base import records
 from gpuviz.base.errors import Error, InputError
@@ -22,6 +22,7 @@ from gpuviz.lectures.markdown.files import carry
 from gpuviz.lectures.own_files import files_of
 from gpuviz.lectures.reading import KEY, VERSION, read
 from gpuviz.lectures.writing import text_of, write
+from gpuviz.qt.controls.controls import timer
 from gpuviz.run.session import Library, Session
 from gpuviz.words.language import chosen, tr
 
@@ -64,10 +65,7 @@ class Document(QObject):
         self._past: list[Lecture] = []
         self._future: list[Lecture] = []
         self._typing, self._typed = "", QElapsedTimer()
-        self._keep = QTimer(self)
-        self._keep.setSingleShot(True)
-        self._keep.setInterval(KEEP_MS)
-        self._keep.timeout.connect(self.keep)
+        self._keep = timer(self, KEEP_MS, self.keep)
 
     @property
     def library(self) -> Library:

@@ -14,12 +14,12 @@ from PySide6.QtWidgets import (
     QHeaderView,
     QTreeWidget,
     QTreeWidgetItem,
-    QVBoxLayout,
     QWidget,
 )
 
 from gpuviz.lectures.bundle import BundleContents
 from gpuviz.qt.controls.controls import answers, label, plain_tip
+from gpuviz.qt.controls.layouts import column_of
 from gpuviz.story.kernel_launch import homely
 from gpuviz.words.language import tr, trn
 
@@ -61,17 +61,10 @@ class FilesDialog(QDialog):
         if any(row.outside for row in shown):
             refuse.setDefault(True)
             refuse.setFocus()
-        column = QVBoxLayout(self)
-        column.setContentsMargins(20, 16, 20, 16)
-        column.setSpacing(10)
-        for words in filter(None, said):
-            line = label(words)
-            line.setWordWrap(True)
-            line.setTextFormat(Qt.TextFormat.PlainText)  # names of files are a stranger's words
-            column.addWidget(line)
-        column.addWidget(self.list)
-        column.addStretch(1)
-        column.addWidget(self.buttons)
+        # Names of files are a stranger's words: labels take them for plain text.
+        lines = (label(words, wraps=True) for words in filter(None, said))
+        margins = 20, 16, 20, 16
+        column_of(*lines, self.list, 1, self.buttons, on=self, gap=10, margins=margins)
         scale = self.fontMetrics().height() / 16
         wide = min(round(_WIDTH * max(scale, 1.0)), max(parent.width() - 40, 320))
         self.resize(wide, min(self.sizeHint().height(), max(parent.height() - 20, 240)))

@@ -10,18 +10,24 @@ from PySide6.QtGui import QIcon, QKeyEvent, QKeySequence, QPixmap
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QFrame,
-    QLineEdit,
     QListWidget,
     QListWidgetItem,
     QPlainTextEdit,
-    QVBoxLayout,
 )
 
 from gpuviz.lectures.lecture import Lecture, Slide
 from gpuviz.lectures.pace import beside, clock, planned
 from gpuviz.qt.commands.actions import Actions
-from gpuviz.qt.controls.controls import ElidedLabel, button, keep_arrows, keep_space, plain_tip
+from gpuviz.qt.controls.controls import (
+    ElidedLabel,
+    button,
+    keep_arrows,
+    keep_space,
+    plain_tip,
+    text_line,
+)
 from gpuviz.qt.controls.flow import FlowLayout
+from gpuviz.qt.controls.layouts import column_of
 from gpuviz.qt.lecture.document import Document
 from gpuviz.qt.lecture.slide_thumbnails import SIZE
 from gpuviz.words.language import later, tr, trn
@@ -55,8 +61,7 @@ class LecturePane(QFrame):
         super().__init__()
         self._document = document
         self._showing = False
-        self.title = QLineEdit()
-        self.title.setAccessibleName(tr("Title of the lecture"))
+        self.title = text_line(tr("Title of the lecture"))
         self.title.textEdited.connect(document.retitle)
         self.state = ElidedLabel("quiet")
         self.list = _Slides(document)
@@ -148,13 +153,7 @@ class LecturePane(QFrame):
         )
 
     def _lay_out(self, actions: Actions) -> None:
-        column = QVBoxLayout(self)
-        column.setContentsMargins(8, 8, 8, 8)
-        column.setSpacing(6)
-        column.addWidget(self.title)
-        column.addWidget(self.state)
-        column.addWidget(self.list, 3)
-        line = FlowLayout(4)
+        chips = FlowLayout(4)
         for id in _BUTTONS:
             action = actions[id]
             made = button(tr(_BUTTONS[id]), action.text(), "chip", _tip(actions, id))
@@ -164,9 +163,9 @@ class LecturePane(QFrame):
                 lambda made=made, action=action: made.setEnabled(action.isEnabled())
             )
             keep_space(made)
-            line.addWidget(made)
-        column.addLayout(line)
-        column.addWidget(self.notes, 1)
+            chips.addWidget(made)
+        parts = self.title, self.state, (self.list, 3), chips, (self.notes, 1)
+        column_of(*parts, on=self, gap=6, margins=(8, 8, 8, 8))
 
 
 class _Slides(QListWidget):

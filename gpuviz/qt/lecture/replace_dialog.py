@@ -2,18 +2,11 @@
 
 from __future__ import annotations
 
-from PySide6.QtWidgets import (
-    QDialog,
-    QDialogButtonBox,
-    QFormLayout,
-    QHBoxLayout,
-    QLineEdit,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QWidget
 
 from gpuviz.lectures.replacing import replaced
-from gpuviz.qt.controls.controls import Switch, answers, label
+from gpuviz.qt.controls.controls import Switch, answers, label, text_line
+from gpuviz.qt.controls.layouts import DIALOG, column_of, form_of, row_of
 from gpuviz.qt.lecture.document import Document
 from gpuviz.qt.look.theme import Theme
 from gpuviz.words.language import tr, trn
@@ -26,27 +19,14 @@ class ReplaceDialog(QDialog):
         super().__init__(parent)
         self._document = document
         self.setWindowTitle(tr("Find and replace in the lecture"))
-        self.wanted, self.by = QLineEdit(), QLineEdit()
-        self.wanted.setAccessibleName(tr("Find"))
-        self.by.setAccessibleName(tr("Replace by"))
+        self.wanted, self.by = text_line(tr("Find")), text_line(tr("Replace by"))
         self.case = Switch(tr("large and small letters differ"), theme)
         self.found = label(tr("titles, words, notes and questions are looked through"), "quiet")
         self.buttons = answers(self, tr("Replace all"))
-        form = QFormLayout()
-        form.setHorizontalSpacing(14)
-        form.addRow(tr("find"), self.wanted)
-        form.addRow(tr("replace by"), self.by)
-        row = QHBoxLayout()
-        row.setSpacing(8)
-        row.addWidget(self.case)
-        row.addWidget(label(self.case.accessibleName(), "quiet"), 1)
-        form.addRow("", row)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(18, 16, 18, 14)
-        column.setSpacing(10)
-        column.addLayout(form)
-        column.addWidget(self.found)
-        column.addWidget(self.buttons)
+        words = label(self.case.accessibleName(), "quiet")
+        case = row_of(self.case, (words, 1), gap=8)
+        rows = (tr("find"), self.wanted), (tr("replace by"), self.by), ("", case)
+        column_of(form_of(rows), self.found, self.buttons, on=self, gap=10, margins=DIALOG)
         self.setMinimumWidth(460)
         self.wanted.textChanged.connect(self._look)
         self.case.toggled.connect(self._look)
@@ -59,7 +39,7 @@ class ReplaceDialog(QDialog):
         self._document.change(lambda lecture: replaced(lecture, find, by, case)[0])
         super().accept()
 
-    def _look(self, *_: object) -> None:
+    def _look(self) -> None:
         lecture, find = self._document.lecture, self.wanted.text()
         count = 0 if lecture is None else replaced(lecture, find, "", self.case.isChecked())[1]
         self.buttons.button(QDialogButtonBox.StandardButton.Ok).setEnabled(count > 0)

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
 
 from gpuviz.base.errors import Error, Failure, InputError, failure_of
@@ -16,14 +16,12 @@ from gpuviz.lectures.lecture import SUFFIX, Lecture
 from gpuviz.lectures.notes_pages import notes_pages
 from gpuviz.lectures.pages import handout
 from gpuviz.qt.commands.actions import Actions
-from gpuviz.qt.controls.controls import answer
+from gpuviz.qt.controls.controls import answer, unsaved_question, what_to_do
 from gpuviz.qt.export.export_commands import ExportCommands
 from gpuviz.qt.lecture.document import Document
 from gpuviz.qt.lecture.packer import Packer
 from gpuviz.qt.painting.qt_painter import QtPainter
 from gpuviz.words.language import percent, tr
-
-_KINDS = QMessageBox.StandardButton
 
 
 def path_to_open(window: QWidget) -> Path | None:
@@ -41,24 +39,12 @@ def path_to_save(window: QWidget, path: Path | None, title: str) -> Path | None:
 
 def unsaved_box(window: QWidget, name: str) -> QMessageBox:
     """Asks what becomes of changes that are not saved."""
-    box = QMessageBox(
-        QMessageBox.Icon.Question,
-        "gpuviz",
-        tr("Save the changes of the lecture “{name}”?", name=name),
-        _KINDS.Save | _KINDS.Discard | _KINDS.Cancel,
-        window,
-    )
-    box.setTextFormat(Qt.TextFormat.PlainText)
-    said = {_KINDS.Save: tr("Save"), _KINDS.Discard: tr("Do not save"), _KINDS.Cancel: tr("Cancel")}
-    for kind, text in said.items():
-        box.button(kind).setText(text)
-    return box
+    return unsaved_question(window, tr("Save the changes of the lecture “{name}”?", name=name))
 
 
 def about_unsaved(window: QWidget, name: str) -> str:
     """What becomes of changes that are not saved: "save", "discard" or "cancel"."""
-    answers = {_KINDS.Save: "save", _KINDS.Discard: "discard"}
-    return answers.get(_KINDS(answer(unsaved_box(window, name))), "cancel")
+    return what_to_do(unsaved_box(window, name))
 
 
 def _kinds() -> str:

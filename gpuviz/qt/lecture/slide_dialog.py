@@ -9,24 +9,24 @@ from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import (
-    QDialog,
-    QDialogButtonBox,
-    QFormLayout,
-    QHBoxLayout,
-    QLineEdit,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QHBoxLayout, QWidget
 
 from gpuviz.base.errors import InputError
 from gpuviz.files.allowed_paths import Reach
-from gpuviz.lectures.answer import label as count_label
 from gpuviz.lectures.lecture import TIME, Question, Slide
 from gpuviz.lectures.own_files import files_of
-from gpuviz.lectures.slide_fields import STEPS, VIEW, plain_of, slide_of
-from gpuviz.qt.controls.controls import Combo, answers, button, label, restyle
-from gpuviz.qt.lecture.beside_rows import BesideRows
+from gpuviz.lectures.slide_fields import STEPS, VIEW, Plain, plain_of, slide_of
+from gpuviz.qt.controls.controls import (
+    Combo,
+    answers,
+    button,
+    label,
+    set_look,
+    show_words,
+    text_line,
+)
+from gpuviz.qt.controls.layouts import DIALOG, column_of, form_of, row_of
+from gpuviz.qt.lecture.beside_rows import BesideRows, count_items
 from gpuviz.qt.look.theme import Theme
 from gpuviz.views.provenance import Provenance
 from gpuviz.words.language import tr
@@ -69,67 +69,80 @@ class SlideDialog(QDialog):
         plain = plain_of(slide, _FOLDER)
         self._view = {key: value for key, value in plain.items() if key in VIEW}
         self._beside = self._view.pop("beside", {})
-        asked = plain.get("question", {})
-        self.title = _line(tr("Title"), plain.get("title", ""))
-        stops = plain.get("stops", [])
-        self.stops = _line(tr("Stops"), stops if stops == STEPS else _joined(stops))
-        self.numbers = _line(tr("Counts shown"), _joined(plain.get("numbers", [])))
-        self.ask = _line(tr("Question"), asked.get("ask", ""))
-        self.choices = _line(tr("Choices"), _joined(asked.get("choices", [])))
         self.beside = BesideRows(self._beside, counts, theme, self)
-        self.count = Combo(tr("What is counted"), theme)
-        for key in dict.fromkeys([*counts, *filter(None, [asked.get("count")])]):
-            self.count.addItem(count_label(key), key)
-        self.count.setCurrentIndex(max(self.count.findData(asked.get("count")), 0))
-        self.per = Combo(tr("Counted for"), theme)
-        for key, text in (("request", tr("each request")), ("launch", tr("the whole launch"))):
-            self.per.addItem(text, key)
-        self.per.setCurrentIndex(max(self.per.findData(asked.get("per", "request")), 0))
-        self.run = _line(tr("Run"), asked.get("run", ""))
-        self.row = _line(tr("Line"), str(asked.get("line", "")))
-        self.minutes = _line(tr("Minutes"), _joined([plain.get("minutes", "")]))
-        self.problem = label("", "problem")
-        self.problem.setWordWrap(True)
-        self.answer = label("", "quiet")
-        self.answer.setWordWrap(True)
+        self._add_lines(plain, plain.get("question", {}), counts, theme)
+        self._add_buttons()
+        self.problem = label("", "problem", wraps=True)
+        self.answer = label("", "quiet", wraps=True)
         self.buttons = answers(self, tr("Done"))
-        self.here = button(
-            "", tr("Stop at this moment"), "", tr("Stop at the moment that is shown")
-        )
-        self.here.setAutoDefault(False)
-        self.here.clicked.connect(lambda: self._stop_at(self._moment))
-        self.by_clicks = button(
-            tr("by clicks"),
-            tr("Set stops by clicks on the time line"),
-            "",
-            tr(
-                "Click the time line where the story is to wait, also while it plays; a click on a "
-                "stop removes it."
-            ),
-        )
-        self.by_clicks.setAutoDefault(False)
-        self.by_clicks.setCheckable(True)
-        self.by_clicks.setEnabled(not math.isinf(end))
-        self.by_clicks.toggled.connect(self._mark)
-        self.finished.connect(lambda _: self.by_clicks.setChecked(False))
         self.at_moment(moment)
-        self._lay_out(theme)
-        for line in (
-            self.title,
-            self.stops,
-            self.numbers,
-            self.ask,
-            self.choices,
-            self.run,
-            self.row,
-            self.minutes,
-        ):
-            line.textChanged.connect(self._check)
+        stops = row_of((self.stops, 1), self.here, self.by_clicks, gap=6)
+        parts = form_of(self._rows(stops)), self.answer, self.problem, 1, self.buttons
+        column_of(*parts, on=self, gap=10, margins=DIALOG)
+        self.setMinimumWidth(theme.look.px(600))
+        self._check()
+
+    def _add_lines(self, plain: Plain, asked: Plain, counts: Sequence[str], theme: Theme) -> None:
+        """What is filled in; `asked` is the question."""
+        stops = plain.get("stops", [])
+        waits = tr("seconds, as in 0, 2.5, 6; or {steps}", steps=STEPS)
+        self.title = text_line(tr("Title"), plain.get("title", ""))
+        self.stops = text_line(tr("Stops"), stops if stops == STEPS else _joined(stops), waits)
+        numbers = _joined(plain.get("numbers", []))
+        self.numbers = text_line(tr("Counts shown"), numbers, f"global_load_sectors, {TIME}")
+        self.ask = text_line(tr("Question"), asked.get("ask", ""))
+        self.choices = text_line(tr("Choices"), _joined(asked.get("choices", [])), "4, 8, 16, 32")
+        self.count = Combo(tr("What is counted"), theme, count_items(counts, asked))
+        self.count.choose(asked.get("count"))
+        per = (tr("each request"), "request"), (tr("the whole launch"), "launch")
+        self.per = Combo(tr("Counted for"), theme, per)
+        self.per.choose(asked.get("per"))
+        self.run = text_line(tr("Run"), asked.get("run", ""), tr("the first, or its name"))
+        whole = tr("all of them, or a line of the source")
+        self.row = text_line(tr("Line"), str(asked.get("line", "")), whole)
+        minutes, share = _joined([plain.get("minutes", "")]), tr("its share of the lecture")
+        self.minutes = text_line(tr("Minutes"), minutes, share)
+        for text in (self.title, self.stops, self.numbers, self.ask, self.choices):
+            text.textChanged.connect(self._check)
+        for text in (self.run, self.row, self.minutes):
+            text.textChanged.connect(self._check)
         for box in (self.count, self.per):
             box.currentIndexChanged.connect(self._check)
         self.beside.changed.connect(self._check)
         self.stops.textChanged.connect(self._mark)
-        self._check()
+
+    def _add_buttons(self) -> None:
+        """Stops are set at the moment shown, or by clicks on the time line."""
+        here = tr("Stop at the moment that is shown")
+        self.here = button("", tr("Stop at this moment"), "", here)
+        self.here.clicked.connect(lambda: self._stop_at(self._moment))
+        tip = tr(
+            "Click the time line where the story is to wait, also while it plays; a click on a "
+            "stop removes it."
+        )
+        clicks = tr("Set stops by clicks on the time line")
+        self.by_clicks = button(tr("by clicks"), clicks, "", tip)
+        self.by_clicks.setCheckable(True)
+        self.by_clicks.setEnabled(not math.isinf(self._end))
+        self.by_clicks.toggled.connect(self._mark)
+        self.finished.connect(lambda _: self.by_clicks.setChecked(False))
+        for made in (self.here, self.by_clicks):
+            made.setAutoDefault(False)
+
+    def _rows(self, stops: QHBoxLayout) -> tuple[tuple[str, QWidget | QHBoxLayout], ...]:
+        return (
+            (tr("title"), self.title),
+            (tr("stops"), stops),
+            (tr("minutes"), self.minutes),
+            (tr("beside"), self.beside.row),
+            (tr("counts shown"), self.numbers),
+            (tr("question"), self.ask),
+            (tr("choices"), self.choices),
+            (tr("answer: the count of"), self.count),
+            (tr("for"), self.per),
+            (tr("in the run"), self.run),
+            (tr("of line"), self.row),
+        )
 
     def slide(self) -> Slide:
         """The slide as filled in; as before what has no field (notes, ink, the time it took), and
@@ -137,18 +150,9 @@ class SlideDialog(QDialog):
         """
         made, _ = slide_of(self._plain(), self._reach)
         kept: Slide = self._slide
-        return replace(
-            made,
-            view=_beside(kept.view, made.view),
-            words=kept.words,
-            markdown=kept.markdown,
-            pictures=kept.pictures,
-            notes=kept.notes,
-            problems=(),
-            raw=kept.raw,
-            ink=kept.ink,
-            taken=kept.taken,
-        )
+        made = replace(made, words=kept.words, markdown=kept.markdown, pictures=kept.pictures)
+        made = replace(made, notes=kept.notes, problems=(), raw=kept.raw)
+        return replace(made, view=_beside(kept.view, made.view), ink=kept.ink, taken=kept.taken)
 
     def at_moment(self, moment: float) -> None:
         """Another moment of the story is looked at."""
@@ -165,7 +169,7 @@ class SlideDialog(QDialog):
         else:
             self._stop_at(moment)
 
-    def _mark(self, *_: object) -> None:
+    def _mark(self) -> None:
         """What the time line shows: the stops, while clicks set them."""
         self.marking.emit(tuple(self._seconds()), self.by_clicks.isChecked())
 
@@ -195,12 +199,11 @@ class SlideDialog(QDialog):
                 plain["question"]["line"] = as_value(row)
         return {key: value for key, value in plain.items() if value not in ("", [], {})}
 
-    def _check(self, *_: object) -> None:
+    def _check(self) -> None:
         plain = self._plain()
         made, faults = slide_of(plain, self._reach)
         said = "; ".join([*(fault.text for fault in faults), *self._beyond(made)])
-        self.problem.setText(f"▲ {said}" if said else "")
-        self.problem.setVisible(bool(said))
+        show_words(self.problem, said, "▲ ")
         self.buttons.button(QDialogButtonBox.StandardButton.Ok).setEnabled(not said)
         self._tell(made.question if not said else None)
 
@@ -222,54 +225,8 @@ class SlideDialog(QDialog):
                 said = self._told(question)
             except InputError as error:
                 said, role = f"▲ {error}", "problem"
-        self.answer.setText(said)
-        self.answer.setVisible(bool(said))
-        if self.answer.property("role") != role:
-            self.answer.setProperty("role", role)
-            restyle(self.answer)
-
-    def _lay_out(self, theme: Theme) -> None:
-        form = QFormLayout()
-        form.setHorizontalSpacing(14)
-        form.addRow(tr("title"), self.title)
-        self._add_rows(form)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(18, 16, 18, 14)
-        column.setSpacing(10)
-        column.addLayout(form)
-        column.addWidget(self.answer)
-        column.addWidget(self.problem)
-        column.addStretch(1)
-        column.addWidget(self.buttons)
-        self.setMinimumWidth(theme.look.px(600))
-
-    def _add_rows(self, form: QFormLayout) -> None:
-        """Stops, counts and the question."""
-        stops = QHBoxLayout()
-        stops.setSpacing(6)
-        stops.addWidget(self.stops, 1)
-        stops.addWidget(self.here)
-        stops.addWidget(self.by_clicks)
-        self.stops.setPlaceholderText(tr("seconds, as in 0, 2.5, 6; or {steps}", steps=STEPS))
-        self.numbers.setPlaceholderText(f"global_load_sectors, {TIME}")
-        self.choices.setPlaceholderText("4, 8, 16, 32")
-        self.run.setPlaceholderText(tr("the first, or its name"))
-        self.row.setPlaceholderText(tr("all of them, or a line of the source"))
-        self.minutes.setPlaceholderText(tr("its share of the lecture"))
-        form.addRow(tr("stops"), stops)
-        form.addRow(tr("minutes"), self.minutes)
-        self.beside.add_to(form)
-        rows: tuple[tuple[str, QWidget], ...] = (
-            (tr("counts shown"), self.numbers),
-            (tr("question"), self.ask),
-            (tr("choices"), self.choices),
-            (tr("answer: the count of"), self.count),
-            (tr("for"), self.per),
-            (tr("in the run"), self.run),
-            (tr("of line"), self.row),
-        )
-        for text, row in rows:
-            form.addRow(text, row)
+        show_words(self.answer, said)
+        set_look(self.answer, "role", role)
 
     def _stop_at(self, moment: float) -> None:
         stops = sorted({*self._seconds(), round(moment, 2)})
@@ -286,13 +243,6 @@ def _beside(view: Provenance | None, made: Provenance | None) -> Provenance | No
         compare_values=made.compare_values,
         compare_arch=made.compare_arch,
     )
-
-
-def _line(name: str, text: str) -> QLineEdit:
-    made = QLineEdit(text)
-    made.setAccessibleName(name)
-    made.setCursorPosition(0)
-    return made
 
 
 def _joined(values: Sequence[object]) -> str:

@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QObject, QSize, Qt, Signal
 from PySide6.QtGui import QPixmap
 
 from gpuviz.base.errors import Error, Failure
 from gpuviz.lectures.lecture import Slide
+from gpuviz.qt.controls.controls import timer
 from gpuviz.qt.lecture.document import Document
 from gpuviz.qt.running.director import Director
 from gpuviz.qt.running.worker import Job, Perform, Performer
@@ -55,10 +56,7 @@ class SlideThumbnails(QObject):
         self._performer = Performer(perform, self)
         self._performer.performed.connect(self._take)
         self._performer.failed.connect(self._fail)
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.setInterval(_IDLE_MS)
-        self._timer.timeout.connect(self._next)
+        self._timer = timer(self, _IDLE_MS, self._next)
         director.performer.started.connect(self._yield)
         director.performer.rested.connect(self._timer.start)
         director.performed.connect(self._see)

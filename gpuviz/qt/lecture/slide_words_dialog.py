@@ -7,17 +7,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QTimer
 from PySide6.QtGui import QKeySequence, QShortcut, QTextCursor
 from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
     QFileDialog,
     QGridLayout,
-    QHBoxLayout,
-    QLineEdit,
     QPlainTextEdit,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -28,8 +24,9 @@ from gpuviz.lectures.markdown.files import SUFFIXES
 from gpuviz.lectures.markdown.formulas import trouble
 from gpuviz.lectures.picture import SlideState
 from gpuviz.lectures.slide_fields import slide_of
-from gpuviz.qt.controls.controls import Switch, answers, button, label
+from gpuviz.qt.controls.controls import Switch, answers, button, label, show_words, text_line, timer
 from gpuviz.qt.controls.flow import FlowLayout
+from gpuviz.qt.controls.layouts import DIALOG, column_of, row_of
 from gpuviz.qt.lecture.slide_dialog import as_value
 from gpuviz.qt.lecture.slide_picture import SlidePicture
 from gpuviz.qt.look.theme import Theme
@@ -75,13 +72,10 @@ class SlideWordsDialog(QDialog):
         self._slide, self._reach, self._take = slide, Reach(folder), take
         self.ask_picture: Callable[[], Path | None] = self._ask_picture
         self.setWindowTitle(tr("Slide: {name}", name=slide.name))
-        self.title = QLineEdit(slide.title)
-        self.title.setAccessibleName(tr("Title"))
-        self.title.setPlaceholderText(tr("title"))
-        self.minutes = QLineEdit(f"{slide.minutes:g}" if slide.minutes else "")
-        self.minutes.setAccessibleName(tr("Minutes"))
-        self.minutes.setPlaceholderText(tr("minutes"))
-        self.minutes.setToolTip(tr("How long it is meant to take; empty: its share of the lecture"))
+        self.title = text_line(tr("Title"), slide.title, tr("title"))
+        share = tr("How long it is meant to take; empty: its share of the lecture")
+        minutes = f"{slide.minutes:g}" if slide.minutes else ""
+        self.minutes = text_line(tr("Minutes"), minutes, tr("minutes"), share)
         self.words = QPlainTextEdit(slide.words)
         self.words.setAccessibleName(tr("Words"))
         self.words.setProperty("role", "field")
@@ -89,20 +83,16 @@ class SlideWordsDialog(QDialog):
         self.markdown = Switch("Markdown", theme)
         self.markdown.setChecked(slide.markdown)
         self.preview = SlidePicture(tr("The slide"))
-        self.problem = label("", "problem")
-        self.problem.setWordWrap(True)
+        self.problem = label("", "problem", wraps=True)
         self.buttons = answers(self, tr("Done"))
-        self._rest = QTimer(self)
-        self._rest.setSingleShot(True)
-        self._rest.setInterval(_REST_MS)
-        self._rest.timeout.connect(self.refresh)
+        self._rest = timer(self, _REST_MS, self.refresh)
         self._signs = [self._button(sign) for sign in _SIGNS]
         self.picture = button("▨ …", tr("picture …"), "chip", tr("picture …"))
         self.picture.setAutoDefault(False)
         self.picture.clicked.connect(self._insert_picture)
         self._lay_out(theme)
-        for line in (self.title, self.minutes):
-            line.textChanged.connect(self._rest.start)
+        for text in (self.title, self.minutes):
+            text.textChanged.connect(self._rest.start)
         self.words.textChanged.connect(self._rest.start)
         self.markdown.toggled.connect(self.refresh)
         self.words.setFocus()
@@ -112,19 +102,17 @@ class SlideWordsDialog(QDialog):
         """The slide as filled in; what has no field (notes, ink, the time it took) as before."""
         made, _ = slide_of(self._plain(), self._reach)
         kept = self._slide
-        return replace(
-            made, notes=kept.notes, ink=kept.ink, taken=kept.taken, problems=(), raw=kept.raw
-        )
+        made = replace(made, notes=kept.notes, ink=kept.ink, taken=kept.taken)
+        return replace(made, problems=(), raw=kept.raw)
 
-    def refresh(self, *_: object) -> None:
+    def refresh(self) -> None:
         """Draw the slide as it is written now, and say what of it cannot be shown."""
         self._rest.stop()
         made, faults = slide_of(self._plain(), self._reach)
         told = [fault.text for fault in faults]
         if made.markdown:
             told += trouble(made.words)
-        self.problem.setText("\n".join(f"▲ {text}" for text in told))
-        self.problem.setVisible(bool(told))
+        show_words(self.problem, "\n".join(f"▲ {text}" for text in told))
         ok = self.buttons.button(QDialogButtonBox.StandardButton.Ok)
         ok.setEnabled(bool(made.title or made.words))
         for each in (*self._signs, self.picture):
@@ -173,8 +161,7 @@ class SlideWordsDialog(QDialog):
         try:
             name = self._take(file)
         except Error as error:
-            self.problem.setText(f"▲ {error}")
-            self.problem.show()
+            show_words(self.problem, str(error), "▲ ")
             return
         told = f"<{name}>" if " " in name else name
         cursor = self.words.textCursor()
@@ -192,31 +179,17 @@ class SlideWordsDialog(QDialog):
         signs = FlowLayout(4)
         for each in (*self._signs, self.picture):
             signs.addWidget(each)
-        top = QHBoxLayout()
-        top.addLayout(signs, 1)
-        top.addWidget(label("Markdown", "quiet"))
-        top.addWidget(self.markdown)
+        top = row_of((signs, 1), label("Markdown", "quiet"), self.markdown)
+        self.minutes.setFixedWidth(theme.look.px(90))
+        seen = label(tr("as the class will see it"), "quiet")
         grid = QGridLayout()
         grid.setHorizontalSpacing(14)
         grid.setVerticalSpacing(8)
-        head = QHBoxLayout()
-        head.addWidget(self.title, 1)
-        head.addWidget(self.minutes)
-        self.minutes.setFixedWidth(theme.look.px(90))
-        grid.addLayout(head, 0, 0)
+        grid.addLayout(row_of((self.title, 1), self.minutes), 0, 0)
         grid.addLayout(top, 1, 0)
         grid.addWidget(self.words, 2, 0)
-        right = QVBoxLayout()
-        right.addWidget(self.preview)
-        right.addWidget(label(tr("as the class will see it"), "quiet"))
-        right.addStretch(1)
-        grid.addLayout(right, 0, 1, 3, 1)
+        grid.addLayout(column_of(self.preview, seen, 1), 0, 1, 3, 1)
         grid.setColumnStretch(0, 1)
         grid.setColumnStretch(1, 1)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(18, 16, 18, 14)
-        column.setSpacing(10)
-        column.addLayout(grid, 1)
-        column.addWidget(self.problem)
-        column.addWidget(self.buttons)
+        column_of((grid, 1), self.problem, self.buttons, on=self, gap=10, margins=DIALOG)
         self.resize(theme.look.px(1080), theme.look.px(520))

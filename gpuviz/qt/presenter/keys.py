@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from PySide6.QtCore import QObject, Qt, QTimer, Signal
+from PySide6.QtCore import QObject, Qt, Signal
 
 from gpuviz.lectures.hands import Hands
+from gpuviz.qt.controls.controls import timer
 from gpuviz.qt.presenter.conductor import Conductor
 from gpuviz.words.language import later
 
@@ -132,10 +133,7 @@ class TypedNumber(QObject):
     def __init__(self, wait_ms: int, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.text = ""
-        self._wait = QTimer(self)
-        self._wait.setSingleShot(True)
-        self._wait.setInterval(wait_ms)
-        self._wait.timeout.connect(self.finish)
+        self._wait = timer(self, wait_ms, self.finish)
 
     def add(self, digit: int, most: int) -> None:
         """One more digit of a number that is at most so large."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QGuiApplication, QScreen
 
 from gpuviz.base.errors import Error, InputError, failure_of
@@ -16,6 +16,7 @@ from gpuviz.gpu.gpu_state import State
 from gpuviz.lectures.lecture import Lecture, Slide
 from gpuviz.lectures.writing import Changes, Keep
 from gpuviz.lectures.writing import changed as changed_by
+from gpuviz.qt.controls.controls import timer
 from gpuviz.qt.look.theme import Look
 from gpuviz.qt.presenter.board import Board, Tool
 from gpuviz.qt.presenter.conductor import Conductor
@@ -123,10 +124,8 @@ class Presentation(QObject):
         self._acts = self._acting()
         self._number = TypedNumber(DIGITS_MS, self)
         self._number.typed.connect(lambda number: self.conductor.go(number - 1))
-        self._screens = QTimer(self)  # a beamer that is plugged in comes and goes a few times
-        self._screens.setSingleShot(True)
-        self._screens.setInterval(SCREENS_MS)
-        self._screens.timeout.connect(self._place)
+        # A beamer that is plugged in comes and goes a few times.
+        self._screens = timer(self, SCREENS_MS, self._place)
         for window in (self.screen, self.speaker):
             window.pressed.connect(self.press)
         self.conductor.over.connect(self.close)

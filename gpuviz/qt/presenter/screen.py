@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QColor,
     QKeyEvent,
@@ -22,6 +22,7 @@ from gpuviz.lectures import strip
 from gpuviz.lectures.answer import named, shown
 from gpuviz.lectures.picture import SlideState, frame, letters, line_of, titled
 from gpuviz.qt.controls.announce import Announcer
+from gpuviz.qt.controls.controls import timer
 from gpuviz.qt.look.theme import Look
 from gpuviz.qt.presenter.board import DRAGGED, Board
 from gpuviz.qt.presenter.conductor import Conductor
@@ -67,10 +68,7 @@ class Screen(QWidget):
         self.setMouseTracking(True)
         self.setMinimumSize(640, 360)
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
-        self._rest = QTimer(self)
-        self._rest.setSingleShot(True)
-        self._rest.setInterval(_REST_MS)
-        self._rest.timeout.connect(self._show_cursor)
+        self._rest = timer(self, _REST_MS, self._show_cursor)
         for signal in (conductor.moved, conductor.changed, conductor.blanked, tuning.changed):
             signal.connect(self.refresh)
         conductor.player.t_changed.connect(self.refresh)

@@ -4,8 +4,19 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from functools import partial
 
-from PySide6.QtCore import QDateTime, QEvent, QObject, QRectF, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import (
+    QDateTime,
+    QEvent,
+    QObject,
+    QRectF,
+    QSignalBlocker,
+    QSize,
+    Qt,
+    QTimer,
+    Signal,
+)
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import (
     QHBoxLayout,
@@ -15,14 +26,14 @@ from PySide6.QtWidgets import (
     QPlainTextEdit,
     QPushButton,
     QSizePolicy,
-    QVBoxLayout,
     QWidget,
 )
 
 from gpuviz.lectures import pace
 from gpuviz.lectures.pace import ON_TIME, clock
 from gpuviz.lectures.picture import inked
-from gpuviz.qt.controls.controls import button, label, plain_tip, restyle
+from gpuviz.qt.controls.controls import button, label, plain_tip, set_look, show_words
+from gpuviz.qt.controls.layouts import column_of, row_of
 from gpuviz.qt.controls.message import SELECTABLE
 from gpuviz.qt.controls.tab_order import tab_as_laid_out
 from gpuviz.qt.look.theme import qcolor
@@ -178,10 +189,8 @@ class Speaker(QWidget):
         self.clock = label("", "clock")
         self.elapsed = label("", "clock")
         self.pace = label("", "value")
-        self.gpu = label("", "quiet")
-        self.gpu.setWordWrap(True)  # else what is long would take the room of the notes
-        self.trouble = label("", "problem")
-        self.trouble.setWordWrap(True)
+        self.gpu = label("", "quiet", wraps=True)  # else it would take the room of the notes
+        self.trouble = label("", "problem", wraps=True)
         self.notes = QPlainTextEdit()
         self.notes.setReadOnly(True)
         self.notes.setObjectName("notes")
@@ -235,11 +244,9 @@ class Speaker(QWidget):
             self._notes = notes
             self.notes.setPlainText(notes)
         said = [conductor.shown.trouble, *map(str, conductor.shown.slide.problems)]
-        self.trouble.setText("\n".join(text for text in said if text))
-        self.trouble.setVisible(bool(self.trouble.text()))
-        self.slides.blockSignals(True)
-        self.slides.setCurrentRow(slide)
-        self.slides.blockSignals(False)
+        show_words(self.trouble, "\n".join(filter(None, said)))
+        with QSignalBlocker(self.slides):
+            self.slides.setCurrentRow(slide)
         self.now.update()
         self.next.update()
 
@@ -299,9 +306,7 @@ class Speaker(QWidget):
         self.pace.setText(self._times.told)
         behind = self._times.late
         late = behind is not None and behind >= ON_TIME
-        if self.elapsed.property("late") != late:
-            self.elapsed.setProperty("late", late)
-            restyle(self.elapsed)
+        set_look(self.elapsed, "late", late)
 
     def _list(self) -> QListWidget:
         made = QListWidget()
@@ -319,52 +324,28 @@ class Speaker(QWidget):
         return made
 
     def _lay_out(self) -> None:
-        left, right = QVBoxLayout(), QVBoxLayout()
-        clocks = QHBoxLayout()
-        clocks.addWidget(self.clock)
-        clocks.addStretch(1)
-        clocks.addWidget(self.pace)
-        clocks.addStretch(1)
-        clocks.addWidget(self.elapsed)
-        for widget in (self.place, self.now):
-            left.addWidget(widget)
-        left.addWidget(self.trouble)
-        left.addWidget(self.notes, 1)
-        right.addLayout(clocks)
-        right.addWidget(self.coming)
-        right.addWidget(self.next)
-        right.addWidget(self.slides, 1)
-        right.addWidget(self.gpu)
-        columns = QHBoxLayout()
-        columns.setSpacing(18)
-        columns.addLayout(left, 3)
-        columns.addLayout(right, 2)
-        whole = QVBoxLayout(self)
-        whole.setContentsMargins(18, 14, 18, 12)
-        whole.setSpacing(10)
-        whole.addLayout(columns, 1)
-        whole.addLayout(self._buttons())
+        clocks = row_of(self.clock, 1, self.pace, 1, self.elapsed)
+        left = column_of(self.place, self.now, self.trouble, (self.notes, 1))
+        right = column_of(clocks, self.coming, self.next, (self.slides, 1), self.gpu)
+        columns = row_of((left, 3), (right, 2), gap=18)
+        column_of((columns, 1), self._buttons(), on=self, gap=10, margins=(18, 14, 18, 12))
 
     def _buttons(self) -> QHBoxLayout:
-        row = QHBoxLayout()
         names = (
             ("back", tr("Back")),
             ("forward", tr("Next")),
             ("black", tr("Black")),
             ("leave", tr("End lecture")),
         )
-        for act, text in names:
-            made = button(text, text)
-            made.clicked.connect(lambda checked=False, act=act: self.asked.emit(act))
-            row.addWidget(made)
-        row.addWidget(_keys(), 1)
-        return row
+        made = [button(text, text) for _, text in names]
+        for (act, _), one in zip(names, made, strict=True):
+            one.clicked.connect(partial(self.asked.emit, act))
+        return row_of(*made, (_keys(), 1))
 
 
 def _keys() -> QLabel:
     """What the keys do, at the right; two lines where there is no room for one."""
     told = (f"{key} {tr(WORDS[key])}".replace(" ", _FIXED) for key in WORDS)
-    made = label("   ".join(told), "quiet")
-    made.setWordWrap(True)
+    made = label("   ".join(told), "quiet", wraps=True)
     made.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
     return made

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QTimer
+from PySide6.QtCore import QObject
 
+from gpuviz.qt.controls.controls import timer
 from gpuviz.words.language import tr
 
 if TYPE_CHECKING:
@@ -35,9 +36,7 @@ class LessonMap(QObject):
         self._core, self._actions, self._make = core, actions, work
         self._work: SweepWork | None = None
         self._gpu: DeviceFacts | None = None
-        self._later = QTimer(self)
-        self._later.setSingleShot(True)
-        self._later.timeout.connect(self._retell)
+        self._later = timer(self, RETELL_MS, self._retell)
         actions.bind("run.map", lambda: self.start("emulator"))
         actions.bind("gpu.map", lambda: self.start("gpu"))
         actions.bind("gpu.stop", self.stop)
@@ -87,11 +86,11 @@ class LessonMap(QObject):
         tables = [run.swept.get("emulator") for run in runs]
         return bool(tables) and all(table is not None and table.whole for table in tables)
 
-    def _come(self, *_: object) -> None:
+    def _come(self) -> None:
         if not self._later.isActive():
             self._later.start(RETELL_MS)
 
-    def _rest(self, *_: object) -> None:
+    def _rest(self) -> None:
         self._later.start(0)
         self._offer()
 
@@ -114,7 +113,7 @@ class LessonMap(QObject):
                 self._core.director.run()
         self._offer()
 
-    def _offer(self, *_: object) -> None:
+    def _offer(self) -> None:
         """A command can be given when nothing speaks against it; else its tip says what does."""
         for name, on in COMMANDS.items():
             why, action = self.why_not(on), self._actions[name]

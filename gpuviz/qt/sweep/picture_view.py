@@ -53,7 +53,7 @@ class PictureView(QWidget):
         self.setAccessibleDescription(f"{picture.title}. {picture.sentence}")
         self._renew()
 
-    def _renew(self, *_: object) -> None:
+    def _renew(self) -> None:
         self._frame = None
         self.update()
 

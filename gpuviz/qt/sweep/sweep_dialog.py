@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from PySide6.QtCore import QTimer, Signal
-from PySide6.QtWidgets import QDialog, QGridLayout, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtCore import QSignalBlocker, Signal
+from PySide6.QtWidgets import QDialog, QGridLayout, QWidget
 
 from gpuviz.base.errors import Error, InputError
 from gpuviz.panels.picture import Picture
-from gpuviz.qt.controls.controls import Combo, ElidedLabel, button, label
+from gpuviz.qt.controls.controls import Combo, ElidedLabel, button, label, text_line, timer
+from gpuviz.qt.controls.layouts import DIALOG, column_of, row_of
 from gpuviz.qt.look.theme import Theme
 from gpuviz.qt.sweep.picture_view import PictureView
 from gpuviz.qt.sweep.sweep_work import SweepWork
@@ -55,20 +56,16 @@ class SweepDialog(QDialog):
         self._check()
 
     def _make(self, theme: Theme) -> None:
-        self.first, self.second = Combo(tr("Vary"), theme), Combo(tr("And vary"), theme)
-        self.second.addItem(tr("nothing else"), "")
-        for one in self._offers.values():
-            self.first.addItem(one.name, one.id)
-            self.second.addItem(one.name, one.id)
-        self.grid = QLineEdit(self._grid())
-        self.grid.setAccessibleName(tr("Grid"))
-        self.grid.setToolTip(tr("Three sizes; {ceil(4096/block.x)} follows what is varied"))
-        self.values = [QLineEdit(), QLineEdit()]
-        for line, name in zip(self.values, (tr("Values"), tr("Values of the second")), strict=True):
-            line.setAccessibleName(name)
-            line.setToolTip(tr("1..32, 1..32..4 (steps), 1..64*2 (doubling), or 1,5,9"))
-        self.on = Combo(tr("Count or measure"), theme)
-        self.on.addItem(tr("predicted"), "emulator")
+        offers = [(one.name, one.id) for one in self._offers.values()]
+        self.first = Combo(tr("Vary"), theme, offers)
+        self.second = Combo(tr("And vary"), theme, [(tr("nothing else"), ""), *offers])
+        sizes = tr("Three sizes; {ceil(4096/block.x)} follows what is varied")
+        self.grid = text_line(tr("Grid"), self._grid(), tip=sizes)
+        how = tr("1..32, 1..32..4 (steps), 1..64*2 (doubling), or 1,5,9")
+        self.values = [
+            text_line(name, tip=how) for name in (tr("Values"), tr("Values of the second"))
+        ]
+        self.on = Combo(tr("Count or measure"), theme, [(tr("predicted"), "emulator")])
         if self._gpu is not None:
             self.on.addItem(tr("measured on {device}", device=self._gpu.name), "gpu")
         self.role = Combo(tr("Launch"), theme)
@@ -79,44 +76,29 @@ class SweepDialog(QDialog):
         self.stop = button(tr("Stop"), tr("Stop the sweep"))
         self.map = PictureView(theme)
         self.said = ElidedLabel()
-        self._later = QTimer(self)
-        self._later.setSingleShot(True)
-        self._later.setInterval(_DRAW_MS)
-        self._later.timeout.connect(self._draw)
+        self._later = timer(self, _DRAW_MS, self._draw)
 
     def _lay_out(self) -> None:
         form = QGridLayout()
         form.setHorizontalSpacing(12)
         rows = ((tr("vary"), self.first, self.values[0]), (tr("and"), self.second, self.values[1]))
-        for row, (name, combo, line) in enumerate(rows):
-            form.addWidget(label(name), row, 0)
-            form.addWidget(combo, row, 1)
-            form.addWidget(line, row, 2)
+        for at, (name, combo, values) in enumerate(rows):
+            form.addWidget(label(name), at, 0)
+            form.addWidget(combo, at, 1)
+            form.addWidget(values, at, 2)
         if isinstance(self._shown, SweptKernel):
             form.addWidget(label(tr("grid")), len(rows), 0)
             form.addWidget(self.grid, len(rows), 1, 1, 2)
-        last = QHBoxLayout()
-        for name, combo in ((tr("show"), self.quantity), ("", self.role), ("", self.on)):
-            if name:
-                last.addWidget(label(name))
-            last.addWidget(combo)
-        last.addStretch(1)
-        last.addWidget(self.stop)
-        last.addWidget(self.start)
+        shown = label(tr("show")), self.quantity, self.role, self.on
+        last = row_of(*shown, 1, self.stop, self.start)
         form.setColumnStretch(2, 1)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(18, 16, 18, 14)
-        column.setSpacing(10)
-        column.addLayout(form)
-        column.addLayout(last)
-        column.addWidget(self.map, 1)
-        column.addWidget(self.said)
+        column_of(form, last, (self.map, 1), self.said, on=self, gap=10, margins=DIALOG)
 
     def _wire(self) -> None:
         for number, combo in enumerate((self.first, self.second)):
             combo.currentIndexChanged.connect(lambda _, n=number: self._offer(n))
-        for line in self.values:
-            line.textChanged.connect(self._check)
+        for values in self.values:
+            values.textChanged.connect(self._check)
         self.on.currentIndexChanged.connect(self._check)
         self.quantity.currentIndexChanged.connect(self._draw)
         self.role.currentIndexChanged.connect(self._draw)
@@ -134,9 +116,9 @@ class SweepDialog(QDialog):
     def axes(self) -> tuple[Axis, ...]:
         """What is varied; InputError when it makes no sweep."""
         found = []
-        for combo, line in zip((self.first, self.second), self.values, strict=True):
+        for combo, values in zip((self.first, self.second), self.values, strict=True):
             if name := str(combo.currentData()):
-                found.append(axis.parse(f"{name}={line.text()}"))
+                found.append(axis.parse(f"{name}={values.text()}"))
         axis.cells(found)
         return tuple(found)
 
@@ -165,10 +147,10 @@ class SweepDialog(QDialog):
 
     def _offer(self, number: int) -> None:
         """Values to vary what has been chosen through."""
-        combo, line = (self.first, self.second)[number], self.values[number]
+        combo, values = (self.first, self.second)[number], self.values[number]
         name = str(combo.currentData())
-        line.setEnabled(bool(name))
-        line.setText(self._offers[name].values if name else "")
+        values.setEnabled(bool(name))
+        values.setText(self._offers[name].values if name else "")
         self._check()
 
     def _grid(self) -> str:
@@ -183,7 +165,7 @@ class SweepDialog(QDialog):
             shown = replace(shown, arch=self._gpu.sm)  # what it runs is compiled for it
         return replace(shown, grid=self.grid.text()) if isinstance(shown, SweptKernel) else shown
 
-    def _check(self, *_: object) -> None:
+    def _check(self) -> None:
         """Start only what can be started; else say why not."""
         self.stop.setEnabled(self.work.busy)
         try:
@@ -215,13 +197,11 @@ class SweepDialog(QDialog):
 
     def _fill_roles(self) -> None:
         """The launches of a lesson that has several."""
-        self.role.blockSignals(True)
-        self.role.clear()
         roles = self._shown.roles
-        for role, name in roles.items():
-            self.role.addItem(name, role)
+        with QSignalBlocker(self.role):
+            self.role.clear()
+            self.role.add((name, role) for role, name in roles.items())
         self.role.setVisible(len(roles) > 1)
-        self.role.blockSignals(False)
 
     def _fill_quantities(self) -> None:
         """What is known of the cells; the choice stays, or is what tells most."""
@@ -233,14 +213,12 @@ class SweepDialog(QDialog):
         chosen = self.quantity.currentData()
         if chosen not in names:
             chosen = quantity.telling(done, str(self.role.currentData() or ""))
-        self.quantity.blockSignals(True)
-        self.quantity.clear()
-        for name in names:
-            self.quantity.addItem(quantity.called(name), name)
-        self.quantity.setCurrentIndex(max(self.quantity.findData(chosen), 0))
-        self.quantity.blockSignals(False)
+        with QSignalBlocker(self.quantity):
+            self.quantity.clear()
+            self.quantity.add((quantity.called(name), name) for name in names)
+            self.quantity.choose(chosen)
 
-    def _draw(self, *_: object) -> None:
+    def _draw(self) -> None:
         if self._sweep is None:
             return
         self._fill_quantities()

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QPoint, QSize, Qt
 from PySide6.QtGui import QHelpEvent, QPainter, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QScrollArea, QToolTip, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QScrollArea, QToolTip, QWidget
 
 from gpuviz.draw.hit import tip_at
 from gpuviz.draw.marks import Frame
 from gpuviz.draw.stage import Stage
 from gpuviz.gpu.placement import PLACED_BLOCKS
-from gpuviz.qt.controls.controls import ElidedLabel, keep_arrows, label, plain_tip, restyle
+from gpuviz.qt.controls.controls import ElidedLabel, keep_arrows, label, plain_tip, set_look
+from gpuviz.qt.controls.layouts import column_of, row_of
 from gpuviz.qt.look.theme import Theme
 from gpuviz.qt.painting.painter import paint
 from gpuviz.qt.running.meter import Meter
@@ -118,8 +119,7 @@ class PlacementView(QWidget):
         self._role = ""
         self._charted: tuple[Placement, Chart] | None = None
         self.badge, self.said = label("", "badge"), ElidedLabel("quiet")
-        self.reason = label("", "quiet")
-        self.reason.setWordWrap(True)
+        self.reason = label("", "quiet", wraps=True)
         self.reason.setAlignment(Qt.AlignmentFlag.AlignTop)
         self.canvas = Canvas(theme)
         self._axis = _Axis(self.canvas, theme)
@@ -164,19 +164,10 @@ class PlacementView(QWidget):
         self._fit()
 
     def _lay_out(self) -> None:
-        head = QHBoxLayout()
-        head.setContentsMargins(10, 2, 12, 0)
-        head.setSpacing(8)
-        head.addWidget(self.badge, alignment=Qt.AlignmentFlag.AlignTop)
-        head.addWidget(self.said, 1)
-        head.addWidget(self.reason, 1)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addLayout(head)
-        column.addWidget(self._axis)
-        column.addWidget(self._scroll, 1)
-        column.addStretch(0)
+        badge = self.badge, Qt.AlignmentFlag.AlignTop
+        margins = 10, 2, 12, 0
+        head = row_of(badge, (self.said, 1), (self.reason, 1), gap=8, margins=margins)
+        column_of(head, self._axis, (self._scroll, 1), 0, on=self, gap=0)
 
     def _measure(self, key: str, measurement: Measurement) -> None:
         """Of live measurements the blocks follow on their own."""
@@ -237,8 +228,7 @@ class PlacementView(QWidget):
 
     def _say_badge(self, kind: str) -> None:
         self.badge.setText(tr(BADGES[kind]))
-        self.badge.setProperty("kind", kind)
-        restyle(self.badge)
+        set_look(self.badge, "kind", kind)
 
     def _fit(self) -> None:
         self.canvas.fit(self._scroll.viewport().height())

@@ -8,18 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import (
-    QDialog,
-    QFrame,
-    QHBoxLayout,
-    QScrollArea,
-    QSplitter,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QDialog, QFrame, QScrollArea, QSplitter, QWidget
 
 from gpuviz.base.errors import Cancelled, Error, UnavailableError
-from gpuviz.qt.controls.controls import ElidedLabel, button, keep_space, label
+from gpuviz.qt.controls.controls import ElidedLabel, button, keep_space, label, show_words
+from gpuviz.qt.controls.layouts import column_of, row_of
 from gpuviz.qt.running.in_thread import InThread
 from gpuviz.qt.timing.time_work import Stretches, TimeWork, name_of
 from gpuviz.qt.timing.timeline_canvas import LimitsCanvas, TimelineCanvas
@@ -112,16 +105,11 @@ class TimeView(QWidget):
         self._saving = InThread(self._saved, self)
         self.badge, self.said = label(tr("model"), "badge"), ElidedLabel("quiet")
         self.launch_size = label("", "quiet")
-        self.reason = label("", "quiet")
-        self.reason.setWordWrap(True)
+        self.reason = label("", "quiet", wraps=True)
         self.stop = button(tr("Cancel"), tr("Cancel finding out where the time goes"), "chip")
         self.again = button(tr("Try again"), tr("Find out where the time goes"), "chip")
-        self.save = button(
-            tr("Save …"),
-            tr("Save the timeline"),
-            "chip",
-            tr("As a picture, or as a trace for ui.perfetto.dev (.trace.json)"),
-        )
+        formats = tr("As a picture, or as a trace for ui.perfetto.dev (.trace.json)")
+        self.save = button(tr("Save …"), tr("Save the timeline"), "chip", formats)
         self.large = button(tr("large"), tr("Timeline in a window of its own"), "chip")
         self.stretches = Stretches()
         self.pane = TimePane(theme)
@@ -197,37 +185,16 @@ class TimeView(QWidget):
         pane = TimePane(self._theme)
         pane.show_subject(subject)
         pane.pointed.connect(self._point)
-        said = label(self.said.said, "quiet")
-        said.setWordWrap(True)
+        said = label(self.said.said, "quiet", wraps=True)
         said.setMargin(8)
-        column = QVBoxLayout(shown)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.addWidget(said)
-        column.addWidget(pane, 1)
+        column_of(said, (pane, 1), on=shown)
         shown.show()
 
     def _lay_out(self) -> None:
-        head = QHBoxLayout()
-        head.setContentsMargins(10, 2, 12, 0)
-        head.setSpacing(8)
-        for widget, stretch in (
-            (self.badge, 0),
-            (self.said, 1),
-            (self.reason, 1),
-            (self.launch_size, 0),
-            (self.stop, 0),
-            (self.again, 0),
-            (self.stretches, 0),
-            (self.save, 0),
-            (self.large, 0),
-        ):
-            head.addWidget(widget, stretch)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(2)
-        column.addLayout(head)
-        column.addWidget(self.pane, 1)
-        column.addStretch(0)
+        words = self.badge, (self.said, 1), (self.reason, 1), self.launch_size
+        chips = self.stop, self.again, self.stretches, self.save, self.large
+        head = row_of(*words, *chips, gap=8, margins=(10, 2, 12, 0))
+        column_of(head, (self.pane, 1), 0, on=self, gap=2)
 
     def _ask(self) -> None:
         if self._wish is not None:
@@ -280,8 +247,7 @@ class TimeView(QWidget):
         self.stretches.show_subject(None)
         for widget in (self.pane, self.said, self.badge, self.launch_size, self.save, self.large):
             widget.hide()
-        self.reason.setText(why)
-        self.reason.setVisible(bool(why))
+        show_words(self.reason, why)
         self.stop.setVisible(busy)
         self.again.setVisible(again)
 

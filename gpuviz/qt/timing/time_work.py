@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
-from PySide6.QtWidgets import QHBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from gpuviz.base.errors import Cancelled
 from gpuviz.qt.controls.controls import button
+from gpuviz.qt.controls.layouts import row_of
 from gpuviz.qt.running.activity import Activity
 from gpuviz.qt.running.in_thread import InThread
 from gpuviz.run.run import Cancel, Progress
@@ -109,11 +110,7 @@ class Stretches(QWidget):
         self._work = InThread(self._arrived, self)
         self.earlier = button("‹", tr("The cycles before those shown"), "chip")
         self.later = button("›", tr("The cycles after those shown"), "chip")
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(4)
-        row.addWidget(self.earlier)
-        row.addWidget(self.later)
+        row_of(self.earlier, self.later, on=self, gap=4)
         self.earlier.clicked.connect(lambda: self._step(back=True))
         self.later.clicked.connect(lambda: self._step(back=False))
         self.show_subject(None)

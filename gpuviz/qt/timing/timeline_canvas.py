@@ -200,7 +200,7 @@ class TimelineCanvas(QWidget):
     def _area(self) -> Rect:
         return Rect(10.0, 6.0, self.width() - 20.0, self.height() - 8.0)
 
-    def _renew(self, *_: object) -> None:
+    def _renew(self) -> None:
         self._frame = None
         self.update()
 
@@ -291,7 +291,7 @@ class LimitsCanvas(QWidget):
             y += high + _GAP
         return found
 
-    def _fit(self, *_: object) -> None:
+    def _fit(self) -> None:
         self._frame = None
         if self._shown is not None:
             last = self._parts(self._stage())[-1][1]

@@ -7,14 +7,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from PySide6.QtCore import Qt, QTimer
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QFocusEvent, QPainter, QPaintEvent
-from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
 
 from gpuviz.base.arrays import F64
 from gpuviz.gpu.gpu_state import State
 from gpuviz.qt.commands.actions import Actions
-from gpuviz.qt.controls.controls import Ring, button, keep_space, label, restyle
+from gpuviz.qt.controls.controls import Ring, button, keep_space, label, set_look, show_words, timer
+from gpuviz.qt.controls.layouts import column_of, row_of
 from gpuviz.qt.look.theme import Look, Theme, qcolor
 from gpuviz.qt.running.meter import Meter
 from gpuviz.qt.timing.timing_plot import TimingPlot, color_name
@@ -48,33 +49,24 @@ class TimingPanel(QWidget):
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.badge = label("", "badge")
         self.once = button(tr("run"), tr("Run once on the GPU"), "chip", tr("Run once  (F9)"))
-        self.again = button(
-            tr("live"),
-            tr("Run continuously on the GPU"),
-            "chip",
-            tr("Run on and on, beside the animation; again stops  (F10)"),
-        )
+        tip = tr("Run on and on, beside the animation; again stops  (F10)")
+        self.again = button(tr("live"), tr("Run continuously on the GPU"), "chip", tip)
         self.again.setCheckable(True)
         self.once.clicked.connect(lambda: actions["gpu.once"].trigger())
         self.again.clicked.connect(lambda: actions["gpu.continuous"].trigger())
         self.plot = TimingPlot(theme)
-        self.shown, self.launch_size = label("", "quiet"), label("", "quiet")
-        self.shown.hide()
+        self.shown, self.launch_size = label("", "quiet"), label("", "quiet", wraps=True)
         self.table = _Table(theme)
-        self.trouble, self.note = label("", "trouble"), label("", "quiet")
-        self.refused = label("", "quiet")
-        for words in (self.launch_size, self.trouble, self.note, self.refused):
-            words.setWordWrap(True)
+        self.trouble, self.note = label("", "trouble", wraps=True), label("", "quiet", wraps=True)
+        self.refused = label("", "quiet", wraps=True)
+        for words in (self.shown, self.launch_size, self.trouble, self.note, self.refused):
             words.hide()
         self.ask = button(tr("ask again"), tr("Ask again whether it may run on the GPU"), "link")
         self.ask.clicked.connect(meter.ask_again)
         self.ask.hide()
         keep_space(self.ask)
         self._lay_out()
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.setInterval(REFRESH_MS)
-        self._timer.timeout.connect(self._refresh)
+        self._timer = timer(self, REFRESH_MS, self._refresh)
         meter.measured.connect(self._measure)
         meter.missing.connect(self._miss)
         meter.timed.connect(self._time)
@@ -127,23 +119,15 @@ class TimingPanel(QWidget):
         self._ring.paint(QPainter(self), self, self._theme)
 
     def _lay_out(self) -> None:
-        head = QHBoxLayout()
-        head.setSpacing(6)
-        head.addWidget(label(tr("Time per launch"), "heading"))
-        head.addWidget(self.badge, alignment=Qt.AlignmentFlag.AlignVCenter)
-        head.addStretch(1)
-        for made in (self.once, self.again):
-            keep_space(made)
-            head.addWidget(made)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(6)
-        column.addLayout(head)
-        for widget in (self.launch_size, self.plot, self.shown, self.table):
-            column.addWidget(widget)
-        for widget in (self.trouble, self.note, self.refused):
-            column.addWidget(widget)
-        column.addWidget(self.ask, alignment=Qt.AlignmentFlag.AlignLeft)
+        for chip in (self.once, self.again):
+            keep_space(chip)
+        badge = self.badge, Qt.AlignmentFlag.AlignVCenter
+        head = row_of(
+            label(tr("Time per launch"), "heading"), badge, 1, self.once, self.again, gap=6
+        )
+        numbers = self.launch_size, self.plot, self.shown, self.table
+        ask = self.ask, Qt.AlignmentFlag.AlignLeft
+        column_of(head, *numbers, self.trouble, self.note, self.refused, ask, on=self, gap=6)
 
     def _measure(self, key: str, measurement: Measurement) -> None:
         size = self._showing.sizes.get(key, "") if self._showing is not None else ""
@@ -170,9 +154,8 @@ class TimingPanel(QWidget):
         self.again.setVisible(able)
         self.again.setChecked(state.activity == "continuous")
         self.once.setEnabled(state.activity != "once")
-        self.trouble.setText(f"▲ {state.trouble}")
-        self.trouble.setVisible(bool(state.trouble))
-        _say(self.refused, "\n".join(dict.fromkeys(code.refused for code in state.unagreed)))
+        show_words(self.trouble, state.trouble, "▲ ")
+        show_words(self.refused, "\n".join(dict.fromkeys(code.refused for code in state.unagreed)))
         self.ask.setVisible(bool(state.unagreed))
 
     def _refresh(self) -> None:
@@ -189,24 +172,17 @@ class TimingPanel(QWidget):
         refused = self.refused.text().splitlines()
         missing = dict.fromkeys(why for why in self._missing.values() if why not in refused)
         captions = dict.fromkeys(s.caption for s in ordered.values())
-        _say(self.note, "\n".join([*captions, *notes, *missing, *self._modelled.values()]))
+        show_words(self.note, "\n".join([*captions, *notes, *missing, *self._modelled.values()]))
         sizes = {t: ordered[k].size for t, k in zip(titles, ordered, strict=True)}
-        _say(self.launch_size, sizes_said(sizes))
+        show_words(self.launch_size, sizes_said(sizes))
         self.launch_size.setToolTip(sizes_listed(sizes))
-        _say(self.shown, _shown(list(ordered.values())))
+        show_words(self.shown, _shown(list(ordered.values())))
 
     def _say_badge(self, series: Sequence[Series]) -> None:
         self.badge.setVisible(bool(series) or bool(self._missing))
         kind = series[0].badge if series else "unavailable"
         self.badge.setText(tr(BADGES[kind]))
-        self.badge.setProperty("kind", kind)
-        restyle(self.badge)
-
-
-def _say(words: QLabel, text: str) -> None:
-    """Show a label's text, or hide it when there is none."""
-    words.setText(text)
-    words.setVisible(bool(text))
+        set_look(self.badge, "kind", kind)
 
 
 def _shown(series: Sequence[Series]) -> str:
@@ -214,11 +190,8 @@ def _shown(series: Sequence[Series]) -> str:
     if not series:
         return ""
     kept, launches = max(len(s.microseconds) for s in series), max(s.launches for s in series)
-    many = (
-        tr("last {kept} of {all}", kept=kept, all=grouped(launches))
-        if launches > kept
-        else str(kept)
-    )
+    cut = launches > kept
+    many = tr("last {kept} of {all}", kept=kept, all=grouped(launches)) if cut else str(kept)
     if len(series) > 1:
         return trn("µs, {n} launch each", "µs, {n} launches each", launches, n=many)
     return trn("µs, {n} launch", "µs, {n} launches", launches, n=many)
@@ -241,9 +214,7 @@ class _Cell(NamedTuple):
             rich = Qt.TextFormat.RichText if self.color else Qt.TextFormat.PlainText
             made.setTextFormat(rich)
             made.setText(said)
-        if made.property("role") != self.role:
-            made.setProperty("role", self.role)
-            restyle(made)
+        set_look(made, "role", self.role)
         made.setToolTip(self.hint)
 
 
