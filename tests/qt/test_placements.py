@@ -155,12 +155,12 @@ def test_a_run_shows_where_its_blocks_ran(live: Window, qtbot: QtBot) -> None:
     qtbot.waitUntil(lambda: places.badge.text() == "live", timeout=20_000)
     said = places.canvas.accessibleDescription()
     assert "64 blocks on 16 of 132 multiprocessors · up to 2 at once on each · up to 2 one" in said
-    frame = places.canvas.drawn()
+    frame = places.canvas.frame
     assert frame is not None and not places.reason.isVisible()
     boxes = next(mark for mark in frame.marks if isinstance(mark, Boxes))
     x, y, width, height = boxes.rect[0].tolist()
     at = QPoint(round(x + width / 2), round(y + height / 2))
-    assert places.canvas.tip(at).startswith("block (0, 0, 0) on multiprocessor 0")
+    assert places.canvas.tip(at.x(), at.y()).startswith("block (0, 0, 0) on multiprocessor 0")
     assert summary(chart_of(FEW), measurement(FEW)).startswith("4 blocks on 2 of 132")
 
 
@@ -180,7 +180,7 @@ def test_what_keeps_blocks_from_being_placed_is_said(live: Window) -> None:
     live.meter.placed.emit(key, measurement(replace(FEW, block=FEW.block)))
     live.director.forgotten.emit()
     live.source.clear()
-    assert places.badge.isHidden() and places.canvas.drawn() is None
+    assert places.badge.isHidden() and places.canvas.frame is None
 
 
 def test_the_tab_is_reached_by_key(window: Window) -> None:

@@ -345,7 +345,7 @@ def test_a_lesson_that_cannot_be_drawn_keeps_the_last_picture(
     shown = given.conductor.shown
     story = replace(given.conductor.following()[0], story=None)  # type: ignore[index]
     assert story is not None and shown is not None
-    given.conductor._shown = replace(shown, slide=replace(shown.slide, words=broken))  # type: ignore[arg-type]
+    given.conductor.shown = replace(shown, slide=replace(shown.slide, words=broken))  # type: ignore[arg-type]
     given.screen.refresh()
     assert (pixels(given.screen) == before).all() and given.screen.trouble
 
@@ -488,7 +488,7 @@ def test_keys_of_a_keypad_are_the_presentations_too(given: Presentation) -> None
 
 def test_the_speaker_is_told_of_a_picture_that_cannot_be_drawn(given: Presentation) -> None:
     shown = given.conductor.shown
-    given.conductor._shown = replace(shown, slide=replace(shown.slide, words=print))  # type: ignore[arg-type]
+    given.conductor.shown = replace(shown, slide=replace(shown.slide, words=print))  # type: ignore[arg-type]
     given.screen.refresh()
     given.screen.grab()
     assert "TypeError" in given.speaker.gpu.text()

@@ -175,7 +175,7 @@ class BuffersView(QWidget):
         self.field = text_line(tr("Expected"), "", tr("expected: a * x + y, or file.npy"), tip)
         self.said = ElidedLabel("quiet")
         self.model = BuffersModel()
-        self.table = QTableView()
+        self.focus = self.table = QTableView()
         self.empty = label("", "quiet", wraps=True)
         self.empty.setMargin(10)
         self._prepare()
@@ -185,11 +185,6 @@ class BuffersView(QWidget):
         self.field.editingFinished.connect(self._expect)
         theme.changed.connect(self._fit)
         self.clear()
-
-    @property
-    def focus(self) -> QWidget:
-        """What takes the focus."""
-        return self.table
 
     def show_run(self, run: Run) -> None:
         """The buffers of a run; what is expected of buffers of the same names stays."""

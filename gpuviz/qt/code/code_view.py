@@ -112,7 +112,7 @@ class CodeView(QPlainTextEdit):
         self._theme = theme
         self._narrow = narrow
         self._notes: Mapping[int, tuple[str, str]] = {}
-        self._lit: frozenset[int] = frozenset()
+        self.lit: frozenset[int] = frozenset()
         self._hushed = False
         self._bands: Mapping[int, int] = {}
         self._tips: Mapping[int, str] = {}
@@ -134,11 +134,6 @@ class CodeView(QPlainTextEdit):
         self._restyle()
 
     @property
-    def lit(self) -> frozenset[int]:
-        """Lines that are lit."""
-        return self._lit
-
-    @property
     def written(self) -> int:
         """The line that somebody is writing in, 0 for none."""
         return 0
@@ -149,7 +144,7 @@ class CodeView(QPlainTextEdit):
 
     def note_ink(self, line: int) -> str:
         """The colour of a line's note."""
-        return "warn" if line in self._lit else "muted"
+        return "warn" if line in self.lit else "muted"
 
     def show_code(self, text: str, notes: Mapping[int, tuple[str, str]]) -> None:
         """Show a text, and for some lines a note in full and in brief."""
@@ -162,7 +157,7 @@ class CodeView(QPlainTextEdit):
 
     def begin(self) -> None:
         """Show the kernel that ran: macros come first, and kernels that are not shown."""
-        if self._notes and not self._lit:
+        if self._notes and not self.lit:
             self._reveal(min(self._notes))
 
     def tint(self, bands: Mapping[int, int]) -> None:
@@ -182,16 +177,16 @@ class CodeView(QPlainTextEdit):
 
     def light(self, lines: Collection[int]) -> None:
         """Light these lines, and bring the first that costs something into view."""
-        if frozenset(lines) == self._lit:
+        if frozenset(lines) == self.lit:
             return
-        self._lit = frozenset(lines)
+        self.lit = frozenset(lines)
         self._select()
         self.reveal_lit()
 
     def reveal_lit(self) -> None:
         """Bring the first lit line that costs something into view."""
-        if self._lit:
-            self._reveal(min(self._lit & self._notes.keys() or self._lit))
+        if self.lit:
+            self._reveal(min(self.lit & self._notes.keys() or self.lit))
 
     def tip(self, line: int) -> str:
         """What hovering a line says."""
@@ -236,7 +231,7 @@ class CodeView(QPlainTextEdit):
         """Lit lines as selections over the full width."""
         ground = self._theme.look.blend("accent_soft", "panel", 0.15)
         made = []
-        for line in sorted(self._lit):
+        for line in sorted(self.lit):
             block = self.document().findBlockByNumber(line - 1)
             selection = QTextEdit.ExtraSelection()
             cursor = QTextCursor(block)
@@ -285,7 +280,7 @@ class CodeView(QPlainTextEdit):
     def _paint_bands(self) -> None:
         painter = QPainter(self.viewport())
         for line, rect in self.visible_lines():
-            if line not in self._lit and (color := self._band(line)) is not None:
+            if line not in self.lit and (color := self._band(line)) is not None:
                 color.setAlphaF(0.16)
                 painter.fillRect(QRectF(0, rect.top(), self.width(), rect.height()), color)
 
@@ -299,7 +294,7 @@ class CodeView(QPlainTextEdit):
         painter = QPainter(self.viewport())
         painter.setFont(self._theme.look.font(NOTE))
         for line, rect in self.visible_lines():
-            if line in self._notes and (line in self._lit or not self._narrow):
+            if line in self._notes and (line in self.lit or not self._narrow):
                 self._paint_note(painter, line, rect)
 
     def _note_for(self, line: int, measure: QFontMetrics, room: float) -> str:
@@ -313,7 +308,7 @@ class CodeView(QPlainTextEdit):
     def _paint_note(self, painter: QPainter, line: int, rect: QRectF) -> None:
         """A note at the right; where the code is long it lies over its end."""
         look = self._theme.look
-        lit = line in self._lit
+        lit = line in self.lit
         text = self.document().findBlockByNumber(line - 1).text()
         end = rect.left() + self.fontMetrics().horizontalAdvance(text)
         pad = look.px(12)
@@ -335,7 +330,7 @@ class CodeView(QPlainTextEdit):
 
     def _paint_numbers(self, painter: QPainter, line: int, rect: QRectF) -> None:
         look = self._theme.look
-        lit = line in self._lit
+        lit = line in self.lit
         if lit:
             painter.fillRect(rect, look.blend("accent_soft", "panel", 0.15))
             bar = QRectF(rect.left(), rect.top(), 3, rect.height())

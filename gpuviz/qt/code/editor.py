@@ -136,7 +136,7 @@ class Editor(CodeView):
         self._lay_out()
 
     def _light_quietly(self, lines: frozenset[int]) -> None:
-        self._lit = lines
+        self.lit = lines
         self._select()
 
     def _select(self) -> None:

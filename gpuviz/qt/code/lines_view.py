@@ -116,7 +116,7 @@ class LinesView(QWidget):
         self._theme = theme
         self._role = ""
         self.model = LinesModel()
-        self.table = QTableView()
+        self.focus = self.table = QTableView()
         self.table.setModel(self.model)
         self.table.setItemDelegate(_Cell(theme, self.table))
         self.table.setAccessibleName(tr("Lines by cost"))
@@ -138,11 +138,6 @@ class LinesView(QWidget):
         column_of((self.table, 1), (self.empty, 1), on=self)
         theme.changed.connect(self._fit)
         self.clear()
-
-    @property
-    def focus(self) -> QWidget:
-        """What takes the focus."""
-        return self.table
 
     def show_rows(self, role: str, rows: list[LineRow]) -> None:
         """The lines of a run; the place in the table stays where it is of the same run."""

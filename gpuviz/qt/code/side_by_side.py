@@ -40,6 +40,7 @@ class SideBySide(QWidget):
             CodeView(tr("{language} beside", language=name), language, theme, narrow=True)
             for name, language in zip(names, LANGUAGES, strict=True)
         ]
+        self.focus = self.views[0]
         self.splitter = QSplitter(Qt.Orientation.Horizontal)
         self.splitter.setChildrenCollapsible(False)
         self.splitter.setHandleWidth(1)
@@ -48,11 +49,6 @@ class SideBySide(QWidget):
             view.setMinimumWidth(120)
             view.chosen.connect(lambda line, number=number: self._point(number, line))
         column_of(self.splitter, on=self)
-
-    @property
-    def focus(self) -> QWidget:
-        """What takes the focus."""
-        return self.views[0]
 
     def show_codes(self, codes: Sequence[Code]) -> None:
         """Show the texts of a run, each CUDA line that became code in a colour of its own."""

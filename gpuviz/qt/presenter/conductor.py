@@ -55,22 +55,17 @@ class Conductor(QObject):
         self.blank: Blank = ""
         self._slide_runs, self._measurements = slide_runs, measurements
         self._varied_runs = varied_runs
-        self._variation: Variation | None = None
+        self.variation: Variation | None = None  # what is shown in place of the plan
         self._hands: dict[tuple[int, str], Hands] = {}
         self._predicted: dict[tuple[int, str], float] = {}
         self._left = 0, 0.0  # the cue and the moment at which the plan was left
-        self._slide = self._cue = 0
+        self.slide = self._cue = 0
         self._ended = False
-        self._shown = SlideState(lecture.slides[0])
+        self.shown = SlideState(lecture.slides[0])
         slide_runs.changed.connect(self._arrive)
         varied_runs.changed.connect(self._follow)
         measurements.changed.connect(self._tell)
         self.player.t_changed.connect(self._tick)
-
-    @property
-    def slide(self) -> int:
-        """The number of the slide shown, from 0."""
-        return self._slide
 
     @property
     def cue(self) -> Cue:
@@ -80,35 +75,25 @@ class Conductor(QObject):
     @property
     def cues(self) -> tuple[Cue, ...]:
         """Those of the slide."""
-        return cues(self._shown.slide, self._shown.story)
-
-    @property
-    def shown(self) -> SlideState:
-        """What the picture is made of."""
-        return self._shown
+        return cues(self.shown.slide, self.shown.story)
 
     @property
     def planned(self) -> Slide:
         """The slide as the lecture has it."""
-        return self.lecture.slides[self._slide]
-
-    @property
-    def variation(self) -> Variation | None:
-        """What is shown in place of what was planned, None where that is shown."""
-        return self._variation
+        return self.lecture.slides[self.slide]
 
     @property
     def varied(self) -> Exhibit | None:
         """What was performed in place of what was planned, None until it has been."""
-        if self._variation is None:
+        if self.variation is None:
             return None
-        return self._varied_runs.showing(replace(self.planned, view=self._variation.view))
+        return self._varied_runs.showing(replace(self.planned, view=self.variation.view))
 
     @property
     def shown_as(self) -> tuple[int, str]:
         """What is shown, to be told from others: the slide, and the view it was changed to."""
-        varied = self._variation
-        return self._slide, varied.view.text() if varied is not None else ""
+        varied = self.variation
+        return self.slide, varied.view.text() if varied is not None else ""
 
     @property
     def hands(self) -> Hands | None:
@@ -118,21 +103,21 @@ class Conductor(QObject):
     def set_hands(self, hands: Hands) -> None:
         """Show hands beside the choices."""
         self._hands[self.shown_as] = hands
-        self._shown = replace(self._shown, hands=hands)
+        self.shown = replace(self.shown, hands=hands)
         self.changed.emit()
 
     def predict(self, value: float) -> None:
         """What the class predicts in numbers."""
-        one = self._shown.prediction
+        one = self.shown.prediction
         if one is not None:
             self._predicted[self.shown_as] = value
-            self._shown = replace(self._shown, prediction=replace(one, value=value))
+            self.shown = replace(self.shown, prediction=replace(one, value=value))
             self.changed.emit()
 
     @property
     def place(self) -> tuple[int, int]:
         """The number of the slide and that of its cue."""
-        return self._slide, min(self._cue, len(self.cues) - 1)
+        return self.slide, min(self._cue, len(self.cues) - 1)
 
     def start(self, slide: int = 0) -> None:
         """Show a slide, or the nearest one that can be shown."""
@@ -153,8 +138,8 @@ class Conductor(QObject):
             self._clear()
             self._show(self.place[1] + 1)
         else:
-            following = self._playable(self._slide + 1, 1)
-            if following > self._slide:
+            following = self._playable(self.slide + 1, 1)
+            if following > self.slide:
                 self._clear()
                 self._enter(following, 0)
             elif self.blank:
@@ -172,8 +157,8 @@ class Conductor(QObject):
             self._clear()
             self._show(cue - 1, still=True)
         else:
-            before = self._playable(self._slide - 1, -1)
-            if before < self._slide:
+            before = self._playable(self.slide - 1, -1)
+            if before < self.slide:
                 self._clear()
                 self._enter(before, _LATE)
 
@@ -190,9 +175,9 @@ class Conductor(QObject):
         if variation is None or not variation.changed:
             self._return()
             return
-        if self._variation is None:
+        if self.variation is None:
             self._left = self._cue, self.player.t
-        self._variation = variation
+        self.variation = variation
         self._varied_runs.need(replace(self.planned, view=variation.view))
         self._follow()
 
@@ -200,9 +185,9 @@ class Conductor(QObject):
         """What comes after the cue shown, None after the last."""
         cue = self.place[1]
         if cue + 1 < len(self.cues):
-            return self._shown, self.cues[cue + 1]
-        slide = self._playable(self._slide + 1, 1)
-        if slide <= self._slide:
+            return self.shown, self.cues[cue + 1]
+        slide = self._playable(self.slide + 1, 1)
+        if slide <= self.slide:
             return None
         shown = self._known(slide)
         return shown, cues(shown.slide, shown.story)[0]
@@ -221,7 +206,7 @@ class Conductor(QObject):
     @property
     def _unfinished(self) -> bool:
         """Whether the cue is being played, or was when the screen went blank."""
-        told = self._shown.story is not None and self.cue.moves
+        told = self.shown.story is not None and self.cue.moves
         return told and self.player.t < self.cue.end - _CLOSE
 
     def _clear(self) -> None:
@@ -233,7 +218,7 @@ class Conductor(QObject):
         """The slide, or the next one that has something to show, or the one before."""
         slides = self.lecture.slides
         order = (*range(slide, len(slides)), *reversed(range(slide)))
-        return next((number for number in order if slides[number].playable), self._slide)
+        return next((number for number in order if slides[number].playable), self.slide)
 
     def _playable(self, slide: int, way: int) -> int:
         """The nearest slide in a direction that has something to show; where it is, if none has."""
@@ -242,17 +227,17 @@ class Conductor(QObject):
             if slides[slide].playable:
                 return slide
             slide += way
-        return self._slide
+        return self.slide
 
     def _follow(self) -> None:
         """What is wanted in place of the plan may be ready."""
-        wanted, made = self._variation, self.varied
+        wanted, made = self.variation, self.varied
         if wanted is None or made is None:
             self.changed.emit()
             return
         over = not self.player.state.playing and self.player.t >= self.cue.end - _CLOSE
         self._measurements.show(made)
-        self._shown = self._known(self._slide)
+        self.shown = self._known(self.slide)
         self.player.tell(made.story, keep=True)
         if wanted.asked:
             self._show(0)
@@ -262,13 +247,13 @@ class Conductor(QObject):
 
     def _return(self) -> None:
         """The slide as planned, where it was left."""
-        made, before = self._slide_runs.showing(self._slide), self._variation
-        self._variation = None
+        made, before = self._slide_runs.showing(self.slide), self.variation
+        self.variation = None
         self._varied_runs.forget()
         if before is None or made is None:
             return
         self._measurements.show(made)
-        self._shown = self._known(self._slide)
+        self.shown = self._known(self.slide)
         self.player.pause()
         self.player.tell(made.story)
         self._cue, t = self._left
@@ -276,14 +261,14 @@ class Conductor(QObject):
         self.moved.emit()
 
     def _enter(self, slide: int, cue: int) -> None:
-        self._slide = slide
-        self._variation = None
+        self.slide = slide
+        self.variation = None
         self._varied_runs.forget()
         self._slide_runs.need(slide)
         self._measurements.show(self._slide_runs.showing(slide))
-        self._shown = self._known(slide)
-        if self._shown.story is not None:
-            self.player.tell(self._shown.story)
+        self.shown = self._known(slide)
+        if self.shown.story is not None:
+            self.player.tell(self.shown.story)
         else:
             self.player.forget()
         self._show(cue, still=cue > 0)
@@ -291,7 +276,7 @@ class Conductor(QObject):
     def _show(self, cue: int, still: bool = False) -> None:
         """Begin a cue; one that is gone back to stands at its end."""
         # While there is no story the end of a slide is not known: it is gone to when there is one.
-        self._cue = cue if self._shown.story is None else min(cue, len(self.cues) - 1)
+        self._cue = cue if self.shown.story is None else min(cue, len(self.cues) - 1)
         now = self.cue
         self.player.pause()
         self.player.seek(now.end if still else now.start)
@@ -307,25 +292,25 @@ class Conductor(QObject):
 
     def _arrive(self, number: int) -> None:
         """A slide is ready: if it is waited for it begins."""
-        if number == self._slide and self._shown.story is None:
+        if number == self.slide and self.shown.story is None:
             self._enter(number, self._cue)
         else:
             self.changed.emit()  # what comes next may be another picture
 
     def _tell(self) -> None:
         """New measurements of what is shown."""
-        self._shown = self._known(self._slide)
+        self.shown = self._known(self.slide)
         self.changed.emit()
 
     def _known(self, number: int) -> SlideState:
         """A slide with everything that is known of it."""
         slide, made = self.lecture.slides[number], self._slide_runs.showing(number)
-        varied = self._variation if number == self._slide else None
+        varied = self.variation if number == self.slide else None
         trouble = ""
         if varied is not None:
             made = self.varied
             if made is None:
-                return self._shown  # until it has been performed
+                return self.shown  # until it has been performed
             slide, trouble = _changed(slide, varied, made)
         if made is None:
             return SlideState(slide, trouble=self._slide_runs.why_not(number))
@@ -338,7 +323,7 @@ class Conductor(QObject):
             except InputError as error:
                 trouble = str(error)
         counted = figures(slide.numbers, made.runs, measured, slide.counted)
-        here = number == self._slide
+        here = number == self.slide
         hands = self.hands if here else None
         reach = reach_of(slide.question.choices) if slide.question is not None else None
         value = self._predicted.get(self.shown_as) if here else None

@@ -57,7 +57,7 @@ class Screen(QWidget):
         self._drawn_on: tuple[float, float, float] | None = None
         self._frozen: tuple[ScreenContent, QSize] | None = None
         self._predicts = False  # whether a prediction is being dragged
-        self._frame: Frame | None = None
+        self.frame: Frame | None = None  # without what follows the mouse
         self._fresh = False
         self._at = QPointF(-1e6, -1e6)
         self.zoom = ZOOMS[1]
@@ -76,11 +76,6 @@ class Screen(QWidget):
         self.announcer = Announcer(self)
         conductor.moved.connect(self._tell)
         self._show_cursor()
-
-    @property
-    def frame(self) -> Frame | None:
-        """The picture shown, without what follows the mouse."""
-        return self._frame
 
     def set_look(self, look: Look) -> None:
         """Other colours, or larger letters."""
@@ -126,16 +121,16 @@ class Screen(QWidget):
         if not self._fresh or on != self._drawn_on:
             self._drawn_on = on
             self._make(stage)
-        if self._frame is None:
+        if self.frame is None:
             return None
         above = self._tuning.strip
         drawn = strip.frame(self._window(), above) if above is not None else None
         top = drawn.height if drawn is not None else 0.0
         area = QRectF(0, top, self.width(), self.height() - top)
-        onto = fitted(self._frame.width, self._frame.height, area, self.board.part or WHOLE)
+        onto = fitted(self.frame.width, self.frame.height, area, self.board.part or WHOLE)
         ink = self.board.ink
         marks = ink.marks(self._look.palette) if ink is not None else ()
-        picture = replace(self._frame, marks=(*self._frame.marks, *marks))
+        picture = replace(self.frame, marks=(*self.frame.marks, *marks))
         return ScreenContent(picture, area, onto, drawn, self.board.rubber)
 
     def paint_on(self, painter: QPainter) -> None:
@@ -187,7 +182,7 @@ class Screen(QWidget):
         self._fresh = True
         conductor = self._conductor
         try:
-            self._frame = frame(conductor.shown, conductor.cue, conductor.player.t, stage)
+            self.frame = frame(conductor.shown, conductor.cue, conductor.player.t, stage)
         except Exception as error:  # a lesson's mistake must not stop a lecture
             said, before = f"{type(error).__name__}: {error}", self.trouble
             self.trouble = said

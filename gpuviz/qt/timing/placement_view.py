@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QPoint, QSize, Qt
-from PySide6.QtGui import QHelpEvent, QPainter, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QScrollArea, QToolTip, QWidget
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import QScrollArea, QWidget
 
-from gpuviz.draw.hit import tip_at
 from gpuviz.draw.marks import Frame
 from gpuviz.draw.stage import Stage
 from gpuviz.gpu.placement import PLACED_BLOCKS
-from gpuviz.qt.controls.controls import ElidedLabel, keep_arrows, label, plain_tip, set_look
+from gpuviz.qt.controls.controls import ElidedLabel, keep_arrows, label, set_look
 from gpuviz.qt.controls.layouts import column_of, row_of
 from gpuviz.qt.look.theme import Theme
+from gpuviz.qt.painting.frame_canvas import FrameCanvas
 from gpuviz.qt.painting.painter import paint
 from gpuviz.qt.running.meter import Meter
 from gpuviz.recordings.measurement import Measurement, Placement
@@ -25,15 +25,13 @@ from gpuviz.words.language import grouped, tr
 AXIS = 20  # height of the times above the rows
 
 
-class Canvas(QWidget):
+class Canvas(FrameCanvas):
     """Paints one chart; hovering a block names it."""
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__()
-        self._theme = theme
+        super().__init__(theme)
         self._shown: tuple[Chart, Run] | None = None
         self._room = 0
-        self.frame: Frame | None = None
         self.setAccessibleName(tr("Where blocks ran"))
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         keep_arrows(self)
@@ -46,45 +44,23 @@ class Canvas(QWidget):
     def fit(self, room: int) -> None:
         """As high as there is room, higher when the rows need it."""
         self._room = room
-        self.frame = None
         if self._shown is not None:
             self.setFixedHeight(round(height_of(self._shown[0], room, self._theme.look.scale)))
-        self.update()
+        self.renew()
 
-    def stage(self) -> Stage:
-        """What the chart is drawn on."""
-        look = self._theme.look
-        return Stage(float(self.width()), float(self.height()), look.palette, look.scale)
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Another size is another picture."""
-        self.frame = None
-
-    def drawn(self) -> Frame | None:
-        """The picture, made when it is asked for."""
-        if self.frame is None and self._shown is not None:
-            chart, run = self._shown
-            self.frame = picture(chart, run.trace.launch, self.stage())
-        return self.frame
+    def draw(self) -> Frame | None:
+        """The blocks where they ran."""
+        if self._shown is None:
+            return None
+        chart, run = self._shown
+        return picture(chart, run.trace.launch, self.stage())
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """What is to be seen of the picture, or the ground."""
         painter, part = QPainter(self), event.rect()
         painter.fillRect(part, self._theme.look.color("ground"))
-        if (frame := self.drawn()) is not None:
+        if (frame := self.frame) is not None:
             paint(painter, between(frame, part.top(), part.bottom() + 1))
-
-    def event(self, event: QEvent) -> bool:
-        """Hovering a block says where and when it ran."""
-        if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
-            QToolTip.showText(event.globalPos(), plain_tip(self.tip(event.pos())), self)
-            return True
-        return super().event(event)
-
-    def tip(self, at: QPoint) -> str:
-        """What hovering a point says."""
-        frame = self.drawn()
-        return (tip_at(frame, at.x(), at.y()) or "") if frame is not None else ""
 
 
 class _Axis(QWidget):
@@ -101,7 +77,7 @@ class _Axis(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Times where the rows below have them."""
-        frame, look = self._canvas.drawn(), self._theme.look
+        frame, look = self._canvas.frame, self._theme.look
         if frame is not None and self.chart is not None:
             stage = Stage(float(self.width()), float(self.height()), look.palette, look.scale)
             paint(QPainter(self), axis(self.chart, frame, stage))
@@ -121,7 +97,7 @@ class PlacementView(QWidget):
         self.badge, self.said = label("", "badge"), ElidedLabel("quiet")
         self.reason = label("", "quiet", wraps=True)
         self.reason.setAlignment(Qt.AlignmentFlag.AlignTop)
-        self.canvas = Canvas(theme)
+        self.focus = self.canvas = Canvas(theme)
         self._axis = _Axis(self.canvas, theme)
         self._scroll = QScrollArea()
         self._scroll.setWidget(self.canvas)
@@ -131,11 +107,6 @@ class PlacementView(QWidget):
         self._scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._lay_out()
         theme.changed.connect(self._fit)
-
-    @property
-    def focus(self) -> QWidget:
-        """What takes the focus."""
-        return self.canvas
 
     def follow(self, meter: Meter) -> None:
         """Show what a meter measures, or has from a recording."""

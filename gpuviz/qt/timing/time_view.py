@@ -113,6 +113,7 @@ class TimeView(QWidget):
         self.large = button(tr("large"), tr("Timeline in a window of its own"), "chip")
         self.stretches = Stretches()
         self.pane = TimePane(theme)
+        self.focus = self.pane.canvas
         self.window_: QDialog | None = None
         for chip in (self.stop, self.again, self.save, self.large):
             keep_space(chip)
@@ -128,11 +129,6 @@ class TimeView(QWidget):
         self.stretches.came.connect(self._keep)
         self.stretches.said.connect(self.said.say)
         self.clear()
-
-    @property
-    def focus(self) -> QWidget:
-        """What takes the focus."""
-        return self.pane.canvas
 
     def show_run(self, showing: Exhibit, role: str) -> None:
         """Explain a run, which takes a moment; what is known already is shown at once."""

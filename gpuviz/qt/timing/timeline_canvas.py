@@ -5,30 +5,23 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QPointF, QSize, Qt, Signal
-from PySide6.QtGui import (
-    QFocusEvent,
-    QHelpEvent,
-    QKeyEvent,
-    QMouseEvent,
-    QPainter,
-    QPaintEvent,
-    QWheelEvent,
-)
-from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
+from PySide6.QtCore import QPointF, QSize, Qt, Signal
+from PySide6.QtGui import QFocusEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QWheelEvent
+from PySide6.QtWidgets import QSizePolicy
 
-from gpuviz.draw.hit import tip_at
 from gpuviz.draw.layout import Rect
 from gpuviz.draw.stage import Stage
 from gpuviz.draw.zoom import STEP
-from gpuviz.qt.controls.controls import Ring, keep_arrows, plain_tip
-from gpuviz.qt.painting.painter import paint
+from gpuviz.qt.controls.controls import Ring, keep_arrows
+from gpuviz.qt.painting.frame_canvas import FrameCanvas
 from gpuviz.words.language import tr
 
 if TYPE_CHECKING:
     from gpuviz.draw.marks import Frame
+    from gpuviz.panels.limit_bars import LimitBars, WhatIfs
     from gpuviz.panels.warp_timeline import WarpTimeline
     from gpuviz.qt.look.theme import Theme
+    from gpuviz.timing.explanation import Explanation
 
 _NOTCH = 120  # of a wheel, in Qt's eighths of a degree
 _STILL = 4  # pixels that a click may move and still be one
@@ -36,7 +29,7 @@ _PAN = 0.1  # of what is seen, by a key
 _TRACKS = 330  # pixels from which on there is room for tracks
 
 
-class TimelineCanvas(QWidget):
+class TimelineCanvas(FrameCanvas):
     """Wheel and + - enlarge what is pointed at, dragging and arrows move, 0 or a double click shows
     all; a click chooses what is there.
 
@@ -48,12 +41,11 @@ class TimelineCanvas(QWidget):
 
     chosen = Signal(int)
     looked = Signal()
+    letters = 0.9
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__()
-        self._theme = theme
+        super().__init__(theme)
         self._ring = Ring()
-        self._frame: Frame | None = None
         self._held: QPointF | None = None
         self._pressed: QPointF | None = None
         self.panel: WarpTimeline | None = None
@@ -62,7 +54,6 @@ class TimelineCanvas(QWidget):
         self.setMouseTracking(True)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         keep_arrows(self)
-        theme.changed.connect(self._renew)
 
     def minimumSizeHint(self) -> QSize:
         """Enough to tell lanes apart."""
@@ -71,14 +62,14 @@ class TimelineCanvas(QWidget):
     def show_panel(self, panel: WarpTimeline | None) -> None:
         """Show another part, or nothing."""
         self.panel = panel
-        self._renew()
+        self.renew()
         self.looked.emit()
 
     def enlarge(self, by: float, x: float | None = None) -> None:
         """So many times as large, around a point; by default the middle."""
         if self.panel is not None:
             at = self.width() / 2 if x is None else x
-            cycle = self._fitted().cycle_at(self._stage(), self._area(), at)
+            cycle = self._fitted().cycle_at(self.stage(), self._area(), at)
             self.show_panel(self.panel.zoomed(cycle, by))
 
     def move_by(self, share: float) -> None:
@@ -91,24 +82,17 @@ class TimelineCanvas(QWidget):
         if self.panel is not None:
             self.show_panel(self.panel.whole())
 
-    def tip(self, x: float, y: float) -> str:
-        """What hovering a point says, "" where nothing is."""
-        return (tip_at(self._frame, x, y) or "") if self._frame is not None else ""
-
-    def resizeEvent(self, event: QEvent) -> None:
-        """Another size is another picture."""
-        self._renew()
+    def draw(self) -> Frame | None:
+        """The part of the launch that is looked at."""
+        if self.panel is None:
+            return None
+        stage = self.stage()
+        return stage.frame(*self._fitted().draw(stage, self._area()))
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """The picture, or the ground."""
-        painter = QPainter(self)
-        painter.fillRect(self.rect(), self._theme.look.color("ground"))
-        if self._frame is None and self.panel is not None:
-            stage = self._stage()
-            self._frame = stage.frame(*self._fitted().draw(stage, self._area()))
-        if self._frame is not None:
-            paint(painter, self._frame)
-        self._ring.paint(painter, self, self._theme)
+        """The picture, and the focus."""
+        super().paintEvent(event)
+        self._ring.paint(QPainter(self), self, self._theme)
 
     def focusInEvent(self, event: QFocusEvent) -> None:
         """Show the focus when it came by the keyboard."""
@@ -139,7 +123,7 @@ class TimelineCanvas(QWidget):
         if self._pressed is not None and abs(event.position().x() - self._pressed.x()) <= _STILL:
             return
         self._held, self._pressed = event.position(), None
-        wide = self._fitted().across(self._stage(), self._area())
+        wide = self._fitted().across(self.stage(), self._area())
         self.move_by(-way / max(wide, 1.0))
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
@@ -148,7 +132,7 @@ class TimelineCanvas(QWidget):
         if pressed is None or self.panel is None:
             return
         at = event.position()
-        row = self._fitted().span_at(self._stage(), self._area(), at.x(), at.y())
+        row = self._fitted().span_at(self.stage(), self._area(), at.x(), at.y())
         if row >= 0:
             event_ = int(self.panel.record.spans.event[row])
             self.show_panel(replace(self.panel, chosen=event_))
@@ -172,19 +156,11 @@ class TimelineCanvas(QWidget):
         else:
             super().keyPressEvent(event)
 
-    def event(self, event: QEvent) -> bool:
-        """Hover texts come from the marks."""
-        if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
-            said = self.tip(event.pos().x(), event.pos().y())
-            QToolTip.showText(event.globalPos(), plain_tip(said), self)
-            return True
-        return super().event(event)
-
     def _point(self, at: QPointF) -> None:
         """A hand where a click would do something."""
         if self.panel is None:
             return
-        row = self._fitted().span_at(self._stage(), self._area(), at.x(), at.y())
+        row = self._fitted().span_at(self.stage(), self._area(), at.x(), at.y())
         shape = Qt.CursorShape.PointingHandCursor if row >= 0 else Qt.CursorShape.ArrowCursor
         self.setCursor(shape)
 
@@ -193,28 +169,14 @@ class TimelineCanvas(QWidget):
         assert self.panel is not None
         return replace(self.panel, busy=self.height() >= self._theme.look.px(_TRACKS))
 
-    def _stage(self) -> Stage:
-        look = self._theme.look
-        return Stage(float(self.width()), float(self.height()), look.palette, look.scale * 0.9)
-
     def _area(self) -> Rect:
         return Rect(10.0, 6.0, self.width() - 20.0, self.height() - 8.0)
 
-    def _renew(self) -> None:
-        self._frame = None
-        self.update()
-
-
-if TYPE_CHECKING:
-    from gpuviz.draw.marks import Frame
-    from gpuviz.panels.limit_bars import LimitBars, WhatIfs
-    from gpuviz.qt.look.theme import Theme
-    from gpuviz.timing.explanation import Explanation
 
 _GAP = 10.0
 
 
-class LimitsCanvas(QWidget):
+class LimitsCanvas(FrameCanvas):
     """As high as it needs.
 
     Signals
@@ -223,15 +185,13 @@ class LimitsCanvas(QWidget):
     """
 
     pointed = Signal(int)
+    letters = 0.9
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__()
-        self._theme = theme
+        super().__init__(theme)
         self._shown: tuple[LimitBars, WhatIfs] | None = None
-        self._frame: Frame | None = None
         self.setAccessibleName(tr("What limits"))
         self.setMouseTracking(True)
-        theme.changed.connect(self._fit)
 
     def show_explained(self, e: Explanation | None) -> None:
         """Show a launch, or nothing."""
@@ -245,22 +205,14 @@ class LimitsCanvas(QWidget):
             self.setAccessibleDescription(
                 " ".join(what_if_words(e, one) + "." for one in e.what_ifs)
             )
-        self._fit()
+        self.renew()
 
-    def resizeEvent(self, event: QEvent) -> None:
-        """Another width is another picture."""
-        self._fit()
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        """The picture, or the ground."""
-        painter = QPainter(self)
-        painter.fillRect(self.rect(), self._theme.look.color("ground"))
-        if self._shown is not None and self._frame is None:
-            stage = self._stage()
-            marks = [m for one, area in self._parts(stage) for m in one.draw(stage, area)]
-            self._frame = stage.frame(*marks)
-        if self._frame is not None:
-            paint(painter, self._frame)
+    def draw(self) -> Frame | None:
+        """Bars, below them what would be without."""
+        if self._shown is None:
+            return None
+        stage = self.stage()
+        return stage.frame(*(m for one, area in self._parts(stage) for m in one.draw(stage, area)))
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """A click on a bar goes to its line."""
@@ -275,12 +227,8 @@ class LimitsCanvas(QWidget):
     def _line(self, y: float) -> int:
         if self._shown is None:
             return 0
-        stage = self._stage()
+        stage = self.stage()
         return self._shown[0].line_at(stage, self._parts(stage)[0][1], y)
-
-    def _stage(self) -> Stage:
-        look = self._theme.look
-        return Stage(float(self.width()), float(self.height()), look.palette, look.scale * 0.9)
 
     def _parts(self, stage: Stage) -> list[tuple[LimitBars | WhatIfs, Rect]]:
         assert self._shown is not None
@@ -291,9 +239,9 @@ class LimitsCanvas(QWidget):
             y += high + _GAP
         return found
 
-    def _fit(self) -> None:
-        self._frame = None
+    def renew(self) -> None:
+        """As high as the picture needs it."""
+        super().renew()
         if self._shown is not None:
-            last = self._parts(self._stage())[-1][1]
+            last = self._parts(self.stage())[-1][1]
             self.setMinimumHeight(round(last.bottom + 4))
-        self.update()

@@ -40,7 +40,7 @@ class TimingPanel(QWidget):
         super().__init__()
         self._theme = theme
         self._showing: Exhibit | None = None
-        self._series: dict[str, Series] = {}
+        self.series: dict[str, Series] = {}  # by the names of the runs
         self._work: dict[str, Work] = {}
         self._missing: dict[str, str] = {}
         self._modelled: dict[str, str] = {}
@@ -74,14 +74,9 @@ class TimingPanel(QWidget):
         self._show_state(meter.state)
         self.hide()
 
-    @property
-    def series(self) -> Mapping[str, Series]:
-        """The durations shown, by the names of the runs."""
-        return self._series
-
     def show_runs(self, showing: Exhibit) -> None:
         """Other launches: nothing is known of their times yet."""
-        self._series, self._missing, self._modelled = {}, {}, {}
+        self.series, self._missing, self._modelled = {}, {}, {}
         self.update_runs(showing)
         self.show()
 
@@ -89,8 +84,8 @@ class TimingPanel(QWidget):
         """The same launches, of which more is known."""
         self._showing = showing
         self._work = {key: work_of(run) for key, run in showing.runs.items()}
-        self._series = {
-            key: replace(one, work=self._work.get(key)) for key, one in self._series.items()
+        self.series = {
+            key: replace(one, work=self._work.get(key)) for key, one in self.series.items()
         }
         self._refresh()
 
@@ -133,18 +128,18 @@ class TimingPanel(QWidget):
         size = self._showing.sizes.get(key, "") if self._showing is not None else ""
         made = series_of(measurement, self._work.get(key), size)
         if made is not None:
-            self._series[key] = made
+            self.series[key] = made
             self._missing.pop(key, None)
             self._timer.start()
 
     def _miss(self, key: str, why: str) -> None:
-        if key not in self._series:
+        if key not in self.series:
             self._missing[key] = why
             self._timer.start()
 
     def _time(self, key: str, microseconds: F64) -> None:
-        if key in self._series:
-            self._series[key] = self._series[key].more(microseconds)
+        if key in self.series:
+            self.series[key] = self.series[key].more(microseconds)
             if not self._timer.isActive():
                 self._timer.start()
 
@@ -163,7 +158,7 @@ class TimingPanel(QWidget):
         showing = self._showing
         if showing is None:
             return
-        ordered = {key: self._series[key] for key in showing.timed if key in self._series}
+        ordered = {key: self.series[key] for key in showing.timed if key in self.series}
         self.plot.show_series(ordered)
         titles = [showing.title(key) for key in ordered]
         self.table.show_series(titles, list(ordered.values()))
