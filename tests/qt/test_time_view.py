@@ -179,9 +179,9 @@ def test_a_click_goes_to_the_line_and_the_request(told: TimeView, qtbot: QtBot) 
     left = next(
         x
         for x in range(canvas.width())
-        if canvas._fitted().cycle_at(canvas._stage(), canvas._area(), x) >= 0
+        if canvas._fitted().cycle_at(canvas.stage(), canvas._area(), x) >= 0
     )
-    wide = canvas._fitted().across(canvas._stage(), canvas._area())
+    wide = canvas._fitted().across(canvas.stage(), canvas._area())
     asked: list[object] = []
     told.asked.connect(lambda *what: asked.append(what))
     with qtbot.waitSignal(told.pointed) as pointed:
