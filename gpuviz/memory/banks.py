@@ -184,7 +184,7 @@ class Rule:
         the width of an access
     extra_passes : passes each group takes beyond its conflicts, by the width
     wide_loads_merge : groups of a wide load whose neighbours ask for the same are served together
-    word_by_word : a wide access is several requests of one word (the rules of `tesla`)
+    word_by_word : a wide access is several requests of one word (the rules of 1.x)
     """
 
     groups: Callable[[int], int]

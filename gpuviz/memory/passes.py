@@ -24,7 +24,7 @@ class ServedRequest:
     address, active : (32,) where the lanes ask, and those that take part
     turns : lanes served by each pass, wavefront or transaction, in order
     ideal : how few turns there could be
-    noun : what they are called, a key of `transaction_names`
+    noun : what they are called, a word of `units`
     """
 
     instruction: MemoryInstruction

@@ -3,7 +3,7 @@
 On architectures before 5.0 "sectors" are the architecture's own transactions (see `coalescing`). A
 load through the read-only path counts in global_load_* and in texture_load_*, as it does on the
 hardware. cp.async counts in global_load_* too, beside its own `global_copy_*` and `shared_copy_*`.
-Past L1 (cp.async.cg) what it does there depends on both sides (see `copies`).
+Past L1 (cp.async.cg) what it does there depends on both sides (see `other_spaces`).
 A reduction in shared memory counts as an atomic there; one that is carried out in a loop counts the
 loads of the loop in shared_load_* (see `atomics`).
 """
@@ -150,7 +150,7 @@ def _of_atomics(
 def copied(
     instruction: MemoryInstruction, target: U64, source: U64, active: Bool | None
 ) -> dict[Count, I64]:
-    """(N,) what each of N copies into shared memory counts there, and past L1; as `copies`."""
+    """(N,) what each of N copies into shared memory counts there, and past L1."""
     on, width = np.ones(target.shape, bool) if active is None else active, instruction.width
     found = of_kind(
         ("shared", "copy"), _of_wavefronts(on, copy_wavefronts(target, source, on, width))

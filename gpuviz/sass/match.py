@@ -31,26 +31,8 @@ from gpuviz.sass.symbolic import Values
 from gpuviz.sass.unroll import UnrolledFunction, unroll
 
 _ANCHORS = frozenset(
-    {
-        "LDS",
-        "STS",
-        "LDG",
-        "STG",
-        "LDL",
-        "STL",
-        "LD",
-        "ST",
-        "ATOMS",
-        "ATOMG",
-        "RED",
-        "REDG",
-        "ATOM",
-        "BAR",
-        "LDGSTS",
-        "SHFL",
-        "VOTE",
-        "WARPSYNC",
-    }
+    {"LD", "LDG", "LDS", "LDL", "ST", "STG", "STS", "STL", "ATOM", "ATOMG", "ATOMS", "RED", "REDG"}
+    | {"LDGSTS", "BAR", "SHFL", "VOTE", "WARPSYNC"}
 )
 _TESTS = frozenset({"ISETP", "FSETP", "DSETP", "HSETP2", "PLOP3", "LOP3", "R2P", "UISETP"})
 

@@ -2,8 +2,8 @@
 
 An emulator runs threads in some order, so that a missing barrier changes no result by itself. This
 check knows for every cell who touched it last (`shadow`), and for every two threads whether
-something orders them (`order`, `flags`): a barrier, a warp that synchronises, a flag. What has no
-order may happen in any, on a GPU.
+something orders them (`happens_before`, `flags`): a barrier, a warp that synchronises, a flag. What
+has no order may happen in any, on a GPU.
 
 No race are: atomics among themselves; volatile and atomic accesses of different warps (they are how
 flags are made); the same value written by all. Shuffles, votes and matches order the lanes that
@@ -45,7 +45,6 @@ from gpuviz.traces.observe import (
 from gpuviz.traces.trace import LANES, Launch, MemoryInstruction, Trace, lane_mask
 
 Role = Literal["read", "write", "atomic", "copy"]
-_Told = Callable[[I64], tuple[Array, ...]]
 
 
 @dataclass(frozen=True)

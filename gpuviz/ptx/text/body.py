@@ -238,7 +238,7 @@ def _place(s: Stream) -> tuple[int, int]:
 class BodyReader:
     """Reads one braced body into `instructions`, `labels`, `tables`, `variables` and registers.
 
-    The types of the registers are those of `scopes`.
+    The types of the registers are those of `Scopes`.
     """
 
     def __init__(self, stream: Stream, first_pc: int) -> None:
