@@ -35,9 +35,8 @@ def link(view: Provenance) -> str:
     if view.time > 0:
         told.append((".t", f"{view.time:.3f}".rstrip("0").rstrip(".")))
     told += _pairs(_LAUNCH, view.launch) + _pairs(_BESIDE, view.compare_launch)
-    query = urlencode(
-        told, quote_via=quote, safe="=,/~[]@", errors="surrogateescape"
-    )  # names of files that are no text
+    # Names of files may be no text.
+    query = urlencode(told, quote_via=quote, safe="=,/~[]@", errors="surrogateescape")
     return f"{SCHEME}://{quote(view.lesson)}" + (f"?{query}" if query else "")
 
 
@@ -60,30 +59,21 @@ def parse(text: str) -> Provenance:
     for name in told:
         if name.startswith(".") and name not in _PLAIN and not name.startswith((_LAUNCH, _BESIDE)):
             raise InputError(f"the link says {name}, which this gpuviz does not know: update it")
-    values: dict[str, Value] = {}
-    second: dict[str, Value] = {}
-    launch: dict[str, Value] = {}
-    beside: dict[str, Value] = {}
+    begins: dict[str, dict[str, Value]] = {_LAUNCH: {}, _BESIDE: {}, _SECOND: {}, ".": {}, "": {}}
     for name, value in told.items():
-        if name.startswith(_LAUNCH):
-            launch[name.removeprefix(_LAUNCH)] = value
-        elif name.startswith(_BESIDE):
-            beside[name.removeprefix(_BESIDE)] = value
-        elif name.startswith(_SECOND):
-            second[name.removeprefix(_SECOND)] = value
-        elif not name.startswith("."):
-            values[name] = value
+        begin = next(filter(name.startswith, begins))
+        begins[begin][name.removeprefix(begin)] = value
     return Provenance(
         unquote(parts.netloc),
-        values,
+        begins[""],
         told.get(".arch", _ARCH),
         told.get(".level", _LEVEL),
-        second,
+        begins[_SECOND],
         told.get(".compare_arch", ""),
         _time(told.get(".t", "0")),
-        launch=launch,
+        launch=begins[_LAUNCH],
         compare_lesson=told.get(".compare_lesson", ""),
-        compare_launch=beside,
+        compare_launch=begins[_BESIDE],
     )
 
 

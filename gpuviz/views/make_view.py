@@ -23,6 +23,7 @@ from gpuviz.story.lesson import Lesson
 from gpuviz.story.own_kernel.story import lesson_of
 from gpuviz.views.lesson_view import View, explained_of
 from gpuviz.views.provenance import Provenance
+from gpuviz.views.state import LEVELS
 from gpuviz.words import language
 
 if TYPE_CHECKING:
@@ -136,8 +137,7 @@ def check_stage(wanted: Provenance) -> None:
     """InputError when the theme, the level or the size cannot be."""
     if wanted.theme not in THEMES:
         raise InputError(f"there is no theme {wanted.theme!r}; there are: {', '.join(THEMES)}")
-    if wanted.level not in ("sass", "ptx"):
-        raise InputError(f"there is no level {wanted.level!r}; there are: sass, ptx")
+    _check_level(wanted.level)
     if not SMALLEST_LETTERS <= wanted.letters <= LARGEST_LETTERS:
         raise InputError(
             f"letters enlarged {wanted.letters:g} times: from {SMALLEST_LETTERS:g} to "
@@ -150,6 +150,11 @@ def check_stage(wanted: Provenance) -> None:
         )
 
 
+def _check_level(level: str) -> None:
+    if level not in LEVELS:
+        raise InputError(f"there is no level {level!r}; there are: {', '.join(LEVELS)}")
+
+
 def _perform(variant: Variant) -> Performance:
     from gpuviz.story.perform import perform  # a record of a view needs no compiler
 
@@ -160,9 +165,6 @@ def _perform(variant: Variant) -> Performance:
         level=variant.level,
         library=variant.library,
     )
-
-
-LEVELS = ("sass", "ptx")
 
 
 def fitted(wanted: Provenance, lesson: Lesson, beside: Lesson | None = None) -> Provenance:
@@ -178,8 +180,7 @@ def fitted(wanted: Provenance, lesson: Lesson, beside: Lesson | None = None) -> 
     others = check_values(beside or lesson, said)
     for sm in filter(None, (wanted.arch, wanted.compare_arch)):
         architecture(sm)
-    if wanted.level not in LEVELS:
-        raise InputError(f"there is no level {wanted.level!r}; there are: {', '.join(LEVELS)}")
+    _check_level(wanted.level)
     return replace(
         wanted, lesson=lesson.id, values=values, compare_values=others if wanted.compared else {}
     )

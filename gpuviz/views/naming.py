@@ -8,11 +8,11 @@ from gpuviz.arch import ARCHITECTURES
 from gpuviz.story.lesson import Lesson
 from gpuviz.views.history import changes
 from gpuviz.views.provenance import Provenance, Value, Values
+from gpuviz.views.state import LEVELS
 from gpuviz.words.language import later, tr
 
 _MOST = 2  # changes told of one by one
 _LONGEST = 90  # letters
-_LEVELS = {"sass": later("SASS counts"), "ptx": later("PTX counts")}
 
 
 _FIELDS = {
@@ -35,7 +35,7 @@ def described(view: Provenance, lesson: Lesson) -> str:
         parts.append(tr("beside {other}", other=", ".join(other) or tr("the same")))
     parts.append(_arch(view.arch))
     if view.level == "ptx":
-        parts.append(tr(_LEVELS[view.level]))
+        parts.append(tr(LEVELS[view.level]))
     return _cut(" · ".join(parts))
 
 
@@ -61,7 +61,7 @@ def difference(before: Provenance, after: Provenance, old: Lesson, new: Lesson) 
     if "b.lesson" in what:
         said.append(f"B: {_beside(after) or tr(new.title)}")
     if "level" in what:
-        said.append(_arrow(tr(_LEVELS[before.level]), tr(_LEVELS[after.level])))
+        said.append(_arrow(tr(LEVELS[before.level]), tr(LEVELS[after.level])))
     more = ["…"] if len(said) > _MOST else []
     return _cut(", ".join(said[:_MOST] + more))
 

@@ -92,23 +92,12 @@ class Provenance:
 
     def words(self) -> str:
         """The record for people: `coalescing · stride=2 · sm_90, sass · 4.0 s`."""
-        moment = (
-            f"{self.time:.1f} s"
-            if self.end <= self.time
-            else (f"{self.time:.1f} to {self.end:.1f} s")
-        )
+        until = f" to {self.end:.1f}" if self.end > self.time else ""
+        moment = f"{self.time:.1f}{until} s"
         parts = (self.compare_lesson, _pairs(self.compare_values), self.compare_arch)
-        beside = [" ".join(("compared with", *filter(None, parts)))]
-        return " · ".join(
-            [
-                self.lesson,
-                _pairs(self.values),
-                *(beside if self.compared else []),
-                f"{self.arch}, {self.level}",
-                moment,
-                f"gpuviz {self.version}",
-            ]
-        )
+        beside = [" ".join(("compared with", *filter(None, parts)))] if self.compared else []
+        said = [self.lesson, _pairs(self.values), *beside, f"{self.arch}, {self.level}", moment]
+        return " · ".join([*said, f"gpuviz {self.version}"])
 
 
 def file_name(provenance: Provenance, suffix: str, usual: Values = MappingProxyType({})) -> str:
@@ -119,17 +108,10 @@ def file_name(provenance: Provenance, suffix: str, usual: Values = MappingProxyT
     shown = {k: v for k, v in provenance.values.items() if k not in usual or usual[k] != v}
     parts = [provenance.lesson, *(f"{k}={v}" for k, v in shown.items())]
     if provenance.compared:
-        changed = (
-            f"{k}={v}"
-            for k, v in provenance.compare_values.items()
-            if provenance.values.get(k) != v
-        )
-        parts += [
-            "vs",
-            *filter(None, [provenance.compare_lesson]),
-            *changed,
-            *([provenance.compare_arch] if provenance.compare_arch else []),
-        ]
+        others = provenance.compare_values.items()
+        changed = [f"{k}={v}" for k, v in others if provenance.values.get(k) != v]
+        beside = [provenance.compare_lesson, *changed, provenance.compare_arch]
+        parts += ["vs", *filter(None, beside)]
     parts += [provenance.arch, f"{provenance.time:.1f}s"]
     name = re.sub(r"[^\w.=+-]+", "_", "-".join(parts))
     return name[:_LONGEST] + suffix

@@ -22,22 +22,6 @@ if TYPE_CHECKING:
     from gpuviz.base.arrays import Rgba
 
 
-_NAMED = (
-    "ground",
-    "panel",
-    "cell",
-    "border",
-    "ink",
-    "muted",
-    "faint",
-    "accent",
-    "accent_soft",
-    "good",
-    "warn",
-    "bad",
-)
-
-
 _SIZES = {
     "text": 13,
     "small": 12,
@@ -100,7 +84,8 @@ def qt_palette(palette: Palette) -> QPalette:
 
 def style_sheet(palette: Palette, scale: float) -> str:
     """The style sheet of a theme; every length that belongs to text grows with `scale`."""
-    colors = {name: code(getattr(palette, name)) for name in _NAMED}
+    single = {name: one for name, one in vars(palette).items() if getattr(one, "ndim", 0) == 1}
+    colors = {name: code(color) for name, color in single.items()}
     colors["hair"] = code(mix(palette.border, palette.panel, 0.45))
     colors["raised"] = code(mix(palette.cell, palette.border, 0.3))
     sheet = Template(resources.text("window/window.qss"))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -142,14 +143,28 @@ def _seconds_name(seconds: float) -> str:
     return tr("at most {n} min", n=round(seconds / 60))
 
 
+_Get = Callable[["Core"], Any]
+_Set = Callable[["Core", Any], object]
+
+
+def _at(get: str, set: str) -> tuple[_Get, _Set]:
+    """What reads and what sets it, by its place in the window's core."""
+    setter = attrgetter(set)
+    return attrgetter(get), lambda core, value: setter(core)(value)
+
+
+def _of_view(field: str) -> tuple[_Get, _Set]:
+    """The same of a field of the view."""
+    return attrgetter(f"view.now.{field}"), lambda core, value: core.view.set(**{field: value})
+
+
 _SMS = tuple(arch.sm for arch in ARCHITECTURES)
 
 PREFERENCES = (
     Preference(
         "theme",
         FOLLOW,
-        lambda core: core.theme.mode,
-        lambda core, mode: core.theme.set_mode(mode),
+        *_at("theme.mode", "theme.set_mode"),
         MODES,
         later("Theme"),
         name=lambda mode: tr(NAMES[mode]),
@@ -157,8 +172,7 @@ PREFERENCES = (
     Preference(
         "scale",
         1.0,
-        lambda core: core.theme.look.scale,
-        lambda core, scale: core.theme.set_scale(scale),
+        *_at("theme.look.scale", "theme.set_scale"),
         SCALES,
         later("Size of text"),
         control="slider",
@@ -167,8 +181,7 @@ PREFERENCES = (
     Preference(
         "reduced_motion",
         False,
-        lambda core: core.motion.reduced,
-        lambda core, reduced: core.motion.reduce(reduced),
+        *_at("motion.reduced", "motion.reduce"),
         label=later("Reduced motion"),
         note=later(
             "Pictures stand still: playing shows the end of each step, for as long as the step "
@@ -190,8 +203,7 @@ PREFERENCES = (
     Preference(
         "gpu_use",
         State().use,
-        lambda core: core.meter.state.use,
-        lambda core, use: core.meter.set_use(use),
+        *_at("meter.state.use", "meter.set_use"),
         USES,
         later("Share of the GPU's time"),
         later("How much of the time lessons that run on and on may keep the GPU busy."),
@@ -201,8 +213,7 @@ PREFERENCES = (
     Preference(
         "emulation_seconds",
         SECONDS,
-        lambda core: core.view.now.seconds,
-        lambda core, seconds: core.view.set(seconds=seconds),
+        *_of_view("seconds"),
         CHOICES,
         later("Time to emulate a launch"),
         later("What takes longer is counted from some of its blocks, and says so."),
@@ -220,57 +231,29 @@ PREFERENCES = (
         ),
         control="recording",
     ),
+    # What follows is kept, and chosen elsewhere.
     Preference(
-        "gpu_live",  # whether a GPU measures what is shown by itself
+        "gpu_live",
         True,
-        lambda core: core.meter.by_itself,
+        attrgetter("meter.by_itself"),
         lambda core, live: setattr(core.meter, "by_itself", live),
     ),
+    Preference("speed", 1.0, *_at("player.state.speed", "player.set_speed"), SPEEDS),
+    Preference("loop", False, *_at("player.state.loop", "player.set_loop")),
+    Preference("arch", ARCH, *_of_view("arch"), _SMS),
+    Preference("level", LEVEL, *_of_view("level"), tuple(LEVELS)),
+    Preference("compare_arch", AS_A, *_of_view("compare_arch"), (AS_A, *_SMS)),
     Preference(
-        "speed",
-        1.0,
-        lambda core: core.player.state.speed,
-        lambda core, speed: core.player.set_speed(speed),
-        SPEEDS,
-    ),
-    Preference(
-        "loop",
+        "compare",
         False,
-        lambda core: core.player.state.loop,
-        lambda core, loop: core.player.set_loop(loop),
-    ),
-    Preference(
-        "arch",
-        ARCH,
-        lambda core: core.view.now.arch,
-        lambda core, arch: core.view.set(arch=arch),
-        _SMS,
-    ),
-    Preference(
-        "level",
-        LEVEL,
-        lambda core: core.view.now.level,
-        lambda core, level: core.view.set(level=level),
-        tuple(LEVELS),
+        attrgetter("view.now.compared"),
+        lambda core, on: core.view.become(core.view.now.compare(on)),
     ),
     Preference(
         "checks",
         "all",
         lambda core: ",".join(core.view.now.checks) or "none",
         lambda core, text: core.view.set(checks=_checks(text)),
-    ),
-    Preference(
-        "compare",
-        False,
-        lambda core: core.view.now.compared,
-        lambda core, on: core.view.become(core.view.now.compare(on)),
-    ),
-    Preference(
-        "compare_arch",
-        AS_A,
-        lambda core: core.view.now.compare_arch,
-        lambda core, arch: core.view.set(compare_arch=arch),
-        (AS_A, *_SMS),
     ),
 )
 BY_KEY = {row.key: row for row in PREFERENCES}
