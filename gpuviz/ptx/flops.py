@@ -11,6 +11,7 @@ import math
 import re
 from collections.abc import Mapping
 
+from gpuviz.ptx.tensor.formats import shape_of
 from gpuviz.ptx.text.ir import Instruction, Module
 from gpuviz.traces.trace import Stretch
 
@@ -26,7 +27,6 @@ _WEIGHTS = {
     "mad": 2,
 }
 _FLOAT = re.compile(r"b?f(?:16|32|64)(x2)?$")
-_SHAPE = re.compile(r"m(\d+)n(\d+)k(\d+)$")
 _TOGETHER = {"mma": 32, "wmma": 32, "wgmma": 128}  # threads that multiply matrices
 
 
@@ -44,12 +44,12 @@ def _operations(instruction: Instruction) -> float:
     """Of one thread."""
     opcode = instruction.opcode
     if opcode.name in _TOGETHER:
-        shape = next((m for mod in opcode.mods if (m := _SHAPE.match(mod))), None)
+        shape = shape_of(opcode.mods)
         ours = opcode.name == "mma" or {"mma", "mma_async"} & set(opcode.mods)
         threads = _TOGETHER[opcode.name]
         if "m8n8k4" in opcode.mods and "f64" not in opcode.mods:
             threads //= 4  # four products at once
-        return 2 * math.prod(map(int, shape.groups())) / threads if shape and ours else 0.0
+        return 2 * math.prod(shape) / threads if shape and ours else 0.0
     kind = _FLOAT.match(opcode.mods[-1]) if opcode.mods else None
     if kind is None:
         return 0.0

@@ -16,9 +16,8 @@ from gpuviz.ptx.decode.memory import polls
 from gpuviz.ptx.options import Options
 from gpuviz.ptx.prepare import PreparedLaunch
 from gpuviz.ptx.simt.code import FunctionCode
-from gpuviz.ptx.simt.execution import Execution
 from gpuviz.ptx.simt.machine import Machine
-from gpuviz.ptx.simt.program import Program, reachable
+from gpuviz.ptx.simt.program import Execution, Program, reachable
 from gpuviz.ptx.text.ir import Function, Instruction, Module
 from gpuviz.traces.observe import Listeners, Sink
 from gpuviz.traces.trace import Finding

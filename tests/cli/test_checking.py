@@ -8,7 +8,7 @@ import pytest
 from docs.sanitizers import Case, cases, source
 from gpuviz.base import resources
 from gpuviz.cli import main
-from gpuviz.ptx.compiled import estimate
+from gpuviz.ptx import emulator
 
 CASES = {case.name: case for case in cases()}
 
@@ -87,7 +87,7 @@ def test_a_check_that_does_not_exist_is_named(count) -> None:
 
 
 def test_large_launches_are_checked_when_asked_for(count, monkeypatch) -> None:
-    monkeypatch.setattr(estimate, "LEAST_WORK", -(10**9))
+    monkeypatch.setattr(emulator, "LEAST_WORK", -(10**9))
     status, said, _ = count("race.in_place", "--engine", "auto")
     assert status == 0 and "checked nothing (a large launch; ask with --check all)" in said
     status, said, wrong = count("race.in_place", "--engine", "auto", "--check", "race")

@@ -2,7 +2,7 @@
 
 The NumPy engine runs warps in step, the compiled one runs one after the other. Both leave the same
 in memory unless one warp writes what another reads or writes with no barrier in between. Where the
-code alone does not rule that out, the accesses ask and leave the turn of their warp in every cell
+code alone does not rule that out, the accesses ask and leave the epoch of their warp in every cell
 they touch; when two warps clash, the launch is left to the NumPy engine.
 """
 
@@ -59,7 +59,7 @@ class Access:
     form: str = ""
     used: bool = False
     once: bool = False  # leaves a bit, which must not be there yet
-    claims: bool = False  # leaves its turn, and asks who wrote
+    claims: bool = False  # leaves its epoch, and asks who wrote
     asks_readers: bool = False
     asks_writers: bool = False
     leaves_read: bool = False
@@ -120,16 +120,16 @@ class Access:
 class Accesses:
     """All memory instructions of a graph, by the op that makes them.
 
-    `turns`: buffers are not expected to be written but once in each cell.
+    `epochs`: buffers are not expected to be written but once in each cell.
     """
 
     def __init__(
-        self, graph: Graph, program: Program, pointers: dict[int, str], turns: bool
+        self, graph: Graph, program: Program, pointers: dict[int, str], epochs: bool
     ) -> None:
         self.graph = graph
         self.program = program
         self._sm = capability_of(program.module)
-        self._turns = turns
+        self._epochs = epochs
         self._origins = _Origins(graph, program, pointers)
         self.all: list[Access] = []
         self.of: dict[Op, list[Access]] = {}  # of a generic address one for each space
@@ -237,7 +237,7 @@ class Accesses:
         for access in everything:
             groups.setdefault("" if unknown else access.origin, []).append(access)
         for group in groups.values():
-            if not self._turns and all(a.how == "store" for a in group):
+            if not self._epochs and all(a.how == "store" for a in group):
                 for access in group:
                     access.once = True
             else:

@@ -67,9 +67,9 @@ def some(kernel: Kernel) -> Code:
     return _converged(kernel, False)
 
 
-def parted(kernel: Kernel) -> Code:
+def divergent(kernel: Kernel) -> Code:
     """The code for warps whose lanes have parted: one function."""
-    return _code("parted " + kernel.key, lambda: _part([DivergentEmitter(kernel)]))
+    return _code("divergent " + kernel.key, lambda: _part([DivergentEmitter(kernel)]))
 
 
 def _converged(kernel: Kernel, all_lanes: bool) -> Code:

@@ -156,7 +156,7 @@ class ConvergedEmitter(Flow):
         for register in live:
             self.store_lanes(register, self.w.wide(self.get(register)))
         self.set_places(self.w.wide(places))
-        self.set("function", self.kernel.parted)
+        self.set("function", self.kernel.divergent)
         self.w.line(f"ret i32 {SWITCH}")
 
     def ended(self) -> None:

@@ -25,7 +25,7 @@ class DivergentEmitter(Flow):
     """The function that runs parted lanes."""
 
     patterned = False
-    name = "parted"
+    name = "divergent"
 
     def __init__(self, kernel: Kernel) -> None:
         super().__init__(kernel)

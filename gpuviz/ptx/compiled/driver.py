@@ -69,7 +69,7 @@ def _begin(w: Code, c: Term, frames: _Frames) -> None:
         zero, no = w.term(0, "i8"), w.term(0, "i1")
         w.asked("void", "llvm.memset.p0.i64", field(c, name, "ptr"), zero, size, no)
     _next_phase(w, c)
-    _set(c, "since", field(c, "turn", "i32"))
+    _set(c, "since", field(c, "epoch", "i32"))
     block, columns = field(c, "block"), field(c, "nctaid.x")
     rows = field(c, "nctaid.y")
     _set(c, "ctaid.x", block % columns)
@@ -88,10 +88,10 @@ def _begin(w: Code, c: Term, frames: _Frames) -> None:
 
 
 def _next_phase(w: Code, c: Term) -> None:
-    """Turns of a new phase; there are many, but not without end."""
-    old = field(c, "turn", "i32")
+    """Epochs of a new phase; there are many, but not without end."""
+    old = field(c, "epoch", "i32")
     new = (old + WARPS) & -WARPS
-    _set(c, "turn", new)
+    _set(c, "epoch", new)
     with w.when(new.below(old), rare=True):
         ask(w, "stop", c, w.term(BARRIER, "i32"), w.term(0, "i32"))
         w.give(STOP)
@@ -105,7 +105,7 @@ def _phase(w: Code, c: Term, frames: _Frames) -> None:
         w.go_if(warp.least(warps), end)
         f = frames.of(warp)
         with w.when(f.at(FRAME["status"]).load("i32").eq(RUNNING)):
-            _set(c, "turn", (field(c, "turn", "i32") & -WARPS) | warp.cast("trunc", "i32"))
+            _set(c, "epoch", (field(c, "epoch", "i32") & -WARPS) | warp.cast("trunc", "i32"))
             _set(c, "local", field(c, "block_local", "ptr").at(warp * field(c, "local_warp")))
             _set(c, "latest", f.at(field(c, "entries")))
             with w.loop() as rest:

@@ -1,8 +1,8 @@
 """Routines that watch the order of warps: who wrote a cell, who read it.
 
-A turn is a number: in its upper bits a phase (what a block does between two barriers), in the lower
-ones a warp. Each cell keeps the latest turn that wrote it and the one that read it; -1 stands for
-readers of several blocks. Cells that are to be written once have a bit instead.
+An epoch is a number: in its upper bits a phase (what a block does between two barriers), in the
+lower ones a warp. Each cell keeps the latest epoch that wrote it and the one that read it; -1
+stands for readers of several blocks. Cells that are to be written once have a bit instead.
 """
 
 from __future__ import annotations
@@ -14,26 +14,26 @@ from gpuviz.ptx.compiled.requests import HALF, WIDE, gathered, kept, scattered
 from gpuviz.ptx.compiled.routines import Code, Term, ask, field, routine
 from gpuviz.ptx.simt.spaces import GLOBAL
 
-WARPS = 64  # turns of a phase
+WARPS = 64  # epochs of a phase
 _SEVERAL = -1
 
 
 class _Cells:
-    """Cells that a warp touches: their addresses, the turns they keep, which are of others."""
+    """Cells that a warp touches: their addresses, the epochs they keep, which are of others."""
 
     def __init__(self, w: Code, c: Term, table: str, everywhere: bool, i: Term, m: Term) -> None:
-        turn, since = field(c, "turn", "i32"), field(c, "since", "i32")
+        epoch, since = field(c, "epoch", "i32"), field(c, "since", "i32")
         self.w, self.c, self.m = w, c, m
         self.at = (i << 2) + field(c, table)
         self.old = gathered(w, 32, self.at, m)
-        self.me, self.phase = w.term(turn, HALF), w.term(turn & -WARPS, HALF)
-        self.other_turn = self.old.ne(self.me) & self.old.least(self.phase)
+        self.me, self.phase = w.term(epoch, HALF), w.term(epoch & -WARPS, HALF)
+        self.other_epoch = self.old.ne(self.me) & self.old.least(self.phase)
         self.other_block = self.old.ne(0) & self.old.below(since)
-        self.clash = self.other_turn | self.other_block if everywhere else self.other_turn
+        self.clash = self.other_epoch | self.other_block if everywhere else self.other_epoch
 
-    def keep(self, turns: Term) -> None:
-        """Leave a turn in each."""
-        scattered(self.w, 32, turns, self.at, self.m)
+    def keep(self, epochs: Term) -> None:
+        """Leave an epoch in each."""
+        scattered(self.w, 32, epochs, self.at, self.m)
 
     def refuse(self, wrong: Term) -> None:
         """Stop the launch where a cell is wrong."""
@@ -65,10 +65,10 @@ def _seen(space: str, w: Code, c: Term, i: Term, m: Term) -> None:
 def _reads(space: str, w: Code, c: Term, i: Term, m: Term) -> None:
     """Read: alone, or as one of several warps, or of several blocks."""
     cells = _Cells(w, c, _TABLES[space][1], space == "global", i, m)
-    turns = cells.other_turn.choose(cells.phase | (WARPS - 1), cells.me)
+    epochs = cells.other_epoch.choose(cells.phase | (WARPS - 1), cells.me)
     if space == "global":
-        turns = (cells.other_block | cells.old.eq(_SEVERAL)).choose(_SEVERAL, turns)
-    cells.keep(turns)
+        epochs = (cells.other_block | cells.old.eq(_SEVERAL)).choose(_SEVERAL, epochs)
+    cells.keep(epochs)
 
 
 _TABLES = {"global": ("global_written", "global_readers"), "shared": ("written", "readers")}

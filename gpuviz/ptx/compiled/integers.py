@@ -13,7 +13,8 @@ import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from gpuviz.ptx.arithmetic.kinds import Function, Variant, is_signed
-from gpuviz.ptx.compiled.writer import Bailout, Value, Writer
+from gpuviz.ptx.compiled.writer import Bailout, Value, Writer, lanes
+from gpuviz.traces.trace import LANES
 
 Emit = Callable[..., tuple[Value, ...]]  # writer, variant, operands
 
@@ -73,8 +74,10 @@ class LaneArray(NDArrayOperatorsMixin):
         if isinstance(other, LaneArray):
             return other.astype(dtype)
         bits = 1 if dtype == _BOOL else 8 * dtype.itemsize
-        number = int(np.asarray(other).reshape(-1)[0])
-        return LaneArray(self.w, self.w.number(number, bits), dtype)
+        numbers = [int(x) for x in np.asarray(other).reshape(-1)]
+        if len(numbers) == LANES:
+            return LaneArray(self.w, self.w.vector(lanes(numbers, bits), bits), dtype)
+        return LaneArray(self.w, self.w.number(numbers[0], bits), dtype)
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any) -> LaneArray:
         dtype = _BOOL if ufunc in _LOGICAL else _common(inputs)

@@ -78,7 +78,7 @@ class Kernel:
         return region + (0 if whole else len(self.regions))
 
     @property
-    def parted(self) -> int:
+    def divergent(self) -> int:
         """The number of the function for parted lanes."""
         return 2 * len(self.regions)
 
@@ -100,18 +100,18 @@ def kernel_of(
     program: Program,
     pointers: dict[int, str],
     apart: frozenset[int] = frozenset(),
-    turns: bool = True,
+    epochs: bool = True,
 ) -> Kernel:
     """Look at a kernel, unless that was done for an earlier launch.
 
     `pointers` name the buffers by the offset of their parameter; `apart` are instructions that are
-    to be computed lane by lane; without `turns` no cell is expected to be written twice.
+    to be computed lane by lane; without `epochs` no cell is expected to be written twice.
 
     Raises
     ------
     Bailout : there is something in it that is left to the NumPy engine
     """
-    key = _key(program, pointers, apart, turns)
+    key = _key(program, pointers, apart, epochs)
     with _LOCK:
         if key not in _KNOWN:
             for problem in problems(program):  # told of when it is executed, if it is
@@ -120,7 +120,7 @@ def kernel_of(
                 _KNOWN.pop(next(iter(_KNOWN)))
             nothing = ReadOnlyMemory("", b"")
             bare = replace(program, memory=GlobalMemory(), constants=nothing, parameters=nothing)
-            _KNOWN[key] = replace(_looked_at(bare, pointers, apart, turns), key=key)
+            _KNOWN[key] = replace(_looked_at(bare, pointers, apart, epochs), key=key)
         return replace(_KNOWN[key], program=program)
 
 
@@ -130,7 +130,7 @@ _LOCK = threading.Lock()
 
 
 def _looked_at(
-    program: Program, pointers: dict[int, str], apart: frozenset[int], turns: bool
+    program: Program, pointers: dict[int, str], apart: frozenset[int], epochs: bool
 ) -> Kernel:
     graph = graph_of(program)
     names = {
@@ -138,7 +138,7 @@ def _looked_at(
     }
     live, threads = live_in(graph), Threads.of(program.block)
     shapes = Uniformity(graph, program, threads, apart, live[0])
-    accesses = Accesses(graph, program, pointers, turns)
+    accesses = Accesses(graph, program, pointers, epochs)
     loose, flat = _settled(graph, _loose), _settled(graph, _flat)
     kernel = Kernel(program, graph, live, shapes, threads, accesses, loose, flat)
     placed = (name for name in sorted(names) if name in program.addresses)
@@ -160,7 +160,7 @@ def _looked_at(
     return kernel
 
 
-def _key(program: Program, pointers: dict[int, str], apart: frozenset[int], turns: bool) -> str:
+def _key(program: Program, pointers: dict[int, str], apart: frozenset[int], epochs: bool) -> str:
     code = [
         (f.name, f.registers, f.body, f.labels, f.tables, f.params, f.returns, f.variables)
         for f in reachable(program.module, program.kernel)
@@ -169,7 +169,7 @@ def _key(program: Program, pointers: dict[int, str], apart: frozenset[int], turn
     placed = [(n, program.addresses.get(n) if s in inner else s) for n, s in program.spaces.items()]
     sizes = program.own_shared, program.dynamic_shared, program.reserved
     fixed = (program.block, *sizes, program.workspace)
-    found = pickle.dumps((code, placed, fixed, program.parameter_offset, pointers, turns))
+    found = pickle.dumps((code, placed, fixed, program.parameter_offset, pointers, epochs))
     return hashlib.sha256(found + repr(sorted(apart)).encode()).hexdigest()
 
 

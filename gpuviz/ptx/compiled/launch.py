@@ -86,14 +86,14 @@ def execute(
     """
     _refuse(program)
     apart: frozenset[int] = frozenset()
-    turns = False
+    epochs = False
     for _ in range(8):
-        attempt = _Attempt(program, buffers, apart, turns, told)
+        attempt = _Attempt(program, buffers, apart, epochs, told)
         stopped = attempt.run(ranges, limits, threads)
         if stopped is None:
             return Outcome(attempt.kernel, attempt.workers, attempt.patterns, attempt.before)
         again()
-        turns |= stopped < 0
+        epochs |= stopped < 0
         apart |= {stopped} if stopped >= 0 else set()
     raise Bailout("addresses that wrap")
 
@@ -123,13 +123,13 @@ class _Attempt:
         program: Program,
         buffers: Sequence[Buffer],
         apart: frozenset[int],
-        turns: bool,
+        epochs: bool,
         told: RowListener,
     ) -> None:
         self.program = program
-        self.kernel = kernel_of(program, _pointers(program, buffers), apart, turns)
+        self.kernel = kernel_of(program, _pointers(program, buffers), apart, epochs)
         self._code: list[build.Code] = []  # lives as long as it is run
-        self._functions = np.zeros(self.kernel.parted + 1, np.uint64)
+        self._functions = np.zeros(self.kernel.divergent + 1, np.uint64)
         self.patterns: dict[int, PatternCount] = {}
         self._driver = build.run()
         self._spins = _spins(program)
@@ -242,10 +242,10 @@ class _Attempt:
     def _make(self, number: int) -> None:
         """Make the code that one function belongs to, which somebody waits for."""
         kernel, regions = self.kernel, len(self.kernel.regions)
-        if number == kernel.parted:
+        if number == kernel.divergent:
             if self._spins:
                 raise Bailout("lanes that part where they may wait for each other")
-            first, made = kernel.parted, build.parted(kernel)
+            first, made = kernel.divergent, build.divergent(kernel)
         elif number < regions:
             first, made = 0, build.whole(kernel)
             self.patterns = made.patterns

@@ -23,7 +23,7 @@ WORKER = _offsets(
         *("ntid.x", "ntid.y", "ntid.z", "block", "last_block", "warp", "inside"),
         *("frames", "frame_size", "warps", "exists", "functions", "begin", "first_whole", "needed"),
         *("accesses", "entries", "latest", "unlike", "rows", "rows_used", "rows_most", "flush"),
-        *("turn", "since", "written", "readers", "global_written", "global_readers", "once"),
+        *("epoch", "since", "written", "readers", "global_written", "global_readers", "once"),
         *(f"loop{n}" for n in range(5)),
         *(f"loop_data{n}" for n in range(5)),
     ),

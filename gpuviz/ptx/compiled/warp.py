@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from gpuviz.ptx.arithmetic.kinds import is_signed
+from functools import partial
+
+import numpy as np
+
+from gpuviz.ptx.arithmetic.kinds import Variant, is_signed
 from gpuviz.ptx.compiled.emitter import Emitter
 from gpuviz.ptx.compiled.graph import Op, constant
+from gpuviz.ptx.compiled.integers import traced
 from gpuviz.ptx.compiled.memory_map import FAULT
 from gpuviz.ptx.compiled.routines import ask
 from gpuviz.ptx.compiled.writer import Bailout, Value, lanes
+from gpuviz.ptx.simt import warp_ops
 from gpuviz.ptx.text.ir import Operand
 from gpuviz.ptx.text.isa import targets
 from gpuviz.traces.trace import LANES
@@ -17,20 +23,7 @@ def _vector(e: Emitter, operand: Operand, kind: str, op: Op) -> Value:
     return e.w.spread(e.strict(e.read(operand, kind, op.place)))
 
 
-def _constants(values: list[int], bits: int) -> str:
-    return lanes(values, bits)
-
-
-def _source(mode: str, lane: int, b: int, c: int) -> tuple[int, bool]:
-    clamp, segment, amount = c & 31, c >> 8 & 31, b & 31
-    limit, first = (lane & segment) | (clamp & ~segment), lane & segment
-    source, inside = {
-        "up": (lane - amount, lane - amount >= limit),
-        "down": (lane + amount, lane + amount <= limit),
-        "bfly": (lane ^ amount, (lane ^ amount) <= limit),
-        "idx": (first | (amount & ~segment), (first | (amount & ~segment)) <= limit),
-    }[mode]
-    return (source if inside else lane), inside
+_NONE = Variant(())
 
 
 def _shuffle(e: Emitter, op: Op) -> None:
@@ -39,40 +32,19 @@ def _shuffle(e: Emitter, op: Op) -> None:
     value = _vector(e, at.operands[1], "b32", op)
     b, c = constant(at.operands[2]), constant(at.operands[3])
     if b is not None and c is not None:
-        found = [_source(mode, lane, b, c) for lane in range(LANES)]
-        places = _constants([source for source, _ in found], 32)
-        kind = "<32 x i32>"
+        found = warp_ops.source_of(mode, np.array([b]), np.array([c]))
+        places, kind = lanes(found[0].tolist(), 32), "<32 x i32>"
         moved = w.let(f"shufflevector {kind} {value.name}, {kind} poison, {kind} {places}")
-        inside = w.vector("<" + ", ".join(f"i1 {str(x).lower()}" for _, x in found) + ">", 1)
+        inside = w.vector(lanes([int(x) for x in found[1]], 1), 1)
     else:
-        source, inside = _places(e, mode, *(_vector(e, o, "b32", op) for o in at.operands[2:4]))
+        given = (_vector(e, o, "b32", op) for o in at.operands[2:4])
+        source, inside = traced(partial(warp_ops.source_of, mode))(w, _NONE, *given)
         moved = ask(w, "permute", f"<32 x i32> {value.name}", f"<32 x i32> {source.name}")
     guard = e.predicate(op)
     for target, one, kind in zip(
         targets(at), (w.vector(moved, 32), inside), ("b32", "pred"), strict=False
     ):
         e.write(target, one, kind, op, guard)
-
-
-def _places(e: Emitter, mode: str, b: Value, c: Value) -> tuple[Value, Value]:
-    w = e.w
-    lane, low = w.vector(lanes(list(range(LANES)), 32), 32), w.number(31, 32)
-    amount, clamp = w.op("and", b, low), w.op("and", c, low)
-    segment = w.op("and", w.op("lshr", c, w.number(8, 32)), low)
-    outside = w.op("xor", segment, w.number(-1, 32))
-    first = w.op("and", lane, segment)
-    limit = w.op("or", first, w.op("and", clamp, outside))
-    if mode == "up":
-        source = w.op("sub", lane, amount)
-        inside = w.compare("sge", source, limit)
-    else:
-        source = {
-            "down": lambda: w.op("add", lane, amount),
-            "bfly": lambda: w.op("xor", lane, amount),
-            "idx": lambda: w.op("or", first, w.op("and", amount, outside)),
-        }[mode]()
-        inside = w.compare("sle", source, limit)
-    return w.select(inside, source, lane), inside
 
 
 def _party(e: Emitter, op: Op, member: Operand | None) -> str:

@@ -168,7 +168,7 @@ class Worker:
             [(1 << min(LANES, threads - first)) - 1 for first in range(0, threads, LANES)],
             np.uint32,
         )
-        partial = kernel.parted if kernel.exchanges else kernel.function(0, False)
+        partial = kernel.divergent if kernel.exchanges else kernel.function(0, False)
         whole = kernel.function(0, not kernel.always_some)
         self.point("exists", exists)
         self.point("begin", np.where(exists == 0xFFFFFFFF, whole, partial).astype(np.int32))
@@ -249,7 +249,7 @@ class Worker:
         once = any(access.once for access in accesses.all)
         self.once = np.zeros(arena // 32 + 8 if once else 1, np.uint32)
         self.point("once", self.once)
-        self.set("turn", 0)
+        self.set("epoch", 0)
 
     # --- what has been counted --------------------------------------------------------------------
 

@@ -17,10 +17,10 @@ from gpuviz.base.arrays import I64, Array, Bool
 from gpuviz.base.errors import KernelFault
 from gpuviz.ptx.simt.barriers import Barriers, ClusterBarrier
 from gpuviz.ptx.simt.code import Block
-from gpuviz.ptx.simt.execution import Execution
 from gpuviz.ptx.simt.group import Group, RegisterFiles, lowest
 from gpuviz.ptx.simt.layout import Layout
 from gpuviz.ptx.simt.memories import Memories
+from gpuviz.ptx.simt.program import Execution
 from gpuviz.ptx.text.ir import Instruction, Module
 from gpuviz.traces.observe import Warps
 from gpuviz.traces.trace import LANES

@@ -7,9 +7,9 @@ import numpy as np
 from gpuviz.base.arrays import I64, Array, Bool
 from gpuviz.base.errors import KernelFault
 from gpuviz.ptx.simt.cluster import RANK_BIT
-from gpuviz.ptx.simt.execution import Execution
 from gpuviz.ptx.simt.group import Group
 from gpuviz.ptx.simt.layout import Layout
+from gpuviz.ptx.simt.program import Execution
 from gpuviz.ptx.simt.spaces import LOCAL, LocalMemory, Memory, SharedMemory, Violation
 from gpuviz.ptx.text.ir import Instruction
 from gpuviz.ptx.text.isa import kind_of

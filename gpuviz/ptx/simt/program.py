@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
@@ -11,11 +12,16 @@ from gpuviz.arguments import ImageSpec
 from gpuviz.base.errors import LaunchError
 from gpuviz.compile import demangled
 from gpuviz.processes.memory import check_memory
+from gpuviz.ptx.options import Limits
 from gpuviz.ptx.simt.cluster import Cluster
-from gpuviz.ptx.simt.global_memory import GlobalMemory
+from gpuviz.ptx.simt.code import FunctionCode
+from gpuviz.ptx.simt.global_memory import GlobalMemory, Heap
+from gpuviz.ptx.simt.printf import PrintfOutput
 from gpuviz.ptx.simt.spaces import BASES, CODE, ReadOnlyMemory
 from gpuviz.ptx.text.ir import Addr, Function, Instruction, Module, Sym, Variable, Vec
 from gpuviz.traces.geometry import Triple
+from gpuviz.traces.observe import Listeners
+from gpuviz.traces.trace import Launch
 from gpuviz.words.language import tr
 
 _WORKSPACE = 256  # bytes
@@ -315,3 +321,47 @@ def parameter_bytes(function: Function) -> int:
             f"the parameters of {function.name} take {size:,} bytes: there are {_PARAMETERS:,}"
         )
     return size
+
+
+POLL_SECONDS = 0.05
+
+
+@dataclass
+class Execution:
+    """The program, who listens, what was executed so far, output and heap of one launch.
+
+    `codes` are the functions decoded so far, by name: it grows while the launch runs. Where it
+    `goes_on`, an access outside of all buffers is a finding and ends nothing.
+    """
+
+    program: Program
+    launch: Launch
+    kernel: FunctionCode
+    codes: Mapping[str, FunctionCode]
+    told: Listeners
+    heap: Heap
+    limits: Limits
+    goes_on: bool = False
+    printed: PrintfOutput = field(default_factory=PrintfOutput)
+    thread_instructions: int = 0
+    warp_instructions: int = 0
+    _next_poll: float = 0.0
+
+    def spend(self, threads: int, warps: int, count: int, at: Instruction) -> None:
+        """Count a block of `count` instructions, `at` first; see every few milliseconds whether to
+        stop.
+        """
+        self.thread_instructions += count * threads
+        self.warp_instructions += count * warps
+        now = time.monotonic()
+        if now >= self._next_poll or self.limits.instructions is not None:
+            self._next_poll = now + POLL_SECONDS
+            if self.limits.exceeded(lambda: self.thread_instructions):
+                text = self.program.module.line_text(at.ptx_line)
+                loop = f", still in the loop at {at.where} ({text})"
+                raise self.limits.error(self.thread_instructions, loop)
+
+    def forget_places(self) -> None:
+        """Memory has moved: no function may use cell indices that it keeps."""
+        for code in self.codes.values():
+            code.forget_places()

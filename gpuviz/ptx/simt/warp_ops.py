@@ -49,11 +49,18 @@ def shfl(mode: str, value: Bits, b: Bits, c: Bits, active: Bits) -> tuple[Bits, 
 
 def sources(mode: str, b: Bits, c: Bits, shape: tuple[int, ...]) -> tuple[Bits, Bits]:
     """The lane that each lane shuffles from, its own when out of range; and whether in range."""
-    clamp, segment = c.astype(np.int64) & 31, (c.astype(np.int64) >> 8) & 31
-    amount = b.astype(np.int64) & 31
-    limit, first = (LANES & segment) | (clamp & ~segment), LANES & segment
-    source, inside = _SOURCES[mode](LANES, amount, limit, first, segment)
-    return np.broadcast_to(np.where(inside, source, LANES), shape), inside
+    source, inside = source_of(mode, b, c)
+    return np.broadcast_to(source.astype(np.int64), shape), inside
+
+
+def source_of(mode: str, b: Bits, c: Bits) -> tuple[Bits, Bits]:
+    """The same of all lanes of a warp, as signed integers of 32 bits."""
+    lane, amount = LANES.astype(np.int32), b.astype(np.int32) & 31
+    clamp, segment = c.astype(np.int32) & 31, (c.astype(np.int32) >> 8) & 31
+    first = lane & segment
+    limit = first | (clamp & ~segment)
+    source, inside = _SOURCES[mode](lane, amount, limit, first, segment)
+    return np.where(inside, source, lane), inside
 
 
 # The source, and whether it is in range: of lane, amount, limit, first lane and segment.

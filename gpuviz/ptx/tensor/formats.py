@@ -6,6 +6,8 @@ Sources: PTX ISA, "Alternate Floating-Point Data Formats"; OCP 8-bit Floating Po
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -14,6 +16,13 @@ import numpy as np
 from gpuviz.base.arrays import F64, I16, Array
 
 ZERO = -400  # as an exponent: below that of all products of other numbers, which zeros do not touch
+_SHAPE = re.compile(r"m(\d+)n(\d+)k(\d+)$")
+
+
+def shape_of(mods: Sequence[str]) -> tuple[int, int, int] | None:
+    """m, n and k of an instruction's modifiers."""
+    found = next((shape for mod in mods if (shape := _SHAPE.match(mod))), None)
+    return None if found is None else (int(found[1]), int(found[2]), int(found[3]))
 
 
 @dataclass(frozen=True)

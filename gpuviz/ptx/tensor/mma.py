@@ -13,20 +13,18 @@ compared bit by bit with an H200 (tests/data/h200_tensor.npz).
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from gpuviz.base.arrays import I64, Array
-from gpuviz.ptx.tensor.formats import FORMATS
+from gpuviz.ptx.tensor.formats import FORMATS, shape_of
 from gpuviz.ptx.tensor.fragments import Fragment, left, right, total
 from gpuviz.ptx.tensor.sums import Adder, adder_of
 
 BITS = {**{name: form.bits for name, form in FORMATS.items()}, "f64": 64, "s32": 32}
 BITS |= {"u8": 8, "s8": 8, "u4": 4, "s4": 4, "b1": 1}
-_SHAPE = re.compile(r"m(\d+)n8k(\d+)$")
 # Which m and k there are, by the bits of an element of A.
 _SHAPES = {
     64: {(8, 4), (16, 4), (16, 8), (16, 16)},
@@ -72,10 +70,9 @@ def product_of(mods: Sequence[str], sm: int) -> Product:
     ------
     ValueError : it is not executed, and why
     """
-    shape = next((found for mod in mods if (found := _SHAPE.match(mod))), None)
+    rows, columns, inner = shape_of(mods) or (0, 0, 0)
     kinds = [mod for mod in mods if mod in BITS]
-    rows, inner = (int(shape[1]), int(shape[2])) if shape else (0, 0)
-    if len(kinds) != 4 or (rows, inner) not in _SHAPES[BITS[kinds[1]]]:
+    if len(kinds) != 4 or columns != 8 or (rows, inner) not in _SHAPES[BITS[kinds[1]]]:
         raise ValueError("this shape of matrices")
     if mods[0] != "sync" or tuple(m for m in mods if m in ("row", "col")) != ("row", "col"):
         raise ValueError("this form")
@@ -85,7 +82,6 @@ def product_of(mods: Sequence[str], sm: int) -> Product:
     return Product(a, b, total(rows, BITS[result]), rule)
 
 
-_SPARSE_SHAPE = re.compile(r"m16n8k(\d+)$")
 _ROWS, _TOLD = 16, 4  # rows of A; bits of metadata that tell of a chunk
 # Elements of a chunk, by the bits of an element.
 _CHUNK = {32: 2, 16: 4, 8: 4, 4: 8}
@@ -162,10 +158,10 @@ def sparse_product_of(mods: Sequence[str], sm: int, selector: int) -> SparseProd
     ------
     ValueError : it is not executed, and why
     """
-    shape = next((found for mod in mods if (found := _SPARSE_SHAPE.match(mod))), None)
+    rows, columns, inner = shape_of(mods) or (0, 0, 0)
     kinds = [mod for mod in mods if mod in BITS]
-    inner = int(shape[1]) if shape else 0
-    if len(kinds) != 4 or inner not in _INNER.get(BITS[kinds[1]], ()):
+    fits = (rows, columns) == (_ROWS, 8) and len(kinds) == 4
+    if not fits or inner not in _INNER.get(BITS[kinds[1]], ()):
         raise ValueError("this shape of matrices")
     if tuple(m for m in mods if m in ("row", "col")) != ("row", "col"):
         raise ValueError("this form")

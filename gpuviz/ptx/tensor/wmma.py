@@ -10,13 +10,13 @@ loaded one by one.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from gpuviz.base.arrays import I64
+from gpuviz.ptx.tensor.formats import shape_of
 from gpuviz.ptx.tensor.fragments import (
     Fragment,
     element_by_element,
@@ -31,7 +31,6 @@ from gpuviz.ptx.tensor.mma import BITS, Rule, rule_of
 from gpuviz.ptx.tensor.sums import Adder, adder_of
 from gpuviz.traces.trace import LANES
 
-_SHAPE = re.compile(r"m(\d+)n(\d+)k(\d+)$")
 # PTX ISA, "wmma": the shapes, by the bits of an element of A.
 _SHAPES = {
     64: {(8, 8, 4)},
@@ -101,16 +100,11 @@ def matrix_of(mods: Sequence[str], role: str, kind: str, by_rows: bool, sm: int)
     ------
     ValueError : there is no such shape
     """
-    m, n, k = _shape(mods)
+    if (shape := shape_of(mods)) is None:
+        raise ValueError("this shape of matrices")
+    m, n, k = shape
     rows, columns = {"a": (m, k), "b": (k, n)}.get(role, (m, n))
     return Matrix(role, rows, columns, kind, by_rows, sm)
-
-
-def _shape(mods: Sequence[str]) -> tuple[int, ...]:
-    shape = next((found for mod in mods if (found := _SHAPE.match(mod))), None)
-    if shape is None:
-        raise ValueError("this shape of matrices")
-    return tuple(int(x) for x in shape.groups())
 
 
 def moved_matrix(mods: Sequence[str], sm: int) -> Matrix:
