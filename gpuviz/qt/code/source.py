@@ -19,7 +19,7 @@ from gpuviz.qt.code.code_view import CodeView
 from gpuviz.qt.code.editor import Editor
 from gpuviz.qt.code.find_bar import FindBar
 from gpuviz.qt.controls.controls import Combo, ElidedLabel, keep_arrows, keep_space
-from gpuviz.qt.controls.tab_order import tab_after
+from gpuviz.qt.controls.layouts import tab_after
 from gpuviz.story.compare import SIDES
 from gpuviz.story.long_steps import moments_on
 from gpuviz.views.playback import CLOSE

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from gpuviz.qt.commands.actions import Actions, Command
-from gpuviz.qt.controls.announce import Announcer
+from gpuviz.qt.controls.message import Announcer
 from gpuviz.qt.look.theme import Theme
 from gpuviz.words.fuzzy import score
 from gpuviz.words.language import tr

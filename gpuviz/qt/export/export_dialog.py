@@ -21,9 +21,8 @@ from gpuviz.qt.controls.controls import (
     show_words,
     timer,
 )
-from gpuviz.qt.controls.layouts import DIALOG, boxed, column_of, form_of, row_of
+from gpuviz.qt.controls.layouts import DIALOG, boxed, column_of, form_of, row_of, tab_as_laid_out
 from gpuviz.qt.controls.spin import Spin
-from gpuviz.qt.controls.tab_order import tab_as_laid_out
 from gpuviz.qt.look.theme import Theme
 from gpuviz.qt.painting.painter import to_image
 from gpuviz.views.lesson_view import View

@@ -16,8 +16,7 @@ from gpuviz.launch.settings import Settings
 from gpuviz.launch.signature import short_name
 from gpuviz.launch.texts import NONE, Kernel, LaunchTexts
 from gpuviz.qt.controls.controls import Combo, answers, label, show_words
-from gpuviz.qt.controls.layouts import DIALOG, column_of, form_of
-from gpuviz.qt.controls.tab_order import tab_as_laid_out
+from gpuviz.qt.controls.layouts import DIALOG, column_of, form_of, tab_as_laid_out
 from gpuviz.qt.kernels.launch_fields import LaunchFields, specs
 from gpuviz.qt.look.theme import Theme
 from gpuviz.story.kernel_launch import FOLDER, KernelLaunch

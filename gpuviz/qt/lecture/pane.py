@@ -26,8 +26,7 @@ from gpuviz.qt.controls.controls import (
     plain_tip,
     text_line,
 )
-from gpuviz.qt.controls.flow import FlowLayout
-from gpuviz.qt.controls.layouts import column_of
+from gpuviz.qt.controls.layouts import FlowLayout, column_of
 from gpuviz.qt.lecture.document import Document
 from gpuviz.qt.lecture.slide_thumbnails import SIZE
 from gpuviz.words.language import later, tr, trn

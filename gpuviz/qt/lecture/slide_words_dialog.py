@@ -25,8 +25,7 @@ from gpuviz.lectures.markdown.formulas import trouble
 from gpuviz.lectures.picture import SlideState
 from gpuviz.lectures.slide_fields import slide_of
 from gpuviz.qt.controls.controls import Switch, answers, button, label, show_words, text_line, timer
-from gpuviz.qt.controls.flow import FlowLayout
-from gpuviz.qt.controls.layouts import DIALOG, column_of, row_of
+from gpuviz.qt.controls.layouts import DIALOG, FlowLayout, column_of, row_of
 from gpuviz.qt.lecture.slide_dialog import as_value
 from gpuviz.qt.lecture.slide_picture import SlidePicture
 from gpuviz.qt.look.theme import Theme

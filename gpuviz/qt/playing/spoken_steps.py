@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
 
-from gpuviz.qt.controls.announce import Announcer
+from gpuviz.qt.controls.message import Announcer
 from gpuviz.qt.playing.timeline import caption
 from gpuviz.words.language import tr
 

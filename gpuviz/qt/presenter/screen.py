@@ -21,8 +21,8 @@ from gpuviz.draw.stage import Stage
 from gpuviz.lectures import strip
 from gpuviz.lectures.answer import named, shown
 from gpuviz.lectures.picture import SlideState, frame, letters, line_of, titled
-from gpuviz.qt.controls.announce import Announcer
 from gpuviz.qt.controls.controls import timer
+from gpuviz.qt.controls.message import Announcer
 from gpuviz.qt.look.theme import Look
 from gpuviz.qt.presenter.board import DRAGGED, Board
 from gpuviz.qt.presenter.conductor import Conductor

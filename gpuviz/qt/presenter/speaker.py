@@ -33,9 +33,8 @@ from gpuviz.lectures import pace
 from gpuviz.lectures.pace import ON_TIME, clock
 from gpuviz.lectures.picture import inked
 from gpuviz.qt.controls.controls import button, label, plain_tip, set_look, show_words
-from gpuviz.qt.controls.layouts import column_of, row_of
+from gpuviz.qt.controls.layouts import column_of, row_of, tab_as_laid_out
 from gpuviz.qt.controls.message import SELECTABLE
-from gpuviz.qt.controls.tab_order import tab_as_laid_out
 from gpuviz.qt.look.theme import qcolor
 from gpuviz.qt.painting.painter import paint
 from gpuviz.qt.presenter.conductor import Conductor

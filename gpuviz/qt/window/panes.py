@@ -18,8 +18,8 @@ from PySide6.QtWidgets import (
 
 from gpuviz.qt.code.source import Source
 from gpuviz.qt.controls.controls import keep_arrows
+from gpuviz.qt.controls.layouts import tab_after
 from gpuviz.qt.controls.message import Message
-from gpuviz.qt.controls.tab_order import tab_after
 from gpuviz.qt.playing.stage_view import StageView
 from gpuviz.qt.playing.story_bar import StoryBar
 from gpuviz.qt.playing.timeline import Timeline

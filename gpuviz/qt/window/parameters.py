@@ -19,8 +19,8 @@ from PySide6.QtWidgets import (
 
 from gpuviz.arch import ARCHITECTURES
 from gpuviz.qt.controls.controls import Combo, button, keep_arrows, keep_space, label
-from gpuviz.qt.controls.flow import FlowLayout
 from gpuviz.qt.controls.knobs import Knob, knob
+from gpuviz.qt.controls.layouts import FlowLayout
 from gpuviz.story.compare import SIDES
 from gpuviz.views.state import AS_A, ViewState
 from gpuviz.words.language import tr

@@ -11,8 +11,8 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QProgressBar
 
 from gpuviz.base.waiting import TimeLeft
 from gpuviz.gpu.gpu_state import State, why_of
-from gpuviz.qt.controls.announce import Announcer
 from gpuviz.qt.controls.controls import ClippedLabel, button, keep_space, label, plain_tip, restyle
+from gpuviz.qt.controls.message import Announcer
 from gpuviz.recordings.measurement import Telemetry
 from gpuviz.words.language import grouped, tr, trn, typeset
 from gpuviz.words.terminal import visible
