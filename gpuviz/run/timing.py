@@ -17,8 +17,8 @@ from gpuviz.recordings.stall_reasons import METRICS, PREFIX, waits
 from gpuviz.run.predicted import launched
 from gpuviz.run.stalls import Stalls, predicted_waits, stalls_of
 from gpuviz.run.verification import Measurements, job_of
-from gpuviz.timing.bounds import Limits, limits
 from gpuviz.timing.device import H200, Device
+from gpuviz.timing.explanation import Limits, limits
 from gpuviz.timing.prediction import Prediction, SampledLaunch, predict
 from gpuviz.timing.timeline import timeline_of
 

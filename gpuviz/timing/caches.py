@@ -13,6 +13,7 @@ import numpy as np
 
 from gpuviz.base.arrays import F64, I32, I64, U64, Bool
 from gpuviz.timing.native import native
+from gpuviz.timing.traffic import LINE, NOWHERE, SECTOR
 from gpuviz.traces.trace import Trace, lane_mask
 
 # The order in which lines were asked for, as a ring of links. Line d is node d + 1; node 0 is where
@@ -42,10 +43,6 @@ def renew(node: int, older: I32, newer: I32) -> None:
     if older[0] != node:
         leave(node, older, newer)
         come(node, older, newer)
-
-
-LINE, SECTOR = 128, 32
-_NOWHERE = np.uint64(2**64 - 1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,14 +103,14 @@ def loads_of(trace: Trace, blocks: tuple[int, ...]) -> Loads:
 
 def _sectors(address: U64, active: Bool, width: I64) -> tuple[I64, I64]:
     """Number of the load and sector, each pair once, in order."""
-    sector = np.where(active, address // np.uint64(SECTOR), _NOWHERE)
+    sector = np.where(active, address // np.uint64(SECTOR), NOWHERE)
     last = (address + (width[:, None] - 1).astype(np.uint64)) // np.uint64(SECTOR)
     if (width > SECTOR).any() or (active & (last != sector)).any():
-        sector = np.concatenate([sector, np.where(active, last, _NOWHERE)], axis=1)
+        sector = np.concatenate([sector, np.where(active, last, NOWHERE)], axis=1)
     ordered = np.sort(sector, axis=1)
     new = np.ones(ordered.shape, bool)
     new[:, 1:] = ordered[:, 1:] != ordered[:, :-1]
-    number, lane = np.nonzero(new & (ordered != _NOWHERE))
+    number, lane = np.nonzero(new & (ordered != NOWHERE))
     return number, ordered[number, lane].astype(np.int64)
 
 

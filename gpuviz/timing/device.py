@@ -118,6 +118,10 @@ class Device:
     tensor: Mapping[str, float] = field(default_factory=dict)
     busy: Mapping[str, float] = field(default_factory=dict)
 
+    def microseconds(self, cycles: float) -> float:
+        """What a launch takes whose blocks run for so many cycles."""
+        return cycles / self.clock_ghz / 1e3 + self.launch_us
+
     @property
     def far_latency(self) -> float:
         """Cycles until a sector is there that comes from memory, on average."""

@@ -32,36 +32,14 @@ class Circumstances:
 
 @dataclass(frozen=True, eq=False)
 class Facts:
-    """The numbers that `simulate` wants, for one of the multiprocessors that work."""
+    """The numbers that `simulate` wants, in cycles: of a device, and of the share that one of the
+    multiprocessors that work has of it.
+    """
 
+    device: Device
     slots: int  # blocks that reside at once
     l1_lines: int  # capacity
-    block_interval: float  # cycles from the start of one block here to that of the next
-    block_again: float  # cycles from the end of a block to the start of another in its place
-    warp_start: float  # cycles from the start of one warp of a block to that of the next
-    branch: float  # cycles that a jump costs its warp beyond what the assembler wrote
-    fetch: float  # cycles until a jump's target comes from the instruction cache
-    fetch_line: float  # cycles for each line of instructions that comes from beyond it
     fetch_far: float  # cycles until the first of them comes, the first time
-    l1_latency: float
-    l2_latency: float
-    l2_spread: float  # cycles by which the farthest part of L2 is farther than the nearest
-    dram_latency: float  # beyond that of L2
-    dram_spread: float  # cycles by which a sector from memory may be late
-    line_latency: float  # cycles that a request's later lines take longer
-    dram_line_latency: float  # cycles that each further line from memory takes longer
-    shared_latency: float
-    constant_latency: float
-    barrier_latency: float
-    line_return: float  # cycles that a line takes on its way from L1 to the registers
-    request: float  # cycles from one load, or access of shared memory, to the next at the least
-    store_line: float  # cycles of the first stage of L1 for each line that is stored to
-    queue: float  # cycles of work that may wait before L1
-    writes: float  # cycles of writes that may wait before L2
-    bulk_latency: float  # cycles until a bulk copy asks for its first line
-    bulk_line: float  # cycles from one line of bulk copies to the next at the least
-    crowd: float  # cycles that bulk copies are late by, times u / (1 - u) of memory's work
-    phase_latency: float  # cycles from the end of an mbarrier's phase until who waits goes on
     l2_read: float  # cycles a sector, at this multiprocessor's share of what all can have
     l2_request: float  # cycles of a line at the least, of which sectors are read
     l2_fill: float  # cycles of L2 for each sector that comes from memory
@@ -76,15 +54,6 @@ class Facts:
     latency: F64  # (I,) cycles until the result is there that a scoreboard watches
 
 
-_AS_MEASURED = (
-    *("block_interval", "block_again", "warp_start", "branch", "fetch", "fetch_line"),
-    *("l1_latency", "l2_latency", "l2_spread", "dram_latency", "dram_spread", "line_latency"),
-    *("dram_line_latency", "shared_latency", "constant_latency", "barrier_latency"),
-    *("line_return", "request", "store_line", "queue", "writes", "bulk_latency", "bulk_line"),
-    *("crowd", "phase_latency"),
-)
-
-
 def facts(device: Device, launch: Circumstances, code: Code) -> Facts:
     """What `simulate` wants to know of a device."""
     active = min(device.multiprocessors, launch.blocks)
@@ -95,7 +64,7 @@ def facts(device: Device, launch: Circumstances, code: Code) -> Facts:
         return max(1.0 / device.port, active / sectors)
 
     return Facts(
-        **{name: getattr(device, name) for name in _AS_MEASURED},
+        device,
         slots=launch.resident,
         l1_lines=l1_bytes(device, launch) // _LINE,
         fetch_far=device.fetch_far if cold else device.fetch_line,

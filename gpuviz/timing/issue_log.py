@@ -7,16 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gpuviz.timing.multiprocessor import (
-    DRAM_CYCLES,
-    DRAM_READS,
-    HITS,
-    ISSUED,
-    L2_CYCLES,
-    LSU_CYCLES,
-    MISSES,
-    Multiprocessor,
-)
+from gpuviz.timing.multiprocessor import Multiprocessor, Sum
 
 RECORDING = 0
 
@@ -57,9 +48,9 @@ def opened(sm: Multiprocessor, one: Issue) -> int:
     place = one.place
     noted = -1
     if time < recorder.since:
-        recorder.before = sm.out.sums[ISSUED]
-    elif sm.out.sums[ISSUED] - recorder.before <= float(recorder.room):
-        noted = int(sm.out.sums[ISSUED] - recorder.before) - 1
+        recorder.before = sm.out.sums[Sum.ISSUED]
+    elif sm.out.sums[Sum.ISSUED] - recorder.before <= float(recorder.room):
+        noted = int(sm.out.sums[Sum.ISSUED] - recorder.before) - 1
         log.at[noted] = time
         log.free[noted] = min(recorder.kept_back[place], time)
         log.ready[noted] = sm.warps.ready[place]
@@ -71,12 +62,12 @@ def opened(sm: Multiprocessor, one: Issue) -> int:
         log.next[recorder.last[place]] = one.instruction
     recorder.last[place] = noted
     recorder.kept_back[place] = 0.0
-    recorder.hits = sm.out.sums[HITS]
-    recorder.misses = sm.out.sums[MISSES]
-    recorder.reads = sm.out.sums[DRAM_READS]
-    recorder.lsu = sm.out.sums[LSU_CYCLES]
-    recorder.l2 = sm.out.sums[L2_CYCLES]
-    recorder.dram = sm.out.sums[DRAM_CYCLES]
+    recorder.hits = sm.out.sums[Sum.HITS]
+    recorder.misses = sm.out.sums[Sum.MISSES]
+    recorder.reads = sm.out.sums[Sum.DRAM_READS]
+    recorder.lsu = sm.out.sums[Sum.LSU_CYCLES]
+    recorder.l2 = sm.out.sums[Sum.L2_CYCLES]
+    recorder.dram = sm.out.sums[Sum.DRAM_CYCLES]
     return noted
 
 
@@ -88,42 +79,14 @@ def log_result(sm: Multiprocessor, one: Issue, paced: float) -> None:
         sums = sm.out.sums
         log.request[noted] = one.request
         log.cause[noted] = -1
-        log.hit[noted] = int(sums[HITS] - sm.recorder.hits)
-        log.missed[noted] = int(sums[MISSES] - sm.recorder.misses)
-        log.begin[noted] = sm.path.lsu - (sums[LSU_CYCLES] - sm.recorder.lsu)
+        log.hit[noted] = int(sums[Sum.HITS] - sm.recorder.hits)
+        log.missed[noted] = int(sums[Sum.MISSES] - sm.recorder.misses)
+        log.begin[noted] = sm.path.lsu - (sums[Sum.LSU_CYCLES] - sm.recorder.lsu)
         log.end[noted] = sm.path.lsu
         log.result[noted] = one.result
         log.l2_end[noted] = sm.path.l2
-        log.l2_busy[noted] = sums[L2_CYCLES] - sm.recorder.l2
+        log.l2_busy[noted] = sums[Sum.L2_CYCLES] - sm.recorder.l2
         log.dram_end[noted] = sm.path.dram
-        log.dram_busy[noted] = sums[DRAM_CYCLES] - sm.recorder.dram
-        log.dram[noted] = sums[DRAM_READS] - sm.recorder.reads
+        log.dram_busy[noted] = sums[Sum.DRAM_CYCLES] - sm.recorder.dram
+        log.dram[noted] = sums[Sum.DRAM_READS] - sm.recorder.reads
         log.paced[noted] = paced
-
-
-def log_next(sm: Multiprocessor, one: Issue, ready: float) -> None:
-    """When the warp's next instruction is at hand."""
-    noted = one.noted
-    if RECORDING == 1 and noted >= 0:
-        log = sm.recorder.log
-        log.fetched[noted] = ready
-        log.met[noted] = ready
-        log.clear[noted] = ready
-
-
-def log_wait(sm: Multiprocessor, one: Issue, ready: float) -> None:
-    """What the warp's next instruction waits for besides scoreboards."""
-    if RECORDING == 1 and one.noted >= 0 and one.until > ready:
-        sm.recorder.log.cause[one.noted] = one.cause
-
-
-def log_met(sm: Multiprocessor, place: int, ready: float) -> None:
-    """When all had come to the barrier at which a warp waits."""
-    if RECORDING == 1 and sm.recorder.last[place] >= 0:
-        sm.recorder.log.met[sm.recorder.last[place]] = ready
-
-
-def log_clear(sm: Multiprocessor, place: int, clear: float) -> None:
-    """When the operands of a warp's next instruction are there."""
-    if RECORDING == 1 and sm.recorder.last[place] >= 0:
-        sm.recorder.log.clear[sm.recorder.last[place]] = clear

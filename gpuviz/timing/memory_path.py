@@ -7,21 +7,7 @@ from __future__ import annotations
 from gpuviz.timing.caches import come, leave, renew
 from gpuviz.timing.facts import Facts
 from gpuviz.timing.issue_log import Issue
-from gpuviz.timing.multiprocessor import (
-    ATOMIC_CYCLES,
-    DRAM_CYCLES,
-    DRAM_READS,
-    HITS,
-    L2_CYCLES,
-    LINES,
-    LSU_CYCLES,
-    MISSES,
-    TOUCHED,
-    TURNS,
-    WRITTEN,
-    Multiprocessor,
-    Work,
-)
+from gpuviz.timing.multiprocessor import Multiprocessor, Sum, Work
 from gpuviz.timing.schedule import Kind
 
 RECENT = 2000.0  # cycles over which memory's work is averaged
@@ -31,14 +17,14 @@ LEAST_IDLE = 0.1
 def serve(sm: Multiprocessor, one: Issue, begin: float, cycles: float) -> None:
     """L1 and shared memory, which are one, work for an instruction from a cycle on."""
     sm.path.lsu = begin + cycles
-    sm.out.sums[LSU_CYCLES] += cycles
+    sm.out.sums[Sum.LSU_CYCLES] += cycles
     sm.out.served[one.instruction] += cycles
 
 
 def admitted(facts: Facts, sm: Multiprocessor) -> float:
     """When L1 and shared memory can begin with a load, one at a time."""
-    sm.path.gate = max(sm.clock.time + 1.0, sm.path.gate) + facts.request
-    return max(sm.path.gate - facts.request, sm.path.lsu)
+    sm.path.gate = max(sm.clock.time + 1.0, sm.path.gate) + facts.device.request
+    return max(sm.path.gate - facts.device.request, sm.path.lsu)
 
 
 def shared_access(work: Work, facts: Facts, sm: Multiprocessor, one: Issue) -> None:
@@ -47,9 +33,9 @@ def shared_access(work: Work, facts: Facts, sm: Multiprocessor, one: Issue) -> N
     cycles = 1.0
     if one.request >= 0:
         cycles = float(work.traffic.turns[one.request])
-        sm.out.sums[TURNS] += cycles
+        sm.out.sums[Sum.TURNS] += cycles
         serve(sm, one, begin, cycles)
-    one.result = begin + cycles + facts.shared_latency
+    one.result = begin + cycles + facts.device.shared_latency
     one.read = begin + cycles
 
 
@@ -58,11 +44,11 @@ def load(work: Work, facts: Facts, sm: Multiprocessor, one: Issue) -> None:
     traffic = work.traffic
     path = sm.path
     count = float(traffic.first[one.request + 1] - traffic.first[one.request])
-    sm.out.sums[LINES] += count
+    sm.out.sums[Sum.LINES] += count
     begin = admitted(facts, sm)
     cycles = float(traffic.turns[one.request])
     serve(sm, one, begin, cycles)
-    one.result = path.lsu + facts.l1_latency
+    one.result = path.lsu + facts.device.l1_latency
     for row in range(traffic.first[one.request], traffic.first[one.request + 1]):
         begin += cycles / count
         load_line(work, facts, sm, one, row, begin)
@@ -70,7 +56,7 @@ def load(work: Work, facts: Facts, sm: Multiprocessor, one: Issue) -> None:
     if float(one.missed) > cycles:
         serve(sm, one, path.lsu, float(one.missed) - cycles)
     # What L1 returns, it returns in order.
-    path.returned = max(path.returned + cycles * facts.line_return, path.lsu)
+    path.returned = max(path.returned + cycles * facts.device.line_return, path.lsu)
     one.result = max(one.result, path.returned)
     one.read = path.lsu
 
@@ -88,7 +74,7 @@ def load_line(
     hit = asked & there
     miss = asked & ~there
     if hit != 0:
-        sm.out.sums[HITS] += sectors(hit)
+        sm.out.sums[Sum.HITS] += sectors(hit)
         one.result = max(one.result, lines.arrive[line])
     if one.kind != Kind.BYPASS:
         keep_line(facts, sm, line, miss)
@@ -123,7 +109,7 @@ def from_l2(
     """When the sectors are back that L1 has not."""
     one.missed += 1
     away = asked_of_l2(facts, sm, line, miss, begin)
-    back = sm.path.l2 + away + float(one.missed) * facts.line_latency
+    back = sm.path.l2 + away + float(one.missed) * facts.device.line_latency
     if (miss & ~sm.lines.seen[line]) != 0:
         fresh = touch(sm, line, miss)
         if facts.dram_share > 0.0:
@@ -133,28 +119,28 @@ def from_l2(
             if fresh > 0.0 and sm.path.drawn >= 1.0:
                 sm.path.drawn -= 1.0
                 one.far += 1
-                late = float(one.far) * facts.dram_line_latency
-                late += scattered(line, 25717, 3) * facts.dram_spread
-                back = max(back, sm.path.dram + away + facts.dram_latency + late)
+                late = float(one.far) * facts.device.dram_line_latency
+                late += scattered(line, 25717, 3) * facts.device.dram_spread
+                back = max(back, sm.path.dram + away + facts.device.dram_latency + late)
     return back
 
 
 def asked_of_l2(facts: Facts, sm: Multiprocessor, line: int, asked: int, begin: float) -> float:
     """L2 works for some sectors of a line; how far away that is."""
-    sm.out.sums[MISSES] += sectors(asked)
+    sm.out.sums[Sum.MISSES] += sectors(asked)
     cycles = max(sectors(asked) * facts.l2_read, facts.l2_request)
     sm.path.l2 = max(sm.path.l2, begin) + cycles
-    sm.out.sums[L2_CYCLES] += cycles
-    return facts.l2_latency + scattered(line, 40503, 4) * facts.l2_spread
+    sm.out.sums[Sum.L2_CYCLES] += cycles
+    return facts.device.l2_latency + scattered(line, 40503, 4) * facts.device.l2_spread
 
 
 def read_memory(facts: Facts, sm: Multiprocessor, due: float, begin: float) -> None:
     """Memory is read for so many sectors, and L2 takes them."""
     sm.path.dram = max(sm.path.dram, begin) + due * facts.dram_sector
-    sm.out.sums[DRAM_READS] += due
-    sm.out.sums[DRAM_CYCLES] += due * facts.dram_sector
+    sm.out.sums[Sum.DRAM_READS] += due
+    sm.out.sums[Sum.DRAM_CYCLES] += due * facts.dram_sector
     sm.path.l2 += due * facts.l2_fill
-    sm.out.sums[L2_CYCLES] += due * facts.l2_fill
+    sm.out.sums[Sum.L2_CYCLES] += due * facts.l2_fill
 
 
 def touch(sm: Multiprocessor, line: int, asked: int) -> float:
@@ -168,7 +154,7 @@ def touch(sm: Multiprocessor, line: int, asked: int) -> float:
         found += 2.0
     if (fresh & 12) != 0 and (seen & 12) == 0:
         found += 2.0
-    sm.out.sums[TOUCHED] += found
+    sm.out.sums[Sum.TOUCHED] += found
     sm.lines.seen[line] = seen | asked
     if sm.out.touched[line] < 0.0:
         sm.out.touched[line] = sm.clock.time
@@ -182,18 +168,18 @@ def store(work: Work, facts: Facts, sm: Multiprocessor, one: Issue) -> None:
     traffic = work.traffic
     path = sm.path
     count = float(traffic.first[one.request + 1] - traffic.first[one.request])
-    serve(sm, one, max(sm.clock.time + 1.0, path.lsu), count * facts.store_line)
+    serve(sm, one, max(sm.clock.time + 1.0, path.lsu), count * facts.device.store_line)
     one.read = path.lsu
     for row in range(traffic.first[one.request], traffic.first[one.request + 1]):
         written = sectors(traffic.mask[row])
         some = sectors(traffic.partial[row])
-        sm.out.sums[WRITTEN] += written
+        sm.out.sums[Sum.WRITTEN] += written
         path.dram = max(path.dram, path.lsu) + written * facts.dram_write
-        sm.out.sums[DRAM_CYCLES] += written * facts.dram_write
+        sm.out.sums[Sum.DRAM_CYCLES] += written * facts.dram_write
         cycles = (written - some) * facts.l2_write
         cycles += some * facts.l2_partial
         path.l2 = max(path.l2, path.lsu) + cycles
-        sm.out.sums[L2_CYCLES] += cycles
+        sm.out.sums[Sum.L2_CYCLES] += cycles
     path.writes = path.l2
     if facts.dram_write > 0.0:
         path.writes = max(path.l2, path.dram)
@@ -211,16 +197,16 @@ def atomic(work: Work, facts: Facts, sm: Multiprocessor, one: Issue) -> None:
         cycles += sectors(traffic.mask[row]) * facts.atomic_sector
     cycles = max(cycles, float(traffic.turns[one.request]) * facts.atomic_packet)
     path.atomics = max(path.atomics, path.lsu) + cycles
-    sm.out.sums[ATOMIC_CYCLES] += cycles
-    one.result = path.atomics + facts.l2_latency
+    sm.out.sums[Sum.ATOMIC_CYCLES] += cycles
+    one.result = path.atomics + facts.device.l2_latency
 
 
 def bulk_copy(work: Work, facts: Facts, sm: Multiprocessor, one: Issue) -> None:
     """Lines that a bulk copy asks L2 for, one after another."""
     traffic = work.traffic
-    sm.path.copying = max(sm.path.copying, sm.clock.time + facts.bulk_latency)
+    sm.path.copying = max(sm.path.copying, sm.clock.time + facts.device.bulk_latency)
     for row in range(traffic.first[one.request], traffic.first[one.request + 1]):
-        sm.path.copying += facts.bulk_line
+        sm.path.copying += facts.device.bulk_line
         line = int(traffic.line[row]) + sm.blocks.apart[one.block]
         back = bulk_line(facts, sm, line, int(traffic.mask[row]), sm.path.copying)
         one.result = max(one.result, back)
@@ -243,10 +229,10 @@ def bulk_line(facts: Facts, sm: Multiprocessor, line: int, asked: int, begin: fl
         path.drawn += 1.0 - sm.lines.near[line]
         if path.drawn >= 1.0:
             path.drawn -= 1.0
-            late = scattered(line, 25717, 3) * facts.dram_spread
+            late = scattered(line, 25717, 3) * facts.device.dram_spread
             idle = max(1.0 - path.crowd, LEAST_IDLE)
-            late += facts.crowd * path.crowd / idle
-            back = max(back, path.dram + away + facts.dram_latency + late)
+            late += facts.device.crowd * path.crowd / idle
+            back = max(back, path.dram + away + facts.device.dram_latency + late)
     return back
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
+from enum import IntEnum
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -31,23 +32,25 @@ NEVER = 1e18
 _TYPES = {"F64": np.float64, "I64": np.int64, "I32": np.int32}
 _Record = TypeVar("_Record", bound="DataclassInstance")
 
-# What `Outcome.sums` counts.
-(
-    CYCLES,
-    ISSUED,
-    HITS,  # sectors
-    MISSES,
-    DRAM_READS,
-    LINES,
-    TURNS,
-    WRITTEN,
-    TOUCHED,  # sectors that memory would be read for, were nobody else there
-    LSU_CYCLES,
-    L2_CYCLES,
-    DRAM_CYCLES,
-    ATOMIC_CYCLES,
-    SUMS,
-) = range(14)
+
+class Sum(IntEnum):
+    """What `Outcome.sums` counts: sectors that hit or miss L1, or are read from memory, and others;
+    TOUCHED are those that memory would be read for, were nobody else there.
+    """
+
+    CYCLES = 0
+    ISSUED = 1
+    HITS = 2
+    MISSES = 3
+    DRAM_READS = 4
+    LINES = 5
+    TURNS = 6
+    WRITTEN = 7
+    TOUCHED = 8
+    LSU_CYCLES = 9
+    L2_CYCLES = 10
+    DRAM_CYCLES = 11
+    ATOMIC_CYCLES = 12
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,7 +137,7 @@ class Outcome:
     Attributes
     ----------
     cycles : until the last block has ended and all is written
-    sums : by their names above
+    sums : by `Sum`
     waited, issued : (I,) cycles that warps waited before each instruction, how often it was issued
     served : (I,) cycles that L1 and shared memory worked for each instruction
     begun, ended : (B,) when each block did
@@ -384,7 +387,7 @@ def _at_first(work: Work, facts: Facts, near: F64, room: int, since: float) -> M
             Outcome,
             size,
             cycles=0.0,
-            sums=np.zeros(SUMS),
+            sums=np.zeros(len(Sum)),
             begun=by_block,
             ended=by_block.copy(),
             touched=np.full(lines, -1.0),

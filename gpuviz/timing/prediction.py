@@ -17,7 +17,7 @@ from gpuviz.sass.plan import Plan
 from gpuviz.timing.device import Device
 from gpuviz.timing.facts import Circumstances, facts
 from gpuviz.timing.mbarriers import mbarrier_steps
-from gpuviz.timing.multiprocessor import ISSUED, MISSES, TOUCHED, Outcome, Work, run
+from gpuviz.timing.multiprocessor import Outcome, Sum, Work, run
 from gpuviz.timing.native import native
 from gpuviz.timing.sample import Sample
 from gpuviz.timing.schedule import Kind, code_of
@@ -118,10 +118,10 @@ def predict_each(launched: SampledLaunch, device: Device, cold: bool = True) -> 
         Prediction(
             device,
             outcome.cycles * scale,
-            outcome.cycles * scale / device.clock_ghz / 1e3 + device.launch_us,
-            float(sums[MISSES]),
+            device.microseconds(outcome.cycles * scale),
+            float(sums[Sum.MISSES]),
             launched.loaded + rest if cold else 0.0,
-            float(sums[ISSUED]),
+            float(sums[Sum.ISSUED]),
             outcome,
             code,
             work,
@@ -148,7 +148,7 @@ def _in_l2(
     """
     alone = _outcomes(works, device, around, [np.zeros(work.lines) for work in works])
     looked_at = sum(len(work.blocks) for work in works)
-    touched = sum(o.sums[TOUCHED] for o in alone)
+    touched = sum(o.sums[Sum.TOUCHED] for o in alone)
     share = min(1.0, launched.loaded * looked_at / max(touched * around.blocks, 1.0))
     active = min(device.multiprocessors, around.blocks)
     return share, nearness([o.touched for o in alone], device.far_latency, active)

@@ -10,29 +10,19 @@ from __future__ import annotations
 import math
 
 from gpuviz.timing.facts import Facts
-from gpuviz.timing.issue_log import (
-    RECORDING,
-    Issue,
-    log_clear,
-    log_met,
-    log_next,
-    log_result,
-    log_wait,
-    opened,
-)
+from gpuviz.timing.issue_log import RECORDING, Issue, log_result, opened
 from gpuviz.timing.memory_path import atomic, bulk_copy, load, shared_access, store
 from gpuviz.timing.multiprocessor import (
     BOARDS,
     CODE_LINES,
-    CYCLES,
     GROUPS,
-    ISSUED,
     NEAR_LINES,
     NEVER,
     PARTS,
     PIPES,
     SERIES,
     Multiprocessor,
+    Sum,
     Work,
 )
 from gpuviz.timing.native import with_constants
@@ -66,7 +56,7 @@ def simulate(work: Work, facts: Facts, sm: Multiprocessor) -> float:
             if clock.soon >= NEVER and clock.done < sm.blocks.count:
                 return -1.0
     end = max(clock.last_end, max(sm.path.writes, sm.path.atomics))
-    sm.out.sums[CYCLES] = end
+    sm.out.sums[Sum.CYCLES] = end
     return end
 
 
@@ -103,12 +93,12 @@ def start_block(work: Work, facts: Facts, sm: Multiprocessor) -> None:
         number = clock.launched * work.warps + warp
         start_warp(sm, place, number)
         if sm.blocks.first[number] < sm.blocks.end[number]:
-            sm.warps.ready[place] = clock.time + 1.0 + float(warp) * facts.warp_start
+            sm.warps.ready[place] = clock.time + 1.0 + float(warp) * facts.device.warp_start
             sm.slots.alive[slot] += 1
     if sm.slots.alive[slot] == 0:
         end_block(sm, slot, clock.time, clock.time)
     clock.launched += 1
-    clock.next_launch = clock.time + facts.block_interval
+    clock.next_launch = clock.time + facts.device.block_interval
 
 
 def start_warp(sm: Multiprocessor, place: int, number: int) -> None:
@@ -133,7 +123,7 @@ def end_warp(facts: Facts, sm: Multiprocessor, slot: int, place: int, end: float
     sm.slots.alive[slot] -= 1
     sm.clock.last_end = max(sm.clock.last_end, end)
     if sm.slots.alive[slot] == 0:
-        end_block(sm, slot, end, end + facts.block_again)
+        end_block(sm, slot, end, end + facts.device.block_again)
         sm.clock.soon = min(sm.clock.soon, sm.slots.free[slot])
 
 
@@ -179,9 +169,9 @@ def unit_free(work: Work, facts: Facts, sm: Multiprocessor, part: int, instructi
     if kind == Kind.PRODUCT:
         free = 0.0  # they queue, and the warp goes on
     if code.pipe[instruction] == Pipe.MIO and code.asks[instruction] == 1:
-        free = max(free, max(sm.path.lsu, sm.path.gate) - facts.queue)
+        free = max(free, max(sm.path.lsu, sm.path.gate) - facts.device.queue)
         if kind == Kind.STORE or kind == Kind.ATOMIC or kind == Kind.LOCAL_STORE:
-            free = max(free, max(sm.path.writes, sm.path.atomics) - facts.writes)
+            free = max(free, max(sm.path.writes, sm.path.atomics) - facts.device.writes)
     return float(free)
 
 
@@ -203,7 +193,7 @@ def issue(work: Work, facts: Facts, sm: Multiprocessor, part: int, place: int) -
         read=time + 4.0,
     )
     sm.warps.issued[place] = time
-    sm.out.sums[ISSUED] += 1.0
+    sm.out.sums[Sum.ISSUED] += 1.0
     sm.out.issued[instruction] += 1.0
     one.noted = opened(sm, one)
     one.cause = 2 * one.noted
@@ -228,7 +218,7 @@ def pace(work: Work, facts: Facts, instruction: int) -> float:
     """Cycles until its warp may go on: as the assembler wrote, and what a jump costs."""
     found = max(float(work.code.stall[instruction]), 1.0)
     if work.code.jumps[instruction] == 1:
-        found += facts.branch
+        found += facts.device.branch
     return found
 
 
@@ -258,7 +248,7 @@ def perform(work: Work, facts: Facts, sm: Multiprocessor, one: Issue, until: flo
     elif one.kind == Kind.PRODUCT:
         one.result = until + facts.latency[one.instruction]
     elif one.kind == Kind.CONSTANT:
-        one.result = sm.clock.time + facts.constant_latency
+        one.result = sm.clock.time + facts.device.constant_latency
     elif one.kind == Kind.SHARED:
         shared_access(work, facts, sm, one)
     elif one.request >= 0:
@@ -281,11 +271,11 @@ def at_mbarrier(work: Work, facts: Facts, sm: Multiprocessor, one: Issue) -> Non
     hand = work.code.hands[one.instruction]
     if hand == WAIT:
         if phase >= 0:
-            one.result = sm.clock.time + facts.phase_latency
+            one.result = sm.clock.time + facts.device.phase_latency
             if phases.left[phase] > 0:
                 one.sleeps = phase
             else:
-                one.until = phases.over[phase] + facts.phase_latency
+                one.until = phases.over[phase] + facts.device.phase_latency
                 one.result = max(one.result, one.until)
                 if phases.completed[phase] >= 0:
                     one.cause = phases.completed[phase]
@@ -345,7 +335,11 @@ def go_on(work: Work, facts: Facts, sm: Multiprocessor, one: Issue, paced: float
     if not ended:
         after = work.streams.code[sm.warps.at[one.place]]
         ready = max(ready, fetched(facts, sm, one, after))
-    log_next(sm, one, ready)
+    log = sm.recorder.log
+    if RECORDING == 1 and one.noted >= 0:
+        log.fetched[one.noted] = ready
+        log.met[one.noted] = ready
+        log.clear[one.noted] = ready
     if ended:
         end_warp(facts, sm, one.slot, one.place, ready)
     elif one.sleeps >= 0:
@@ -356,7 +350,8 @@ def go_on(work: Work, facts: Facts, sm: Multiprocessor, one: Issue, paced: float
         sm.slots.waiting[one.slot] += 1
         sm.warps.ready[one.place] = -ready
     else:
-        log_wait(sm, one, ready)
+        if RECORDING == 1 and one.noted >= 0 and one.until > ready:
+            log.cause[one.noted] = one.cause
         clear = cleared(work, sm, one.place, max(ready, one.until))
         sm.out.waited[after] += clear - ready
         let_go(sm, one.place, clear)
@@ -374,17 +369,17 @@ def fetched(facts: Facts, sm: Multiprocessor, one: Issue, after: int) -> float:
         caches.near_line[cell] = where
         caches.near_time[cell] = sm.clock.time
         if where != line + 1:  # what comes next has been fetched ahead
-            caches.near_time[cell] += facts.fetch
+            caches.near_time[cell] += facts.device.fetch
         if caches.line[where % CODE_LINES] != where:
             caches.line[where % CODE_LINES] = where
             if caches.far_time[where] < 0.0:
                 caches.far_time[where] = sm.clock.time + facts.fetch_far
             else:
-                caches.fetched = max(caches.fetched, sm.clock.time) + facts.fetch_line
+                caches.fetched = max(caches.fetched, sm.clock.time) + facts.device.fetch_line
                 caches.far_time[where] = caches.fetched
         caches.near_time[cell] = max(caches.near_time[cell], caches.far_time[where])
         if caches.far_time[where + 1] < 0.0:
-            caches.far_time[where + 1] = caches.far_time[where] + facts.fetch_line
+            caches.far_time[where + 1] = caches.far_time[where] + facts.device.fetch_line
             caches.line[(where + 1) % CODE_LINES] = where + 1
     return float(caches.near_time[cell])
 
@@ -406,14 +401,15 @@ def cleared(work: Work, sm: Multiprocessor, place: int, ready: float) -> float:
 
 def let_go(sm: Multiprocessor, place: int, clear: float) -> None:
     """A warp's next instruction can be issued from a cycle on, as far as the warp knows."""
-    log_clear(sm, place, clear)
+    if RECORDING == 1 and sm.recorder.last[place] >= 0:
+        sm.recorder.log.clear[sm.recorder.last[place]] = clear
     sm.warps.ready[place] = clear
     sm.clock.soon = min(sm.clock.soon, clear)
 
 
 def end_phase(work: Work, facts: Facts, sm: Multiprocessor, one: Issue) -> None:
     """The phase is over: who waits for it goes on."""
-    over = math.ceil(sm.phases.over[one.arrives] + facts.phase_latency)
+    over = math.ceil(sm.phases.over[one.arrives] + facts.device.phase_latency)
     for warp in range(work.warps):
         other = one.slot * work.warps + warp
         if sm.warps.asleep[other] == one.arrives:
@@ -434,11 +430,12 @@ def end_barrier(work: Work, facts: Facts, sm: Multiprocessor, slot: int) -> None
     for warp in range(work.warps):
         place = slot * work.warps + warp
         if sm.warps.ready[place] < 0.0:
-            ready = sm.clock.time + facts.barrier_latency
+            ready = sm.clock.time + facts.device.barrier_latency
             came = -sm.warps.ready[place]
             sm.out.waited[work.streams.code[sm.warps.at[place] - 1]] += ready - came
             ready = max(ready, came)
-            log_met(sm, place, ready)
+            if RECORDING == 1 and sm.recorder.last[place] >= 0:
+                sm.recorder.log.met[sm.recorder.last[place]] = ready
             let_go(sm, place, cleared(work, sm, place, ready))
 
 

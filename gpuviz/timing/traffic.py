@@ -23,7 +23,7 @@ from gpuviz.traces.trace import HANDOVERS, Op, Trace, lane_mask
 
 LINE, SECTOR = 128, 32
 TAGS = 4  # lines that L1 looks up at once
-_NOWHERE = np.uint64(2**64 - 1)
+NOWHERE = np.uint64(2**64 - 1)
 _NONE = slice(0, 0)
 _LOCAL = np.uint64(1 << 62)  # local memory is placed above all buffers
 
@@ -172,7 +172,7 @@ def _interleaved(address: U64, rows: I64, trace: Trace) -> U64:
 
 def _sectors(of: I64, address: U64, active: Bool, width: int) -> tuple[I64, U64, I64]:
     """The sectors of some requests, each once: request, sector, bytes of it that are touched."""
-    sector = np.where(active, address // np.uint64(SECTOR), _NOWHERE)
+    sector = np.where(active, address // np.uint64(SECTOR), NOWHERE)
     rows = np.repeat(of, sector.shape[1])
     flat = sector.ravel()
     order = np.lexsort((flat, rows))
@@ -191,22 +191,22 @@ def _turns(arch: Architecture, address: U64, active: Bool, width: int) -> I32:
     words on the way back.
     """
     served = wavefronts(arch, address & ~np.uint64(width - 1), active, width, "load").count
-    lines = np.sort(np.where(active, address // np.uint64(LINE), _NOWHERE), axis=1)
+    lines = np.sort(np.where(active, address // np.uint64(LINE), NOWHERE), axis=1)
     new = np.ones(lines.shape, bool)
     new[:, 1:] = lines[:, 1:] != lines[:, :-1]
-    looked_up = -(-np.count_nonzero(new & (lines != _NOWHERE), axis=1) // TAGS)
+    looked_up = -(-np.count_nonzero(new & (lines != NOWHERE), axis=1) // TAGS)
     least = np.full(len(served), max(width // 4, 1))
     return np.asarray(np.maximum.reduce([served, looked_up, least]), np.int32)
 
 
 def _packets(address: U64, active: Bool) -> I64:
     """What an atomic sends to L2: for each sector as many packets as lanes meet at one address."""
-    ordered = np.sort(np.where(active, address, _NOWHERE), axis=1)
+    ordered = np.sort(np.where(active, address, NOWHERE), axis=1)
     again = np.zeros(ordered.shape, np.int64)
     for lane in range(1, ordered.shape[1]):
         same = ordered[:, lane] == ordered[:, lane - 1]
         again[:, lane] = np.where(same, again[:, lane - 1] + 1, 0)
-    again[ordered == _NOWHERE] = -1
+    again[ordered == NOWHERE] = -1
     rows = np.repeat(np.arange(len(ordered)), ordered.shape[1])
     sector = (ordered // np.uint64(SECTOR)).ravel()
     heads = np.flatnonzero(np.r_[True, (np.diff(rows) != 0) | (sector[1:] != sector[:-1])])

@@ -17,7 +17,8 @@ from gpuviz.draw.stage import Stage
 from gpuviz.panels.legend import ColorKey, Key
 from gpuviz.recordings.measurement import CounterValue, DeviceFacts, Measurement
 from gpuviz.story.lesson import Value
-from gpuviz.timing.caches import LINE, lookups
+from gpuviz.timing.caches import lookups
+from gpuviz.timing.traffic import LINE
 from tests.course import pictures
 from tests.course.performed import performed
 

@@ -13,8 +13,7 @@ from gpuviz.export.formats import JSON, SVG, TIMELINE, format_of
 from gpuviz.export.reading import read
 from gpuviz.export.save import save, save_timeline
 from gpuviz.story.script import Script
-from gpuviz.timing.bounds import limits
-from gpuviz.timing.explanation import Explanation
+from gpuviz.timing.explanation import Explanation, limits
 from gpuviz.views.lesson_view import Subject, View, explained_of, wish_of
 from gpuviz.views.time_view import time_view
 from tests.timing.launches import made

@@ -38,7 +38,7 @@ SHOWING = SimpleNamespace(sizes={"copy": "1,024 blocks"})
 @cache
 def subject() -> Subject:
     """A launch that was explained; nothing is simulated for it twice."""
-    from gpuviz.timing.bounds import limits
+    from gpuviz.timing.explanation import limits
 
     prediction, timeline = made("copy1_2e18")
     e = Explanation(prediction, limits(prediction), (), timeline)

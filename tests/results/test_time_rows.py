@@ -12,8 +12,7 @@ from gpuviz.results.residuals import verdict
 from gpuviz.results.rows import table
 from gpuviz.results.time_rows import WAITS, time_rows
 from gpuviz.run.stalls import predicted_waits
-from gpuviz.timing.bounds import limits
-from gpuviz.timing.explanation import Explanation
+from gpuviz.timing.explanation import Explanation, limits
 from tests.course.performed import performed
 from tests.timing.launches import MEASURED, known, made
 

@@ -12,9 +12,8 @@ from gpuviz.export import perfetto
 from gpuviz.export.export import Export
 from gpuviz.panels.limit_bars import bars_of
 from gpuviz.panels.limit_words import limit_sentence, model_note, what_if_words
-from gpuviz.timing.bounds import Bound, Limits
 from gpuviz.timing.device import DEVICES, H200, device_of
-from gpuviz.timing.explanation import Explanation, explained
+from gpuviz.timing.explanation import Bound, Explanation, Limits, explained
 from gpuviz.timing.timeline import Instruction
 from gpuviz.timing.warp_states import Spans, State
 from gpuviz.views.lesson_view import Subject

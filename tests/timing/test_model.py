@@ -14,8 +14,8 @@ from gpuviz.run.predicted import launched
 from gpuviz.run.timing import Quantity, Row, summary
 from gpuviz.sass.listing import read_listings
 from gpuviz.story.perform import job_of
-from gpuviz.timing.bounds import limits, mended
 from gpuviz.timing.device import H200
+from gpuviz.timing.explanation import limits, mended
 from gpuviz.timing.prediction import nearness, predict
 from gpuviz.timing.sample import blocks_of, sample
 from gpuviz.timing.schedule import Kind, Pipe, code_of

@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 
 from gpuviz.base.arrays import F64, I32
-from gpuviz.timing import multiprocessor, prediction
+from gpuviz.timing import prediction
 from gpuviz.timing.caches import come, leave, renew
 from gpuviz.timing.device import H200
+from gpuviz.timing.multiprocessor import Sum
 from gpuviz.timing.native import native, with_constants
 from tests.timing.launches import known
 
@@ -215,4 +216,4 @@ def test_the_simulation_is_the_same_compiled(monkeypatch: pytest.MonkeyPatch) ->
     plain = prediction.predict(known("copy1_2e18"), H200)
     assert plain.cycles == compiled.cycles
     assert np.array_equal(plain.outcome.sums, compiled.outcome.sums)
-    assert plain.outcome.sums[multiprocessor.MISSES] > 0
+    assert plain.outcome.sums[Sum.MISSES] > 0

@@ -19,7 +19,7 @@ from gpuviz.story.perform import job_of
 from gpuviz.timing.device import H200, KIB
 from gpuviz.timing.explanation import explained
 from gpuviz.timing.facts import Circumstances, l1_bytes
-from gpuviz.timing.multiprocessor import SUMS, Outcome
+from gpuviz.timing.multiprocessor import Outcome, Sum
 from gpuviz.timing.prediction import SampledLaunch, _longer, predict
 from gpuviz.timing.traffic import _turns
 from gpuviz.timing.warp_states import State
@@ -64,7 +64,7 @@ def test_each_block_takes_some_of_l1() -> None:
 
 def test_a_launch_goes_on_at_the_pace_before_places_are_empty() -> None:
     nothing = np.zeros(0)
-    sums = np.zeros(SUMS)
+    sums = np.zeros(len(Sum))
     ended = np.array([10.0, 20, 30, 40, 50, 100])  # the last is alone for long
     outcome = Outcome(100.0, sums, *(nothing,) * 4, ended, nothing)
     assert _longer(outcome, 2, 6) == 1.0

@@ -6,10 +6,9 @@ from gpuviz.panels.limit_bars import timeline_picture
 from gpuviz.panels.warp_timeline import WarpTimeline
 from gpuviz.recordings.stall_reasons import ALL, KEYS, METRICS, PREFIX, waits
 from gpuviz.run.stalls import agreement, errors, largest, predicted_waits, stalls_of
-from gpuviz.timing import multiprocessor as sm
 from gpuviz.timing import simulation
-from gpuviz.timing.bounds import limits
-from gpuviz.timing.explanation import Explanation
+from gpuviz.timing.explanation import Explanation, limits
+from gpuviz.timing.multiprocessor import PARTS, Sum
 from gpuviz.timing.native import native
 from gpuviz.timing.timeline import Timeline, timeline_of, tracks
 from gpuviz.timing.warp_states import State
@@ -24,7 +23,7 @@ def test_recording_changes_nothing_and_misses_no_instruction() -> None:
     assert timeline.cycles == prediction.outcome.cycles and timeline.whole
     often = np.bincount(timeline.events.instruction, minlength=len(timeline.code))
     assert often.tolist() == prediction.outcome.issued.tolist()
-    assert timeline.events.missed.sum() == prediction.outcome.sums[sm.MISSES]
+    assert timeline.events.missed.sum() == prediction.outcome.sums[Sum.MISSES]
 
 
 @pytest.mark.parametrize("name", ["copy1_2e18", "histg_4"])  # warps of one do not end with EXIT
@@ -70,8 +69,8 @@ def test_tracks_add_up_to_what_was_worked() -> None:
     prediction, timeline = made("shloop_32")
     found = {t.resource: t for t in tracks(timeline, 0, timeline.cycles, 300)}
     sums, wide = prediction.outcome.sums, timeline.cycles / 300
-    assert found["lsu"].used.sum() * wide == pytest.approx(sums[sm.LSU_CYCLES], rel=0.01)
-    assert found["issue"].used.sum() * wide * sm.PARTS == pytest.approx(sums[sm.ISSUED])
+    assert found["lsu"].used.sum() * wide == pytest.approx(sums[Sum.LSU_CYCLES], rel=0.01)
+    assert found["issue"].used.sum() * wide * PARTS == pytest.approx(sums[Sum.ISSUED])
 
 
 def test_a_request_is_found_from_its_instruction() -> None:

@@ -15,8 +15,9 @@ from gpuviz.arch import Architecture
 from gpuviz.base.arrays import I64
 from gpuviz.memory.request import Request
 from gpuviz.memory.units import in_bytes
-from gpuviz.timing.caches import LINE, SECTOR, Loads, Lookups, loads_of, lookups
+from gpuviz.timing.caches import Loads, Lookups, loads_of, lookups
 from gpuviz.timing.device import H200
+from gpuviz.timing.traffic import LINE, SECTOR
 from gpuviz.traces.trace import Trace, lane_mask
 from gpuviz.words.language import tr
 

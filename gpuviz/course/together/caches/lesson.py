@@ -29,10 +29,11 @@ from gpuviz.story.lesson import Lesson, Parameter, Plan, Preset, Runs, Story, Va
 from gpuviz.story.load_traffic import FROM_L2
 from gpuviz.story.measured import time_column, time_of
 from gpuviz.story.script import Act, Script, line_with
-from gpuviz.timing.caches import LINE, Loads, loads_of, lookups, missed_by_size
+from gpuviz.timing.caches import Loads, loads_of, lookups, missed_by_size
 from gpuviz.timing.device import H200, KIB
 from gpuviz.timing.facts import Circumstances, l1_bytes
 from gpuviz.timing.sample import blocks_of
+from gpuviz.timing.traffic import LINE
 from gpuviz.traces.trace import Trace
 from gpuviz.words.language import fine_percent, grouped, tr, trn
 

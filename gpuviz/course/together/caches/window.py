@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpuviz.base.arrays import I64, Bool
-from gpuviz.timing.caches import SECTOR, Loads, Lookups, bits
+from gpuviz.timing.caches import Loads, Lookups, bits
+from gpuviz.timing.traffic import SECTOR
 from gpuviz.traces.trace import Buffer, Requests, Trace, lane_mask
 
 ROWS, COLUMNS, STEPS = 16, 16, 16  # floats shown of each matrix, more of wide blocks; steps

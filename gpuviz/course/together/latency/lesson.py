@@ -374,7 +374,7 @@ def _hops(every: tuple[Chase, ...]) -> tuple[Column, ...]:
 def _microseconds(one: Chase) -> float:
     """What the launch takes as modelled."""
     record = one.timeline
-    return record.cycles * record.scale / record.device.clock_ghz / 1e3 + record.device.launch_us
+    return record.device.microseconds(record.cycles * record.scale)
 
 
 def _unmodelled(script: Script, every: Sequence[tuple[int, Run]]) -> Story:
