@@ -3,7 +3,7 @@
 What the lanes of a warp ask for, and what it costs:
 
 coalescing            global memory: transactions, one by one
-banks, bank_schedule  shared memory: wavefronts, one by one
+banks                 shared memory: wavefronts, one by one
 atomics               atomics on shared memory
 other_spaces          constant and local memory, cp.async
 strides               wavefronts of a stride by arithmetic alone
@@ -14,7 +14,7 @@ What is counted of a launch:
 counts, hardware          every count by its name, and the counter that should equal it
 request_counts, counting  what each request counts; the sums of a launch
 bulk                      what is copied in bulk
-units, profiler_names     what counts are called, on screen and by profilers
+units                     what counts are called on screen
 line_costs                which lines cost most, and why
 
 What was asked of it in a trace, for pictures: request, bank_request, passes, operands.

@@ -9,8 +9,14 @@ import numpy as np
 
 from gpuviz.arch import Architecture
 from gpuviz.base.arrays import I64, U64, Bool
-from gpuviz.memory.bank_schedule import Conflict, conflict, schedule, served_groups
-from gpuviz.memory.banks import wavefronts, word_by_word
+from gpuviz.memory.banks import (
+    Conflict,
+    conflict,
+    schedule,
+    served_groups,
+    wavefronts,
+    word_by_word,
+)
 from gpuviz.traces.trace import LANES, MemoryInstruction, Requests, Trace
 
 _WORD = 4

@@ -8,7 +8,7 @@ import numpy as np
 
 from gpuviz.arch import Architecture
 from gpuviz.base.arrays import I64, U64, Bool
-from gpuviz.memory import bank_schedule, banks, coalescing
+from gpuviz.memory import banks, coalescing
 from gpuviz.memory.other_spaces import constant_passes, constant_schedule
 from gpuviz.memory.units import counted, noun_of
 from gpuviz.traces.trace import LANES, MemoryInstruction, Requests, Trace
@@ -75,7 +75,7 @@ def _turns(
 ) -> tuple[I64, ...]:
     """The lanes that are served together, in order."""
     if did.space == "shared":
-        return bank_schedule.schedule(arch, address, active, did.width, did.op)
+        return banks.schedule(arch, address, active, did.width, did.op)
     if did.space == "constant":
         return constant_schedule(arch, address, active, did.width)
     parts = coalescing.segments(arch, address, active, did.width, did.op, did.path)

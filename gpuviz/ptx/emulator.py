@@ -16,9 +16,8 @@ from gpuviz.base.errors import KernelFault
 from gpuviz.ptx.checks.sinks import sinks as checking
 from gpuviz.ptx.compiled.writer import Bailout
 from gpuviz.ptx.equivalence.shift import NoProof
-from gpuviz.ptx.equivalence.some_blocks import from_sample
+from gpuviz.ptx.equivalence.some_blocks import Totals, from_sample
 from gpuviz.ptx.equivalence.some_blocks import observe as from_classes
-from gpuviz.ptx.equivalence.totals import Totals
 from gpuviz.ptx.flops import floating_operations
 from gpuviz.ptx.interpreter import interpret, transfers, without_effect
 from gpuviz.ptx.options import RECORD_LIMIT, Options, OutOfTime

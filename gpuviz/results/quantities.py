@@ -19,8 +19,8 @@ from gpuviz.memory.counts import (
     count_of,
     counts_of,
     find,
+    names_of,
 )
-from gpuviz.memory.profiler_names import names_of
 from gpuviz.memory.units import OPS, SPACES, UNITS, Unit, label, unit_of
 from gpuviz.run.run import Run
 from gpuviz.words.language import fine_percent, grouped, tr, typeset

@@ -3,10 +3,10 @@
 The compiler's line table (section .nv_debug_line_sass of the cubin) tells for each machine
 instruction the PTX line it comes from; a merged access has the line of one of its members. So:
 
-1. Loops that the assembler unrolled are unrolled in the PTX likewise (`shape`, `unroll`).
+1. Loops that the assembler unrolled are unrolled in the PTX likewise (`unroll`).
 2. The machine instructions that come from the lines of a block's accesses are found, and divided
-   among those with one base (`accesses`, `pair`): that is done here.
-3. Such a group is paired, one by one or by the bytes (`pair`, `merge`). PTX accesses covered by
+   among those with one base (`pair`): that is done here.
+3. Such a group is paired, one by one or by the bytes (`pair`). PTX accesses covered by
    another's instruction were merged into it, those that nobody covers were dropped, as their value
    was not needed or already known.
 4. Guarded instructions are issued to warps without an active lane as well (`Owners`).
@@ -20,15 +20,24 @@ from dataclasses import replace
 from gpuviz.ptx.text.flow import Span, spans
 from gpuviz.ptx.text.ir import Function, Instruction, Module
 from gpuviz.ptx.text.isa import ATOMICS, kind_of
-from gpuviz.sass.accesses import Access, accesses_of, by_base, may_be
 from gpuviz.sass.flow import SassBlock, dominators, loops, name_of, sass_blocks
 from gpuviz.sass.listing import Listing, SassInstruction
 from gpuviz.sass.moved_loads import hoisted, sunk
-from gpuviz.sass.pair import Shares, alike, atomic, dropped, pair, unmatched
+from gpuviz.sass.pair import (
+    Access,
+    Shares,
+    accesses_of,
+    alike,
+    atomic,
+    by_base,
+    dropped,
+    may_be,
+    pair,
+    unmatched,
+)
 from gpuviz.sass.plan import Difference, Emit, Match, Plan
-from gpuviz.sass.shape import shapes_of
 from gpuviz.sass.symbolic import Values
-from gpuviz.sass.unroll import UnrolledFunction, unroll
+from gpuviz.sass.unroll import UnrolledFunction, shapes_of, unroll
 
 _ANCHORS = frozenset(
     {"LD", "LDG", "LDS", "LDL", "ST", "STG", "STS", "STL", "ATOM", "ATOMG", "ATOMS", "RED", "REDG"}

@@ -20,7 +20,7 @@ from gpuviz.base.arrays import I32, I64, Bool
 from gpuviz.ptx.text.ir import Module
 from gpuviz.sass.flow import SassBlock, name_of
 from gpuviz.sass.listing import SassInstruction
-from gpuviz.sass.shape import is_data
+from gpuviz.sass.unroll import is_data
 from gpuviz.timing.schedule import asks_memory
 from gpuviz.traces.trace import Path, Stretch
 

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from gpuviz.arch import Architecture, architecture
 from gpuviz.base.errors import InputError
-from gpuviz.memory.bank_schedule import conflict, schedule
-from gpuviz.memory.banks import wavefronts
+from gpuviz.memory.banks import conflict, schedule, wavefronts
 from gpuviz.memory.other_spaces import constant_passes
 
 MEASURED = json.loads(

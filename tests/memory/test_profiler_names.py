@@ -1,8 +1,7 @@
 """What profilers call the counts: of each that a table names, the metric that is read for it."""
 
 from gpuviz.gpu.counters import FORMS
-from gpuviz.memory.counts import Count
-from gpuviz.memory.profiler_names import NAMES, names_of
+from gpuviz.memory.counts import NAMES, Count, names_of
 from gpuviz.results.quantities import called, rows_of
 from tools.coverage import counters
 

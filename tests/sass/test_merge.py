@@ -1,5 +1,5 @@
 from gpuviz.sass.listing import SassInstruction
-from gpuviz.sass.merge import Piece, windows
+from gpuviz.sass.pair import Piece, windows
 
 
 def _sass(address: int, opcode: str, place: str, ptx_line: int) -> SassInstruction:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from gpuviz.memory.profiler_names import NAMES, SOURCES
+from gpuviz.memory.counts import NAMES, SOURCES
 
 PAGE = Path(__file__).parent.parent.parent / "docs" / "counters.md"
 

@@ -1,7 +1,7 @@
 """Race check: threads that touch the same bytes in no order, one of them writing.
 
 An emulator runs threads in some order, so that a missing barrier changes no result by itself. This
-check knows for every cell who touched it last (`shadow`), and for every two threads whether
+check knows for every cell who touched it last (`regions`), and for every two threads whether
 something orders them (`happens_before`, `flags`): a barrier, a warp that synchronises, a flag. What
 has no order may happen in any, on a GPU.
 
@@ -24,8 +24,7 @@ from gpuviz.ptx.checks.batch import Batch, ends, flat
 from gpuviz.ptx.checks.flags import SHARED, Flags, Strength
 from gpuviz.ptx.checks.happens_before import Order
 from gpuviz.ptx.checks.hazards import Hazard, Hazards, Kind, finding
-from gpuviz.ptx.checks.regions import GlobalRegions, Later, Region, SharedRegion
-from gpuviz.ptx.checks.shadow import Earlier, Touch
+from gpuviz.ptx.checks.regions import Earlier, GlobalRegions, Later, Region, SharedRegion, Touch
 from gpuviz.ptx.checks.transfers import Reads, instruction_of, pieces
 from gpuviz.ptx.simt.cluster import RANK_BIT
 from gpuviz.traces.observe import (

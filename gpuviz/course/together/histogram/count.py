@@ -12,8 +12,7 @@ from gpuviz.base.arrays import I32, I64, U64, Bool
 from gpuviz.base.errors import InputError
 from gpuviz.draw.ease import passed
 from gpuviz.memory import atomics
-from gpuviz.memory.bank_schedule import schedule
-from gpuviz.memory.banks import cells
+from gpuviz.memory.banks import cells, schedule
 from gpuviz.memory.coalescing import comes_in_rounds, segments, transactions, turns_taken
 from gpuviz.memory.counts import Count
 from gpuviz.run.run import Run
