@@ -11,7 +11,7 @@ import math
 import re
 from collections.abc import Mapping
 
-from gpuviz.ptx.tensor.formats import shape_of
+from gpuviz.ptx.arithmetic.formats import shape_of
 from gpuviz.ptx.text.ir import Instruction, Module
 from gpuviz.traces.trace import Stretch
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from gpuviz.base.errors import UnsupportedError
+from gpuviz.ptx.arithmetic.formats import FORMATS
 from gpuviz.ptx.emulator import emulate
-from gpuviz.ptx.tensor.formats import FORMATS
 from gpuviz.ptx.tensor.fragments import left, right, total
 from gpuviz.ptx.text.parser import parse
 from tests.ptx.launching import compiled, launch

@@ -9,8 +9,8 @@ from itertools import product
 import numpy as np
 import pytest
 
+from gpuviz.ptx.arithmetic.formats import FORMATS, numbers
 from gpuviz.ptx.tensor import sums
-from gpuviz.ptx.tensor.formats import FORMATS, numbers
 from gpuviz.ptx.tensor.fragments import Fragment, left, right, total
 
 Place = Callable[[int, int, int], tuple[int, int]]

@@ -15,6 +15,7 @@ from gpuviz.arguments.dtypes import ENCODED
 from gpuviz.ptx.arithmetic.bits import select
 from gpuviz.ptx.arithmetic.exact import add as add_exactly
 from gpuviz.ptx.arithmetic.exact import to_odd, two_sum
+from gpuviz.ptx.arithmetic.formats import halves as as_halves
 from gpuviz.ptx.arithmetic.integer import extend
 from gpuviz.ptx.arithmetic.kinds import (
     CONTAINERS,
@@ -37,7 +38,6 @@ from gpuviz.ptx.arithmetic.rounding import (
     rectified,
     value_of,
 )
-from gpuviz.ptx.tensor.formats import halves as as_halves
 
 _SIGN, _INFINITE = np.uint32(1 << 31), np.uint32(0x7F800000)
 _TIE, _DROPPED = np.uint32(1 << 12), np.uint32((1 << 13) - 1)  # of f32 as tf32

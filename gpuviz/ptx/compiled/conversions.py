@@ -6,11 +6,11 @@ import struct
 
 import numpy as np
 
+from gpuviz.ptx.arithmetic.formats import FORMATS
 from gpuviz.ptx.arithmetic.kinds import WIDTHS, Variant, dtype_of, is_float, is_signed
 from gpuviz.ptx.compiled.floats import bounded, flushed, is_nan, narrowed, widened
 from gpuviz.ptx.compiled.integers import halves, joined
 from gpuviz.ptx.compiled.writer import Bailout, Value, Writer
-from gpuviz.ptx.tensor.formats import FORMATS
 
 _INTEGRAL = {"rni": "rint", "rzi": "trunc", "rmi": "floor", "rpi": "ceil"}
 

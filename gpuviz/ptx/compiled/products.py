@@ -11,12 +11,12 @@ from functools import cached_property
 
 import numpy as np
 
+from gpuviz.ptx.arithmetic.formats import FORMATS, ZERO, Format
 from gpuviz.ptx.arithmetic.kinds import Variant
 from gpuviz.ptx.compiled import floats
 from gpuviz.ptx.compiled.conversions import as_half
 from gpuviz.ptx.compiled.routines import Code, Routine, Term, vector
 from gpuviz.ptx.compiled.writer import Bailout, Value, lanes
-from gpuviz.ptx.tensor.formats import FORMATS, ZERO, Format
 from gpuviz.ptx.tensor.fragments import Fragment
 from gpuviz.ptx.tensor.mma import Rule
 from gpuviz.ptx.tensor.sums import NO_NUMBER

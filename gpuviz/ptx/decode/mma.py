@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpuviz.base.arrays import Array, Bool
+from gpuviz.ptx.arithmetic.formats import FORMATS, numbers
 from gpuviz.ptx.decode.locate import Locator, Shape, generic, space_named
 from gpuviz.ptx.decode.matrices import (
     compute_capability,
@@ -23,7 +24,6 @@ from gpuviz.ptx.decode.memory import write
 from gpuviz.ptx.decode.operands import Builder, Site
 from gpuviz.ptx.simt.code import Step
 from gpuviz.ptx.simt.group import Group
-from gpuviz.ptx.tensor.formats import FORMATS, numbers
 from gpuviz.ptx.tensor.fragments import left, quad_left, quad_right, quad_total
 from gpuviz.ptx.tensor.mma import BITS, product_of, sparse_product_of
 from gpuviz.ptx.tensor.sums import adder_of, floating

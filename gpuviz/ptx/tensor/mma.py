@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpuviz.base.arrays import I64, Array
-from gpuviz.ptx.tensor.formats import FORMATS, shape_of
+from gpuviz.ptx.arithmetic.formats import FORMATS, shape_of
 from gpuviz.ptx.tensor.fragments import Fragment, left, right, total
 from gpuviz.ptx.tensor.sums import Adder, adder_of
 

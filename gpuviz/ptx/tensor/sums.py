@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpuviz.base.arrays import F64, I64, Array
-from gpuviz.ptx.tensor.formats import FORMATS, Numbers, halves, numbers
+from gpuviz.ptx.arithmetic.formats import FORMATS, Numbers, halves, numbers
 
 NO_NUMBER = {"f32": 0x7FFFFFFF, "f16": 0x7FFF}
 _MINUS = {"f32": 0x80000000, "f16": 0x8000}

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpuviz.base.arrays import I64
-from gpuviz.ptx.tensor.formats import shape_of
+from gpuviz.ptx.arithmetic.formats import shape_of
 from gpuviz.ptx.tensor.fragments import (
     Fragment,
     element_by_element,
