@@ -17,8 +17,8 @@ from gpuviz.gpu.faults import NoDevice
 from gpuviz.lectures.bundle import BundleContents, find, opened, shipped, unpacked
 from gpuviz.lectures.bundle_contents import gather, write
 from gpuviz.lectures.lecture import Lecture
+from gpuviz.lectures.lecture_texts import title_in
 from gpuviz.lectures.own_files import plans_of
-from gpuviz.lectures.translated import title_in
 from gpuviz.lectures.writing import in_file
 from gpuviz.recordings import recording
 from gpuviz.run.session import Library, Session

@@ -26,9 +26,9 @@ from gpuviz.files import bounded, zips
 from gpuviz.files.allowed_paths import Reach
 from gpuviz.lectures import unpack_cache as unpacked_to
 from gpuviz.lectures.lecture import SUFFIX, Lecture
+from gpuviz.lectures.lecture_texts import translated
 from gpuviz.lectures.markdown.files import FOLDER as PICTURES
 from gpuviz.lectures.reading import read
-from gpuviz.lectures.translated import translated
 from gpuviz.recordings import recording
 from gpuviz.run.session import LectureContents, Session
 

@@ -106,47 +106,46 @@ class Fault:
     files: tuple[Path, ...] = ()
 
 
+@dataclass(frozen=True)
+class _Reader:
+    """What of a slide's keys has the right type, and what is wrong with it so far."""
+
+    good: Plain
+    faults: list[Fault]
+
+    def take(self, key: str, how: Callable[[Any], Any], default: Any) -> Any:
+        """What is made of a key's value; the default where there is none, or it cannot be taken."""
+        if key not in self.good:
+            return default
+        try:
+            return how(self.good[key])
+        except InputError as error:
+            self.fault(key, str(error), error.files if isinstance(error, Elsewhere) else ())
+            return default
+
+    def fault(self, key: str, text: str, files: tuple[Path, ...] = ()) -> None:
+        """One more."""
+        self.faults.append(Fault(key, text, files))
+
+
 def slide_of(plain: Plain, reach: Reach) -> tuple[Slide, tuple[Fault, ...]]:
     """The slide of plain values; files of kernels are looked for within `reach`.
 
     What cannot be taken is left out of the slide, and told.
     """
     good, wrong = records.fields(plain, _SlideKeys)
-    faults = [Fault(key, said) for key, said in wrong.items()]
-
-    def take(key: str, how: Callable[[Any], Any], default: Any) -> Any:
-        if key not in good:
-            return default
-        try:
-            return how(good[key])
-        except InputError as error:
-            files = error.files if isinstance(error, Elsewhere) else ()
-            faults.append(Fault(key, str(error), files))
-            return default
-
-    title, words = str(good.get("title", "")), str(good.get("words", "")).strip("\n")
-    view, plot = None, None
-    shown = [key for key in reversed(SHOWN) if key in good]
-    if shown:
-        view = take(shown[0], lambda _: _view(good, reach), None)
-        if view is not None:
-            view, plot = take("beside", partial(_with_beside, view), (view, None))
-    elif not title and not words and not faults:
-        faults.append(Fault("slide", "it names no lesson, and has no words"))
-    if "question" in good and not set(SHOWN) & plain.keys():
-        faults.append(
-            Fault("question", "a slide of words asks nothing: an answer is counted in a lesson")
-        )
-    if "beside" in good and not shown:
-        faults.append(Fault("beside", "something beside needs a lesson that it is beside of"))
-    stops, markdown = good.get("stops", []), bool(good.get("markdown", False))
+    reader = _Reader(good, [Fault(key, said) for key, said in wrong.items()])
+    view, plot = _picture(plain, reader, reach)
+    words, markdown = str(good.get("words", "")).strip("\n"), bool(good.get("markdown", False))
     pictures, missing = find_pictures(words, reach.folder) if markdown else ({}, [])
-    faults += [Fault("words", said) for said in missing]
+    for said in missing:
+        reader.fault("words", said)
+    take, steps = reader.take, good.get("stops") == STEPS
     slide = Slide(
-        title,
+        str(good.get("title", "")),
         view,
-        take("stops", _stops, ()) if stops != STEPS else (),
-        stops == STEPS,
+        take("stops", _stops, ()) if not steps else (),
+        steps,
         take("question", _question, None),
         take("numbers", _numbers, ()),
         words,
@@ -163,8 +162,27 @@ def slide_of(plain: Plain, reach: Reach) -> tuple[Slide, tuple[Fault, ...]]:
     if slide.show and slide.view is not None:
         take("show", lambda _: lesson_of(slide), None)
     if slide.question and slide.question.count == LIMITER and not slide.show:
-        faults.append(Fault("question", f'what limits is told of a slide with show = "{TIMELINE}"'))
-    return slide, tuple(faults)
+        reader.fault("question", f'what limits is told of a slide with show = "{TIMELINE}"')
+    return slide, tuple(reader.faults)
+
+
+def _picture(
+    plain: Plain, reader: _Reader, reach: Reach
+) -> tuple[Provenance | None, PlotSpec | None]:
+    """The view of a slide and what is plotted beside it; of words it has neither."""
+    good, view, plot = reader.good, None, None
+    shown = [key for key in reversed(SHOWN) if key in good]
+    if shown:
+        view = reader.take(shown[0], lambda _: _view(good, reach), None)
+        if view is not None:
+            view, plot = reader.take("beside", partial(_with_beside, view), (view, None))
+    elif not good.get("title") and not good.get("words", "").strip("\n") and not reader.faults:
+        reader.fault("slide", "it names no lesson, and has no words")
+    if "question" in good and not set(SHOWN) & plain.keys():
+        reader.fault("question", "a slide of words asks nothing: an answer is counted in a lesson")
+    if "beside" in good and not shown:
+        reader.fault("beside", "something beside needs a lesson that it is beside of")
+    return view, plot
 
 
 def plain_of(slide: Slide, folder: Path) -> dict[str, Any]:

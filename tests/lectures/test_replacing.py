@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
-from gpuviz.lectures.lecture import Lecture, Question, Slide
+from gpuviz.lectures.lecture import LIMITER, Lecture, Question, Slide
+from gpuviz.lectures.lecture_texts import replaced
 from gpuviz.lectures.notes_pages import PAGE, notes_pages
-from gpuviz.lectures.replacing import replaced
 from gpuviz.lectures.writing import text_of
 from gpuviz.run.run import go_on, quiet
 from gpuviz.run.session import shipped
@@ -39,6 +40,12 @@ def test_letters_and_signs_are_meant_as_they_are() -> None:
     assert count == 1 and made.slides[1].words == r"$x$ \1\g<0>"
     assert replaced(LECTURE, "", "x") == (LECTURE, 0)
     assert replaced(LECTURE, "nowhere", "x")[0] is LECTURE
+
+
+def test_names_of_resources_are_no_words_of_the_lecture() -> None:
+    asked = Question("What limits: the memory?", ("memory", "issue"), LIMITER)
+    made, count = replaced(Lecture("", (Slide(question=asked),)), "memory", "cache")
+    assert count == 1 and made.slides[0].question == replace(asked, ask="What limits: the cache?")
 
 
 class Pages:

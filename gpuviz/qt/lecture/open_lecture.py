@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QMenu, QWidget
 
 from gpuviz.base.errors import Error, Failure, failure_of
 from gpuviz.lectures import bundle
-from gpuviz.lectures.translated import title_in
+from gpuviz.lectures.lecture_texts import title_in
 from gpuviz.qt.commands.actions import Actions, Command
 from gpuviz.qt.controls.controls import answer
 from gpuviz.qt.lecture import save_commands

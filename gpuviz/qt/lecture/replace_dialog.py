@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QWidget
 
-from gpuviz.lectures.replacing import replaced
+from gpuviz.lectures.lecture_texts import replaced
 from gpuviz.qt.controls.controls import Switch, answers, label, text_line
 from gpuviz.qt.controls.layouts import DIALOG, column_of, form_of, row_of
 from gpuviz.qt.lecture.document import Document

@@ -1,15 +1,17 @@
-"""Lectures that ship in another language: NAME.es.json beside NAME.gpuviz-lecture.
+"""The texts of a lecture that people read: in another language, or with some replaced.
 
-The catalogue has the lines that people read (titles, words, notes, questions, choices) as they are
+The translation of one that ships stands in NAME.es.json beside NAME.gpuviz-lecture. This catalogue
+has the lines that people read (titles, words, notes, questions, choices) as they are
 written in the lecture, each with its translation. Lessons, values and stops stand in the lecture
 alone; a line that is not in the catalogue stays as it is.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 
 from gpuviz.base import records
@@ -33,12 +35,28 @@ def translated(lecture: Lecture, file: Path, language: str) -> Lecture:
     """
     if not (known := _lines(file, language)):
         return lecture
+    say = partial(re.sub, r".+", lambda line: known.get(line[0], line[0]))
+    return replace(_with_texts(lecture, say), language=language)
 
-    def say(text: str) -> str:
-        return "\n".join(known.get(line, line) for line in text.split("\n"))
 
-    slides = tuple(_slide(slide, say) for slide in lecture.slides)
-    return replace(lecture, title=say(lecture.title), language=language, slides=slides)
+def replaced(lecture: Lecture, find: str, by: str, case: bool = False) -> tuple[Lecture, int]:
+    """The lecture with one text in place of another, and how often it was found.
+
+    Without `case` large letters are found as small ones. Nothing is found of an empty text.
+    """
+    if not find:
+        return lecture, 0
+    pattern = re.compile(re.escape(find), 0 if case else re.IGNORECASE)
+    count = 0
+
+    def put(text: str) -> str:
+        nonlocal count
+        made, found = pattern.subn(lambda _: by, text)
+        count += found
+        return made
+
+    made = _with_texts(lecture, put)
+    return (made, count) if count else (lecture, 0)
 
 
 @lru_cache
@@ -66,6 +84,12 @@ def _texts(lecture: Lecture) -> Iterator[str]:
 def _read(question: Question) -> tuple[str, ...]:
     """The choices that are texts; resources have their names in the program."""
     return tuple(c for c in question.choices if isinstance(c, str) and question.count != LIMITER)
+
+
+def _with_texts(lecture: Lecture, say: Callable[[str], str]) -> Lecture:
+    """The lecture with its texts said in another way."""
+    slides = tuple(_slide(slide, say) for slide in lecture.slides)
+    return replace(lecture, title=say(lecture.title), slides=slides)
 
 
 def _slide(slide: Slide, say: Callable[[str], str]) -> Slide:

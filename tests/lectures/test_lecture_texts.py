@@ -11,8 +11,8 @@ import pytest
 
 from gpuviz.base.errors import FormatError
 from gpuviz.lectures.bundle import opened, shipped
+from gpuviz.lectures.lecture_texts import catalogue_of, lines, title_in, translated
 from gpuviz.lectures.reading import parse, read
-from gpuviz.lectures.translated import catalogue_of, lines, title_in, translated
 from gpuviz.lectures.writing import text_of
 from gpuviz.run.session import Session
 
