@@ -13,12 +13,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
-from gpuviz.base import records
 from gpuviz.base.errors import UnavailableError
 from gpuviz.compile.program import CompileError
 from gpuviz.compile.worker import Facts, Output, Reply, Request, Task
 from gpuviz.processes import programs as processes
-from gpuviz.processes.worker import GarbledAnswer, Late, Lost, WorkerProcess
+from gpuviz.processes.worker import GarbledAnswer, Late, Lost, WorkerProcess, lines_of, send_line
 
 SECONDS = 60.0
 _KEPT = 2  # processes that wait for work
@@ -42,7 +41,8 @@ class Process:
 
     def __init__(self) -> None:
         self._words: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  as long as the process
-        self._worker = WorkerProcess(command, _send, _receive, self._words)
+        replies = lines_of(Reply, _LONGEST, "what the compiler's process sent")
+        self._worker = WorkerProcess(command, send_line, replies, self._words)
 
     @property
     def alive(self) -> bool:
@@ -75,17 +75,6 @@ class Process:
         """End it."""
         self._worker.kill()
         self._words.close()
-
-
-def _send(pipe: IO[bytes], request: Request) -> None:
-    pipe.write(records.text(request).encode() + b"\n")
-    pipe.flush()
-
-
-def _receive(pipe: IO[bytes]) -> Reply:
-    if not (line := pipe.readline(_LONGEST)):
-        raise EOFError
-    return records.read(line, Reply, "what the compiler's process sent")
 
 
 _waiting: list[Process] = []

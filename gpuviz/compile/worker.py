@@ -13,17 +13,14 @@ from __future__ import annotations
 import ctypes
 import os
 import sys
-import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from pathlib import Path
-from queue import SimpleQueue
-from typing import BinaryIO
 
-from gpuviz.base import records
 from gpuviz.base.errors import Error, UnavailableError
+from gpuviz.processes.worker import serve
 
 _COMPILATION_FAILED = 6  # NVRTC_ERROR_COMPILATION
 
@@ -227,31 +224,10 @@ def _words() -> str:
     return os.read(2, size).decode(errors="surrogateescape")
 
 
-def _pipes() -> tuple[BinaryIO, BinaryIO]:
-    """The pipes to gpuviz; standard output proper becomes standard error's file."""
-    sys.stdout.flush()
-    sink = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)
-    return sys.stdin.buffer, sink
-
-
-def _listen(source: BinaryIO, requests: SimpleQueue[bytes]) -> None:
-    """Runs in a thread, so that the end of gpuviz ends a compilation that never would."""
-    for line in source:
-        requests.put(line)
-    os._exit(0)
-
-
 def main() -> None:
     """Answer requests until the other side is gone."""
-    source, sink = _pipes()
     _bound()
-    requests: SimpleQueue[bytes] = SimpleQueue()
-    threading.Thread(target=_listen, args=(source, requests), daemon=True).start()
-    while True:
-        reply = _answer(records.read(requests.get(), Request, "request"))
-        sink.write(records.text(reply).encode() + b"\n")
-        sink.flush()
+    serve(Request, _answer)
 
 
 if __name__ == "__main__":

@@ -34,8 +34,8 @@ from gpuviz.gpu.placement import decode, for_driver, instrument
 from gpuviz.gpu.process import RUNS, Process, command
 from gpuviz.gpu.protocol import Mode, Reply, Request
 from gpuviz.gpu.wire_arguments import Use, WireArguments, wire_arguments
-from gpuviz.launch.images import image_use
 from gpuviz.launch.job import Job
+from gpuviz.launch.signature import image_use
 from gpuviz.ptx.text.parser import parse
 from gpuviz.recordings.measurement import (
     CounterValue,

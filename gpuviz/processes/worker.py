@@ -6,15 +6,18 @@ a driver where not even a kill reaches it.
 
 from __future__ import annotations
 
+import os
 import queue
 import subprocess
+import sys
 import threading
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import IO, Generic, TypeVar
+from typing import IO, Generic, NoReturn, TypeVar
 
+from gpuviz.base import records
 from gpuviz.base.errors import Cancelled
 from gpuviz.base.waiting import Cancel, go_on, unwanted
 from gpuviz.processes import programs as processes
@@ -24,6 +27,7 @@ GRACE_SECONDS = 0.5  # a question that is given up may still be answered
 _REAP_SECONDS = 10.0
 _LINES, _LINE = 40, 2000  # of its standard error that are kept, and letters of each
 
+Record = TypeVar("Record")
 Question = TypeVar("Question")
 Answer = TypeVar("Answer")
 
@@ -162,3 +166,40 @@ class WorkerProcess(Generic[Question, Answer]):
             self.process.wait(seconds)
             return True
         return False
+
+
+def send_line(pipe: IO[bytes], record: object) -> None:
+    """A record as a line of JSON."""
+    pipe.write(records.text(record).encode() + b"\n")
+    pipe.flush()
+
+
+def lines_of(kind: type[Record], most: int, name: str) -> Callable[[IO[bytes]], Record]:
+    """Reads records of a kind, lines of at most so many bytes; errors call them by this name."""
+
+    def receive(pipe: IO[bytes]) -> Record:
+        if not (line := pipe.readline(most)):
+            raise EOFError
+        return records.read(line, kind, name)
+
+    return receive
+
+
+def serve(kind: type[Record], answer: Callable[[Record], object]) -> NoReturn:
+    """Be the process at the other end: answer lines of standard input with lines on standard
+    output, which else becomes what standard error is, until the other side is gone.
+    """
+    sys.stdout.flush()
+    sink = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+    threading.Thread(target=_listen, args=(lines,), daemon=True).start()
+    while True:
+        send_line(sink, answer(records.read(lines.get(), kind, "request")))
+
+
+def _listen(lines: queue.SimpleQueue[bytes]) -> None:
+    """Runs in a thread, so that the end of gpuviz ends work that would take long, or never end."""
+    for line in sys.stdin.buffer:
+        lines.put(line)
+    os._exit(0)

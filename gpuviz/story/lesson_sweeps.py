@@ -11,7 +11,7 @@ from gpuviz.base.errors import InputError
 from gpuviz.recordings.measurement import CounterValue, Measurement, Timing
 from gpuviz.recordings.recording import key_of
 from gpuviz.story.check import value_of
-from gpuviz.sweeps import shelf
+from gpuviz.sweeps import table
 from gpuviz.sweeps.axis import ARCH, Axis
 from gpuviz.sweeps.record import Head
 
@@ -61,7 +61,7 @@ def tables(
         Head(of, arch, "emulator", level),
         Head(of, gpu.sm if gpu else arch, "gpu", "sass", gpu.name if gpu else ""),
     )
-    found = {head.on: shelf.find(head, lesson.swept) for head in wanted}
+    found = {head.on: table.find(head, lesson.swept) for head in wanted}
     return {on: table for on, table in found.items() if table is not None}
 
 

@@ -12,12 +12,11 @@ import os
 import threading
 from collections.abc import Callable
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
-from typing import IO, Any
+from typing import Any
 
-from gpuviz.base import records
 from gpuviz.base.errors import Cancelled, InputError, UnavailableError
 from gpuviz.processes import programs as processes
-from gpuviz.processes.worker import Lost, WorkerProcess
+from gpuviz.processes.worker import Lost, WorkerProcess, lines_of, send_line
 from gpuviz.sweeps.cell import Outcome, Task
 
 TRIES = 3
@@ -30,18 +29,9 @@ _Child = WorkerProcess[Task, Outcome]
 
 def _child(device: int) -> _Child:
     """A process that uses the GPU of this number."""
-    return _Child(processes.python(CHILD, str(device)), _send, _receive)
-
-
-def _send(pipe: IO[bytes], task: Task) -> None:
-    pipe.write(records.text(task).encode() + b"\n")
-    pipe.flush()
-
-
-def _receive(pipe: IO[bytes]) -> Outcome:
-    if not (line := pipe.readline(_LONGEST)):
-        raise EOFError
-    return records.read(line, Outcome, "outcome")
+    return _Child(
+        processes.python(CHILD, str(device)), send_line, lines_of(Outcome, _LONGEST, "outcome")
+    )
 
 
 class LocalWorkers(Executor):

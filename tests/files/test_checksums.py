@@ -17,11 +17,11 @@ from gpuviz.files import checksums
 from gpuviz.recordings import lookup, recording
 from gpuviz.run import session
 from gpuviz.story.check import check_values
-from gpuviz.sweeps import shelf
+from gpuviz.sweeps import table
 from gpuviz.views.make_view import view_of
 from gpuviz.views.provenance import Provenance
 
-CACHES = (checksums._sums, lookup.shipped, session.shipped, shelf.shipped, shipped._index)
+CACHES = (checksums._sums, lookup.shipped, session.shipped, table.shipped, shipped._index)
 LESSON = lesson("coalescing")
 (PLAN,) = LESSON.plan(check_values(LESSON, {}))
 SEALED = ("recordings", "kernels/prebuilt")
@@ -72,10 +72,10 @@ def test_a_recording_that_was_put_there_later_is_none(own: Path) -> None:
 
 def test_a_damaged_sweep_is_none(own: Path) -> None:
     files = sorted((own / "recordings").glob("*.jsonl.gz"))
-    assert len(shelf.shipped()) == len(files) > 0
-    shelf.shipped.cache_clear()
+    assert len(table.shipped()) == len(files) > 0
+    table.shipped.cache_clear()
     spoilt(files[0])
-    assert len(shelf.shipped()) == len(files) - 1
+    assert len(table.shipped()) == len(files) - 1
 
 
 def test_a_damaged_program_is_not_run(own: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -23,7 +23,7 @@ from gpuviz.lectures.reading import read, title
 from gpuviz.lectures.writing import text_of
 from gpuviz.recordings.lookup import shipped
 from gpuviz.recordings.measurement import Measurement
-from gpuviz.sweeps import shelf
+from gpuviz.sweeps import table
 from gpuviz.views.lesson_view import View
 from gpuviz.views.make_view import view_of
 from tests.course.pictures import misplaced, text_rects
@@ -208,7 +208,7 @@ def test_times_that_are_quoted_are_those_recorded(performed: list[Performed]) ->
 
 def test_the_nine_tenths_are_where_the_lecture_says() -> None:
     """Of the matrix product on an H200: a tenth as recorded, an eighth by its multiprocessors."""
-    swept = (outcomes for head, outcomes in shelf.shipped() if head.on == "gpu")
+    swept = (outcomes for head, outcomes in table.shipped() if head.on == "gpu")
     times = [one.microseconds for each in swept for o in each.values() for one in o.found]
     arch = architecture("9.0")
     entries = [entry for one in shipped().recordings for entry in one.entries]

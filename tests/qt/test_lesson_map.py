@@ -17,7 +17,7 @@ from pytestqt.qtbot import QtBot
 from gpuviz.gpu.client import Gpu
 from gpuviz.qt.window.window import Window
 from gpuviz.story.sources import Sources
-from gpuviz.sweeps import shelf
+from gpuviz.sweeps import table
 from gpuviz.sweeps.axis import Axis
 from gpuviz.sweeps.cell import Found, Outcome, Task
 from tests.qt import fake_gpu
@@ -74,7 +74,7 @@ def window(
 
 
 def kept() -> list[Path]:
-    return sorted(shelf.folder().glob("*.jsonl"))
+    return sorted(table.folder().glob("*.jsonl"))
 
 
 def test_the_button_predicts_and_the_picture_is_told_anew(

@@ -25,7 +25,7 @@ from gpuviz.run import emulated
 from gpuviz.story.lesson_sweeps import tables
 from gpuviz.story.perform import job_of
 from gpuviz.story.swept import of_lesson
-from gpuviz.sweeps import quantity, shelf, workers
+from gpuviz.sweeps import quantity, table, workers
 from gpuviz.sweeps.axis import Axis, Cell, parse
 from gpuviz.sweeps.cell import Found, Outcome, Task, outcome
 from gpuviz.sweeps.record import kept, key, read
@@ -281,12 +281,12 @@ def test_sweeps_are_found_again_by_what_they_are_of(
 ) -> None:
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
     sweep = banks("stride=1,2")
-    assert shelf.find(sweep.head(), sweep.axes) is None
-    file = shelf.file_of(sweep.head(), sweep.axes)
+    assert table.find(sweep.head(), sweep.axes) is None
+    file = table.file_of(sweep.head(), sweep.axes)
     file.parent.mkdir(parents=True)
     with kept(file, sweep.head()) as record:
         run(sweep, record, Here(), 1)
-    found = shelf.find(banks("stride=1,2").head(), sweep.axes)
+    found = table.find(banks("stride=1,2").head(), sweep.axes)
     assert found is not None and found.whole
     assert found.head == sweep.head()
     assert found.values("shared_load_wavefronts").tolist() == [[64, 64 * 2]]

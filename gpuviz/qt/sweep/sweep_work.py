@@ -14,7 +14,7 @@ from gpuviz.qt.running.activity import Activity
 from gpuviz.qt.running.meter import Meter
 from gpuviz.recordings.measurement import DeviceFacts
 from gpuviz.run.run import Cancel, Progress
-from gpuviz.sweeps import shelf, workers
+from gpuviz.sweeps import table, workers
 from gpuviz.sweeps.axis import Cell
 from gpuviz.sweeps.cell import On, Outcome
 from gpuviz.sweeps.record import Head, kept, key
@@ -61,7 +61,7 @@ class SweepWork(Activity):
             self._meter.pause()
         self._of, self.on = of, sweep.on
         head = sweep.head(gpu)
-        file = self.file = shelf.file_of(head, sweep.axes)
+        file = self.file = table.file_of(head, sweep.axes)
         self._begin(lambda progress, cancel: self._work(sweep, head, file, progress, cancel))
 
     def _work(
