@@ -23,6 +23,7 @@ from gpuviz.memory.line_costs import LineCost, line_costs
 from gpuviz.memory.operands import operands_of
 from gpuviz.results import comparison
 from gpuviz.results.comparison import LinePair
+from gpuviz.results.quantities import multiple
 from gpuviz.results.table import text as table
 from gpuviz.run import emulated
 from gpuviz.run.run import Run
@@ -191,7 +192,7 @@ def _told(cost: LineCost | None) -> tuple[str, str, str]:
 def _ratio(ratio: float | None) -> str:
     if ratio is None or math.isinf(ratio):
         return "-" if ratio is None else "new"
-    return "=" if ratio == 1 else f"{ratio:.3g}x"
+    return "=" if ratio == 1 else multiple(ratio).replace("×", "x")
 
 
 def _number(value: float | None) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from gpuviz.arch import Architecture, architecture
@@ -125,25 +125,27 @@ def _explained(
     return replace(run, explained=explain(job, arch, cold=cold, options=options))
 
 
+@dataclass(frozen=True, eq=False)
 class Report:
-    """One launch: predicted and measured."""
+    """One launch: predicted and measured; `why` it is not predicted, what ended it."""
 
-    def __init__(
-        self,
-        role: str,
-        job: Job,
-        run: Run | None,
-        measurement: Measurement,
-        why: str,
-        ended: tuple[Finding, ...] = (),
-    ) -> None:
-        self.findings = run.trace.findings if run else ended
-        self.role, self.job, self.run, self.measurement = role, job, run, measurement
-        self.notes = [
-            note
-            for note in (why, *((run.level_note, run.note) if run else ()), *measurement.notes)
-            if note
-        ]
+    role: str
+    job: Job
+    run: Run | None
+    measurement: Measurement
+    why: str
+    ended: tuple[Finding, ...] = ()
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What checks found."""
+        return self.run.trace.findings if self.run else self.ended
+
+    @property
+    def notes(self) -> list[str]:
+        """What to know of it."""
+        own = (self.run.level_note, self.run.note) if self.run else ()
+        return list(filter(None, (self.why, *own, *self.measurement.notes)))
 
     def comparisons(self) -> list[Comparison]:
         """Counters that are predicted too."""

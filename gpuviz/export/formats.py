@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Literal
 
@@ -96,23 +96,12 @@ def _pdf(export: Export, file: IO[bytes]) -> None:
     file.write(export.paints().pdf((export.still,), view.story.title, view.provenance.text()))
 
 
+_STILL, _FILM = ("pixels", "transparent"), ("pixels", "fps", "loop")
 PNG = Format(
-    ".png",
-    later("PNG: pixels"),
-    "picture",
-    png.write,
-    ("pixels", "transparent"),
-    painted=True,
-    mime="image/png",
+    ".png", later("PNG: pixels"), "picture", png.write, _STILL, painted=True, mime="image/png"
 )
-SVG = Format(
-    ".svg",
-    later("SVG: shapes, for the web and drawing"),
-    "picture",
-    svg.write,
-    ("transparent",),
-    mime="image/svg+xml",
-)
+_SHAPES = later("SVG: shapes, for the web and drawing")
+SVG = Format(".svg", _SHAPES, "picture", svg.write, ("transparent",), mime="image/svg+xml")
 PDF = Format(
     ".pdf", later("PDF: shapes, for papers"), "picture", _pdf, ("transparent",), painted=True
 )
@@ -121,7 +110,7 @@ GIF = Format(
     later("GIF: plays everywhere"),
     "film",
     writer(gif.Gif),
-    ("pixels", "fps", "loop"),
+    _FILM,
     painted=True,
     fastest=gif.FASTEST,
     widest=gif.WIDEST,
@@ -129,34 +118,15 @@ GIF = Format(
     begins=gif.BEGINS,
     record=gif.record,
 )
-APNG = Format(
-    ".apng",
-    later("APNG: every colour"),
-    "film",
-    writer(apng.Apng),
-    ("pixels", "fps", "loop"),
-    painted=True,
-)
-MP4 = Format(
-    ".mp4",
-    later("MP4: film"),
-    "film",
-    writer(video.MP4),
-    ("pixels", "fps"),
-    painted=True,
-    even=True,
-    lacking=video.MP4.lacking,
-)
-WEBM = Format(
-    ".webm",
-    later("WebM: film"),
-    "film",
-    writer(video.WEBM),
-    ("pixels", "fps"),
-    painted=True,
-    even=True,
-    lacking=video.WEBM.lacking,
-)
+APNG = Format(".apng", later("APNG: every colour"), "film", writer(apng.Apng), _FILM, painted=True)
+
+
+def _video(name: str, codec: video.Codec) -> Format:
+    made = Format(codec.suffix, name, "film", writer(codec), ("pixels", "fps"), painted=True)
+    return replace(made, even=True, lacking=codec.lacking)
+
+
+MP4, WEBM = _video(later("MP4: film"), video.MP4), _video(later("WebM: film"), video.WEBM)
 HTML = Format(".html", later("HTML: a page to click through"), "page", page.write, ("fps",))
 CSV = Format(".csv", "CSV", "data", data.csv, record=None)
 JSON = Format(".json", "JSON", "data", data.json)

@@ -241,15 +241,8 @@ def _between(view: View) -> Sequence[Step]:
 
 
 def _step(step: Step) -> dict[str, Any]:
-    return {
-        "start": step.start,
-        "end": step.end,
-        "label": step.label,
-        "detail": step.detail,
-        "line": step.line,
-        "role": step.role,
-        "kind": step.kind,
-    }
+    names = ("start", "end", "label", "detail", "line", "role", "kind")
+    return {name: getattr(step, name) for name in names}
 
 
 def _sources(runs: Mapping[str, Run]) -> list[dict[str, Any]]:

@@ -13,7 +13,7 @@ from gpuviz.recordings.measurement import CounterValue, Measurement
 from gpuviz.recordings.stall_reasons import first_of
 from gpuviz.results import rows
 from gpuviz.results.badges import caption
-from gpuviz.results.quantities import Row, shown
+from gpuviz.results.quantities import Row, multiple, shown
 from gpuviz.run.run import not_checked
 from gpuviz.story.exhibit import Exhibit, Side
 from gpuviz.words.language import later, tr, typeset
@@ -283,8 +283,5 @@ def signed(value: float, digits: int = 0) -> str:
 
 
 def ratio(a: float | None, b: float | None) -> str:
-    """How many times as much b is, to three digits; a dash where that means nothing."""
-    if a is None or b is None or a == 0:
-        return "–"
-    times = b / a
-    return f"{times:.0f}×" if times >= 100 else f"{times:.3g}×"
+    """How many times as much b is."""
+    return multiple(None if a is None or b is None or a == 0 else b / a)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from math import isinf
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from gpuviz.course import COURSE
 from gpuviz.memory.units import OPS, unit_of
+from gpuviz.results.quantities import multiple
 from gpuviz.results.table import Table
 from gpuviz.words.language import fine_percent, grouped, later, tr, trn
 
@@ -66,7 +66,7 @@ class LineRow:
         """What each column of `HEAD` says."""
         return (
             "" if self.share is None else f"{self.about}{fine_percent(self.share)}",
-            "" if self.share is None or self.ratio is None else ratio(self.ratio),
+            "" if self.share is None or self.ratio is None else multiple(self.ratio),
             str(self.line.line) if self.line.line else "–",
             self.name,
             f"{self.about}{grouped(self.access.requests)}",
@@ -90,11 +90,6 @@ class LineRow:
             ideal=grouped(self.access.ideal),
             reason=self.access.reason.said,
         )
-
-
-def ratio(value: float) -> str:
-    """`0.5×`; a dash where A has nothing to be divided by."""
-    return "–" if isinf(value) else f"{value:.3g}×"
 
 
 def rows_of(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -63,6 +64,13 @@ def shown(value: float | None, percent: bool = False, digits: int = 0) -> str:
     if digits:
         return typeset(f"{value:,.{digits}f}")
     return fine_percent(value) if percent else grouped(value)
+
+
+def multiple(value: float | None) -> str:
+    """How many times as much, to three digits; a dash where that means nothing."""
+    if value is None or not math.isfinite(value):
+        return "–"
+    return f"{value:.0f}×" if value >= 100 else f"{value:.3g}×"
 
 
 def rows_of(

@@ -4,7 +4,7 @@ import pytest
 
 from gpuviz.memory.counts import Count
 from gpuviz.results.highlighting import spans
-from gpuviz.results.quantities import rows_of
+from gpuviz.results.quantities import multiple, rows_of
 from gpuviz.words.fuzzy import score
 from gpuviz.words.language import grouped
 
@@ -63,3 +63,13 @@ def test_spans_lie_where_the_tokens_are() -> None:
     (first, second) = spans(text, "cuda")
     assert ("42", "compute") in [(text[s : s + n], color) for s, n, color, _ in first]
     assert second == [(0, 7, "faint", False)]
+
+
+@pytest.mark.parametrize(
+    "value, said", [(0.5, "0.5×"), (1, "1×"), (1234.4, "1234×"), (float("inf"), "–"), (None, "–")]
+)
+def test_how_many_times_as_much_is_said_without_powers_of_ten(
+    value: float | None, said: str
+) -> None:
+    """Lines that cost a thousand times as much in B were told as `1.23e+03×`."""
+    assert multiple(value) == said
