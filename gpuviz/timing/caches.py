@@ -12,8 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpuviz.base.arrays import F64, I32, I64, U64, Bool
+from gpuviz.memory.lanes import firsts
 from gpuviz.timing.native import native
-from gpuviz.timing.traffic import LINE, NOWHERE, SECTOR
+from gpuviz.timing.traffic import LINE, SECTOR, lines_of, summed
 from gpuviz.traces.trace import Trace, lane_mask
 
 # The order in which lines were asked for, as a ring of links. Line d is node d + 1; node 0 is where
@@ -98,33 +99,20 @@ def loads_of(trace: Trace, blocks: tuple[int, ...]) -> Loads:
     rows = rows[np.lexsort((warp, turn - starts))]
     active = lane_mask(requests.active[rows])
     width = np.array([i.width for i in trace.instructions], np.int64)[requests.instruction[rows]]
-    return _looked_up(rows, *_sectors(requests.address[rows], active, width))
+    number, sector = _sectors(requests.address[rows], active, width)
+    bit, heads, first, line, address = lines_of(number, sector, len(rows))
+    return Loads(rows, first, line, summed(bit, heads), address * LINE)
 
 
 def _sectors(address: U64, active: Bool, width: I64) -> tuple[I64, I64]:
     """Number of the load and sector, each pair once, in order."""
-    sector = np.where(active, address // np.uint64(SECTOR), NOWHERE)
+    sector = address // np.uint64(SECTOR)
     last = (address + (width[:, None] - 1).astype(np.uint64)) // np.uint64(SECTOR)
     if (width > SECTOR).any() or (active & (last != sector)).any():
-        sector = np.concatenate([sector, np.where(active, last, NOWHERE)], axis=1)
-    ordered = np.sort(sector, axis=1)
-    new = np.ones(ordered.shape, bool)
-    new[:, 1:] = ordered[:, 1:] != ordered[:, :-1]
-    number, lane = np.nonzero(new & (ordered != NOWHERE))
+        sector, active = np.hstack([sector, last]), np.hstack([active, active])
+    ordered, fresh = firsts(sector, active)
+    number, lane = np.nonzero(fresh)
     return number, ordered[number, lane].astype(np.int64)
-
-
-def _looked_up(rows: I64, number: I64, sector: I64) -> Loads:
-    line, bit = sector // 4, 1 << (sector % 4)
-    new = np.ones(len(line), bool)
-    new[1:] = (np.diff(number) != 0) | (np.diff(line) != 0)
-    heads = np.flatnonzero(new)
-    mask = np.add.reduceat(bit, heads) if len(heads) else bit
-    address, dense = np.unique(line[heads], return_inverse=True)
-    first = np.searchsorted(number[heads], np.arange(len(rows) + 1))
-    return Loads(
-        rows, first.astype(np.int64), dense.astype(np.int32), mask.astype(np.int32), address * LINE
-    )
 
 
 def lookups(loads: Loads, lines: int) -> Lookups:

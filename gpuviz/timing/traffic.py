@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 
 from gpuviz.arch import Architecture
-from gpuviz.base.arrays import I32, I64, U64, Bool
+from gpuviz.base.arrays import I32, I64, U64, Array, Bool
 from gpuviz.memory.banks import wavefronts
+from gpuviz.memory.lanes import distinct
 from gpuviz.sass.listing import SassInstruction
 from gpuviz.sass.plan import Plan
 from gpuviz.timing.schedule import asks_memory
@@ -23,8 +25,9 @@ from gpuviz.traces.trace import HANDOVERS, Op, Trace, lane_mask
 
 LINE, SECTOR = 128, 32
 TAGS = 4  # lines that L1 looks up at once
-NOWHERE = np.uint64(2**64 - 1)
+_NOWHERE = np.uint64(2**64 - 1)
 _NONE = slice(0, 0)
+_NO_LINES = np.zeros(0, np.int32)
 _LOCAL = np.uint64(1 << 62)  # local memory is placed above all buffers
 
 
@@ -134,11 +137,11 @@ def _queues(trace: Trace) -> tuple[I64, dict[tuple[int, int, int], slice]]:
         keep = ~np.isin(lines, list(copies)) | space_of[requests.instruction]
     rows = np.flatnonzero(keep)
     order = rows[np.lexsort((rows, lines[rows], requests.warp[rows], requests.block[rows]))]
-    keys = np.stack([requests.block[order], requests.warp[order], lines[order]], axis=1)
-    heads = np.flatnonzero(np.r_[True, (np.diff(keys, axis=0) != 0).any(axis=1)][: len(order)])
-    ends = [*heads[1:].tolist(), len(order)]
-    found = zip(map(tuple, keys[heads].tolist()), heads.tolist(), ends, strict=False)
-    return order, {key: slice(a, b) for key, a, b in found}
+    keys = requests.block[order], requests.warp[order], lines[order]
+    heads = starts(*keys)
+    named = zip(*(key[heads].tolist() for key in keys), strict=True)
+    edges = pairwise([*heads.tolist(), len(order)])
+    return order, {key: slice(*edge) for key, edge in zip(named, edges, strict=True)}
 
 
 def _by_line(
@@ -172,16 +175,14 @@ def _interleaved(address: U64, rows: I64, trace: Trace) -> U64:
 
 def _sectors(of: I64, address: U64, active: Bool, width: int) -> tuple[I64, U64, I64]:
     """The sectors of some requests, each once: request, sector, bytes of it that are touched."""
-    sector = np.where(active, address // np.uint64(SECTOR), NOWHERE)
+    sector = np.where(active, address // np.uint64(SECTOR), _NOWHERE)
     rows = np.repeat(of, sector.shape[1])
     flat = sector.ravel()
     order = np.lexsort((flat, rows))
     rows, flat = rows[order], flat[order]
     lanes = active.ravel()[order]
     rows, flat = rows[lanes], flat[lanes]
-    new = np.ones(len(rows), bool)
-    new[1:] = (np.diff(rows) != 0) | (flat[1:] != flat[:-1])
-    heads = np.flatnonzero(new)
+    heads = starts(rows, flat)
     many = np.diff(np.append(heads, len(rows)))
     return rows[heads], flat[heads], many * width
 
@@ -191,25 +192,22 @@ def _turns(arch: Architecture, address: U64, active: Bool, width: int) -> I32:
     words on the way back.
     """
     served = wavefronts(arch, address & ~np.uint64(width - 1), active, width, "load").count
-    lines = np.sort(np.where(active, address // np.uint64(LINE), NOWHERE), axis=1)
-    new = np.ones(lines.shape, bool)
-    new[:, 1:] = lines[:, 1:] != lines[:, :-1]
-    looked_up = -(-np.count_nonzero(new & (lines != NOWHERE), axis=1) // TAGS)
+    looked_up = -(-distinct(address // np.uint64(LINE), active) // TAGS)
     least = np.full(len(served), max(width // 4, 1))
     return np.asarray(np.maximum.reduce([served, looked_up, least]), np.int32)
 
 
 def _packets(address: U64, active: Bool) -> I64:
     """What an atomic sends to L2: for each sector as many packets as lanes meet at one address."""
-    ordered = np.sort(np.where(active, address, NOWHERE), axis=1)
+    ordered = np.sort(np.where(active, address, _NOWHERE), axis=1)
     again = np.zeros(ordered.shape, np.int64)
     for lane in range(1, ordered.shape[1]):
         same = ordered[:, lane] == ordered[:, lane - 1]
         again[:, lane] = np.where(same, again[:, lane - 1] + 1, 0)
-    again[ordered == NOWHERE] = -1
+    again[ordered == _NOWHERE] = -1
     rows = np.repeat(np.arange(len(ordered)), ordered.shape[1])
     sector = (ordered // np.uint64(SECTOR)).ravel()
-    heads = np.flatnonzero(np.r_[True, (np.diff(rows) != 0) | (sector[1:] != sector[:-1])])
+    heads = starts(rows, sector)
     most = np.maximum.reduceat(again.ravel(), heads) + 1
     return np.bincount(rows[heads], most, len(ordered)).astype(np.int64)
 
@@ -226,25 +224,32 @@ def _traffic(
     row, sector, touched = (np.concatenate(column) for column in zip(empty, *pairs, strict=True))
     order = np.lexsort((sector, row))
     row, sector, touched = row[order], sector[order], touched[order]
-    line, bit = sector // np.uint64(4), (1 << (sector & np.uint64(3)).astype(np.int64))
-    new = np.ones(len(row), bool)
-    new[1:] = (np.diff(row) != 0) | (line[1:] != line[:-1])
-    heads = np.flatnonzero(new)
-    mask = np.add.reduceat(bit, heads) if len(heads) else bit
-    part = np.where(touched < SECTOR, bit, 0)
-    partial = np.add.reduceat(part, heads) if len(heads) else part
+    bit, heads, first, line, address = lines_of(row, sector, count)
+    partial = summed(np.where(touched < SECTOR, bit, 0), heads)
+    return Traffic(first, line, summed(bit, heads), partial, turns, address, made, start)
+
+
+def starts(*columns: Array) -> I64:
+    """Where in sorted columns something else begins, the first row among them."""
+    other = np.logical_or.reduce([column[1:] != column[:-1] for column in columns])
+    return np.flatnonzero(np.r_[True, other][: len(columns[0])])
+
+
+def lines_of(row: I64, sector: Array, count: int) -> tuple[I64, I64, I64, I32, Array]:
+    """Sectors, sorted by the row of `count` that asks for them, put together to lines: the bit of
+    each sector, where lines begin; where the lines of each row begin, their numbers; their
+    addresses / 128.
+    """
+    line, bit = sector // 4, 1 << (sector % 4).astype(np.int64)
+    heads = starts(row, line)
     address, dense = np.unique(line[heads], return_inverse=True)
     first = np.searchsorted(row[heads], np.arange(count + 1))
-    return Traffic(
-        first.astype(np.int64),
-        dense.astype(np.int32),
-        mask.astype(np.int32),
-        partial.astype(np.int32),
-        turns,
-        address,
-        made,
-        start,
-    )
+    return bit, heads, first.astype(np.int64), dense.astype(np.int32), address
+
+
+def summed(values: I64, heads: I64) -> I32:
+    """The sums of values from each of some rows up to the next."""
+    return np.add.reduceat(values, heads).astype(np.int32) if len(heads) else _NO_LINES
 
 
 def runs_of(trace: Trace) -> tuple[I64, I64, I64]:
