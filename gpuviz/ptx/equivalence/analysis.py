@@ -111,7 +111,7 @@ class ShiftAnalysis:
 
         Raises
         ------
-        Unproved : something that steers warps, or an address, is not known to be alike anywhere
+        NoProof : something that steers warps, or an address, is not known to be alike anywhere
         """
         ops = [op for block in self._blocks for op in block.ops]
         changed = True

@@ -78,7 +78,7 @@ class BlockClasses:
 
         Raises
         ------
-        Unproved : nothing can be shown of its blocks
+        NoProof : nothing can be shown of its blocks
         """
         self._launched, self._program = launched, launched.program
         self._options = replace(options, progress=lambda fraction: None, max_blocks=None)
@@ -98,7 +98,7 @@ class BlockClasses:
 
         Raises
         ------
-        Unproved : it would take longer, or a block cannot be run by itself
+        NoProof : it would take longer, or a block cannot be run by itself
         Cancelled : the caller asked to stop
         """
         launch, began = self._launched.launch, time.monotonic()

@@ -149,7 +149,7 @@ class OtherBlocks:
 
         Raises
         ------
-        Unproved : it is too large to be computed
+        NoProof : it is too large to be computed
         """
         found = np.zeros(len(self), np.int64)
         most = 0

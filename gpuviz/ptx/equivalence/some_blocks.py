@@ -294,7 +294,7 @@ def observe(
 
     Raises
     ------
-    Unproved : why it has to be run otherwise; it would take more than `seconds`, for instance
+    NoProof : why it has to be run otherwise; it would take more than `seconds`, for instance
     Cancelled : the caller asked to stop
     """
     launch, totals = launched.launch, Totals()

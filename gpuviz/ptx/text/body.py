@@ -339,9 +339,8 @@ class BodyReader:
         if s.peek() == ".section":
             s.skip_to("{")
             s.skip_block()
-            return
-        while not s.accept(";"):
-            s.next()
+        else:
+            s.skip_past(";")
 
     def _registers(self) -> None:
         s = self._stream
@@ -349,15 +348,16 @@ class BodyReader:
         kind = s.next()[1:]
         while kind in ("v2", "v4"):
             kind = s.next()[1:]
-        while True:
+
+        def one() -> None:
             name = s.next()
             if s.accept("<"):
                 self.scopes.declare_family(name, kind, number_value(s.next()))
                 s.expect(">")
             else:
                 self.scopes.declare(name, kind)
-            if not s.accept(","):
-                break
+
+        s.several(one)
         s.expect(";")
 
     def _variables(self) -> None:
@@ -374,14 +374,11 @@ class BodyReader:
         s.expect(":")
         if s.peek() in (".branchtargets", ".calltargets"):
             s.next()
-            targets = [s.next()]
-            while s.accept(","):
-                targets.append(s.next())
+            targets = s.several(s.next)
             s.expect(";")
             self.tables[name], self._around[name] = tuple(targets), tuple(self._open)
         elif s.peek() == ".callprototype":
-            while not s.accept(";"):
-                s.next()
+            s.skip_past(";")
         else:
             unique = f"{name}#{self._braces}" if name in self.labels else name
             self._named[self._open[-1], name] = unique

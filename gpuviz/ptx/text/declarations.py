@@ -41,23 +41,17 @@ def read_variable_list(
             lanes = int(word[2:])
         elif word[1:] in _ELEMENT_TYPES:
             kind = word[1:]
-    found = [_variable(s, space, kind, lanes, align, extern)]
-    while not single and s.accept(","):
-        found.append(_variable(s, space, kind, lanes, align, extern))
-    return found
+
+    def one() -> Variable:
+        return _variable(s, space, kind, lanes, align, extern)
+
+    return [one()] if single else s.several(one)
 
 
 _LARGEST_ALIGN = 1 << 20
 _LARGEST = 1 << 47  # bytes: no address goes further
-_ELEMENT_TYPES = {f"{k}{n}" for k in "busf" for n in (8, 16, 32, 64)} | {
-    "pred",
-    "b128",
-    "f16x2",
-    "bf16",
-    "texref",
-    "samplerref",
-    "surfref",
-}
+_OTHER_TYPES = {"pred", "b128", "f16x2", "bf16", "texref", "samplerref", "surfref"}
+_ELEMENT_TYPES = {f"{k}{n}" for k in "busf" for n in (8, 16, 32, 64)} | _OTHER_TYPES
 
 
 def _alignment(s: Stream) -> int:
@@ -70,11 +64,9 @@ def _alignment(s: Stream) -> int:
 def _variable(s: Stream, space: str, kind: str, lanes: int, align: int, extern: bool) -> Variable:
     name = s.next()
     element = type_bytes(kind) * lanes
-    count, counted, ranged = 1, False, False
-    if s.accept("<"):  # a parameterised register-like name is not a variable of memory
-        number_value(s.next())
-        s.expect(">")
-        ranged = True
+    count, counted = 1, False
+    if s.peek() == "<":
+        raise FormatError(f"PTX line {s.line}: {name}<n> is not supported outside .reg")
     while s.accept("["):
         counted = True
         count *= 0 if s.peek() == "]" else number_value(s.next())
@@ -87,8 +79,6 @@ def _variable(s: Stream, space: str, kind: str, lanes: int, align: int, extern: 
         size = len(initial)
     if not 0 <= size < _LARGEST or len(initial) > size:
         raise FormatError(f"PTX line {s.line}: {name} cannot be an array of that size")
-    if ranged:
-        raise FormatError(f"PTX line {s.line}: {name}<n> is not supported outside .reg")
     return Variable(name, space, kind, align or element, size, initial, relocations, extern)
 
 

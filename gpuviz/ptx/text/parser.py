@@ -55,9 +55,7 @@ class _ModuleReader:
             self.version = s.next()
         elif word == ".target":
             s.next()
-            self.target = s.next()
-            while s.accept(","):
-                s.next()
+            self.target, *_ = s.several(s.next)
         elif word == ".address_size":
             s.next()
             s.next()
@@ -129,10 +127,8 @@ class _ModuleReader:
 
     def _sizes(self) -> tuple[int, int, int]:
         """One to three numbers."""
-        found = [number_value(self.stream.next())]
-        while self.stream.accept(","):
-            found.append(number_value(self.stream.next()))
-        x, y, z = (*found, 1, 1)[:3]
+        found = self.stream.several(self.stream.next)
+        x, y, z = (*map(number_value, found), 1, 1)[:3]
         return x, y, z
 
     def _params(self) -> tuple[Variable, ...]:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple, TypeVar
 
 from gpuviz.base.errors import FormatError
+
+_T = TypeVar("_T")
 
 
 class Token(NamedTuple):
@@ -134,6 +137,18 @@ class Stream:
         """A number with its sign, as text."""
         sign = "-" if self.accept("-") else ""
         return sign + self.next()
+
+    def several(self, one: Callable[[], _T]) -> list[_T]:
+        """One, and more after commas."""
+        found = [one()]
+        while self.accept(","):
+            found.append(one())
+        return found
+
+    def skip_past(self, text: str) -> None:
+        """Drop tokens up to `text`, and that."""
+        while not self.accept(text):
+            self.next()
 
     def skip_to(self, text: str) -> None:
         """Drop tokens up to (not including) `text`."""
