@@ -27,7 +27,7 @@ from gpuviz.qt.commands.palette_dialog import PaletteDialog
 from gpuviz.qt.lecture.save_commands import unsaved_box
 from gpuviz.qt.lecture.slide_dialog import SlideDialog
 from gpuviz.qt.lecture.slide_words_dialog import SlideWordsDialog
-from gpuviz.qt.playing.words_dialog import WordsDialog
+from gpuviz.qt.playing.spoken_steps import WordsDialog
 from gpuviz.qt.window.window import Window
 from gpuviz.traces.trace import Finding
 from tests.qt.fake_lesson import PTX, SOURCE, FakePerform

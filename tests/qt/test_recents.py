@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QDialogButtonBox
 from pytestqt.qtbot import QtBot
 
 from gpuviz.qt.commands.palette_dialog import PaletteDialog
-from gpuviz.qt.history import recents
+from gpuviz.qt.history import view_history
 from gpuviz.qt.history.link_commands import LinkDialog
 from gpuviz.qt.window.window import Window
 from gpuviz.story.kernel_launch import KernelLaunch
@@ -40,8 +40,8 @@ def palette(window: Window, text: str) -> PaletteDialog:
 
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(recents, "LOOKED_MS", 40)
-    monkeypatch.setattr(recents, "LEFT_MS", 30)
+    monkeypatch.setattr(view_history, "LOOKED_MS", 40)
+    monkeypatch.setattr(view_history, "LEFT_MS", 30)
 
 
 def test_a_view_looked_at_for_some_time_is_remembered(
@@ -63,7 +63,7 @@ def test_a_view_that_was_only_passed_is_not(window: Window, qtbot: QtBot) -> Non
 def test_leaving_a_lesson_remembers_how_it_was(
     window: Window, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(recents, "LEFT_MS", 30)
+    monkeypatch.setattr(view_history, "LEFT_MS", 30)
     window.view.set_values({"stride": 7})
     qtbot.wait(50)
     window.player.seek(2.5)

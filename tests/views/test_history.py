@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from gpuviz.qt.history.recents import MOST, with_view
+from gpuviz.qt.history.view_history import MOST, with_view
 from gpuviz.views import history
 from gpuviz.views.history import History, changes
 from gpuviz.views.naming import described, difference

@@ -34,7 +34,7 @@ from gpuviz.qt.controls.controls import (
     text_line,
 )
 from gpuviz.qt.controls.layouts import boxed, column_of, row_of
-from gpuviz.qt.running.in_thread import InThread
+from gpuviz.qt.running.activity import InThread
 from gpuviz.words.language import grouped, later, tr, trn
 
 if TYPE_CHECKING:

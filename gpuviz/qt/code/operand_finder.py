@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
-from gpuviz.qt.running.in_thread import InThread
+from gpuviz.qt.running.activity import InThread
 
 if TYPE_CHECKING:
     from gpuviz.memory.operands import Operands

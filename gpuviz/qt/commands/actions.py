@@ -165,30 +165,12 @@ COMMANDS = (
     Command("help.log", later("Open log folder"), "Help"),
 )
 
-
 # What a line in the menu is drawn above of: it parts what is done with different things.
-PARTED = frozenset(
-    {
-        "edit.link",
-        "edit.preferences",
-        "play.slower",
-        "find.open",
-        "lesson.reset",
-        "lecture.new",
-        "lecture.add",
-        "lecture.up",
-        "lecture.undo",
-        "export.copy",
-        "export.counts",
-        "run.map",
-        "gpu.map",
-        "gpu.use.10",
-        "show.lessons",
-        "zoom.in",
-        "theme.system",
-        "text.larger",
-        "help.diagnostics",
-    }
+PARTED = (
+    *("edit.link", "edit.preferences", "play.slower", "find.open", "lesson.reset", "lecture.new"),
+    *("lecture.add", "lecture.up", "lecture.undo", "export.copy", "export.counts", "run.map"),
+    *("gpu.map", "gpu.use.10", "show.lessons", "zoom.in", "theme.system", "text.larger"),
+    "help.diagnostics",
 )
 
 

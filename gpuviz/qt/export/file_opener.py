@@ -17,7 +17,7 @@ from gpuviz.export.reading import check_files, read_any, read_content
 from gpuviz.files.allowed_paths import local
 from gpuviz.files.folders import KERNELS, LECTURE
 from gpuviz.qt.export.file_dialogs import AskWhich, ask_which, shortened
-from gpuviz.qt.running.in_thread import InThread
+from gpuviz.qt.running.activity import InThread
 from gpuviz.recordings.recording import Recording
 from gpuviz.story.lesson import Lesson
 from gpuviz.views import link

@@ -103,9 +103,7 @@ class Autosave(QObject):
         self._window = window
         self._more = False
         self._last: tuple[str, tuple[UnsavedText, ...]] = ("", ())
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.setInterval(SOON_MS)
+        self._timer = QTimer(self, singleShot=True, interval=SOON_MS)
         self._timer.timeout.connect(self._keep)
         core.view.changed.connect(lambda *_: self.touch())
         for signal in (core.player.speed_changed, core.player.loop_changed):

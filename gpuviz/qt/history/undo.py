@@ -36,9 +36,7 @@ class Undo(QObject):
         self._recorder, self._player, self._clock = recorder, core.player, clock
         self._history = History(recorder.record())
         self._left: float | None = None
-        self._turn = QTimer(self)
-        self._turn.setSingleShot(True)
-        self._turn.setInterval(0)
+        self._turn = QTimer(self, singleShot=True, interval=0)
         self._turn.timeout.connect(self.gather)
         core.view.changed.connect(self._note)
 

@@ -15,7 +15,7 @@ from gpuviz.launch import versions
 from gpuviz.qt.commands.actions import Command
 from gpuviz.qt.export.file_dialogs import ask_which
 from gpuviz.qt.kernels.kernel_opener import KernelOpener
-from gpuviz.qt.running.in_thread import InThread
+from gpuviz.qt.running.activity import InThread
 from gpuviz.story.kernel_launch import FOLDER
 from gpuviz.story.own_kernel.story import lesson_of
 from gpuviz.views.state import shared

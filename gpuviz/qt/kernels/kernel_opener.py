@@ -16,7 +16,7 @@ from gpuviz.launch.settings import Settings, load
 from gpuviz.launch.signature import taken_by
 from gpuviz.qt.controls.controls import ask
 from gpuviz.qt.look.theme import Theme
-from gpuviz.qt.running.in_thread import InThread
+from gpuviz.qt.running.activity import InThread
 from gpuviz.story.kernel_launch import keep
 from gpuviz.story.lesson import Lesson
 from gpuviz.story.own_kernel.story import lesson_of

@@ -16,8 +16,8 @@ from gpuviz.lectures.lecture import Lecture, Slide
 from gpuviz.lectures.writing import Changes, changed
 from gpuviz.qt.controls.controls import ask
 from gpuviz.qt.lecture.document import Document
+from gpuviz.qt.running.activity import InThread
 from gpuviz.qt.running.core import Core
-from gpuviz.qt.running.in_thread import InThread
 from gpuviz.qt.running.view_recorder import ViewRecorder
 from gpuviz.qt.running.worker import Perform
 from gpuviz.run.session import Library

@@ -35,8 +35,8 @@ from gpuviz.qt.controls.controls import (
 )
 from gpuviz.qt.look.theme import Theme
 from gpuviz.qt.preferences.preferences import PREFERENCES, Preference
+from gpuviz.qt.running.activity import InThread
 from gpuviz.qt.running.core import Core
-from gpuviz.qt.running.in_thread import InThread
 from gpuviz.words.language import brief, chosen, tr, trn
 
 _CONTROLS, _NOTES = 300, 430  # pixels at scale 1: of controls, and of a line of a note

@@ -71,9 +71,7 @@ class Director(QObject):
         self.performer = Performer(perform, self)
         self.performer.performed.connect(self._take)
         self.performer.failed.connect(self._fail)
-        self._patience = QTimer(self)
-        self._patience.setSingleShot(True)
-        self._patience.setInterval(PATIENCE_MS)
+        self._patience = QTimer(self, singleShot=True, interval=PATIENCE_MS)
         self._patience.timeout.connect(self._forget)
         view.changed.connect(self._follow)
 

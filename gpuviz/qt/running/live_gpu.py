@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
-from gpuviz.qt.running.in_thread import Outcome
+from gpuviz.qt.running.activity import Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container

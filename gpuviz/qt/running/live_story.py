@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from gpuviz.qt.running.in_thread import InThread
+from gpuviz.qt.running.activity import InThread
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -46,8 +46,7 @@ class LiveStory(QObject):
         self._broken: Exhibit | None = None
         self._last = -INTERVAL
         self._telling = InThread(self._land, self)
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
+        self._timer = QTimer(self, singleShot=True)
         self._timer.timeout.connect(self._tell)
         for signal in (meter.measured, meter.placed, meter.timed, meter.counted, meter.missing):
             signal.connect(self._note)

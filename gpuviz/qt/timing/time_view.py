@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QDialog, QFrame, QScrollArea, QSplitter, QWidget
 from gpuviz.base.errors import Cancelled, Error, UnavailableError
 from gpuviz.qt.controls.controls import ElidedLabel, button, keep_space, label, show_words
 from gpuviz.qt.controls.layouts import column_of, row_of
-from gpuviz.qt.running.in_thread import InThread
+from gpuviz.qt.running.activity import InThread
 from gpuviz.qt.timing.time_work import Stretches, TimeWork, name_of
 from gpuviz.qt.timing.timeline_canvas import LimitsCanvas, TimelineCanvas
 from gpuviz.views.lesson_view import Subject, wish_of

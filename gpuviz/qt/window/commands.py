@@ -16,7 +16,7 @@ from gpuviz.gpu.gpu_state import USES
 from gpuviz.qt.commands.actions import Actions, Command
 from gpuviz.qt.look.theme import MODES
 from gpuviz.qt.running.core import Core
-from gpuviz.qt.running.device_button import use_id
+from gpuviz.qt.window.toolbar import use_id
 from gpuviz.story.lesson import Lesson, Value
 from gpuviz.traces.checks import CHECKS
 from gpuviz.views.state import LEVELS, shared

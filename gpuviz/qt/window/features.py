@@ -31,9 +31,8 @@ from gpuviz.qt.diagnostics import report
 from gpuviz.qt.diagnostics.log import ActivityLog
 from gpuviz.qt.export.export_commands import Parts
 from gpuviz.qt.history.crash_file import CrashFile
-from gpuviz.qt.history.recents import KEY as RECENTS
 from gpuviz.qt.history.recovery import Recovery
-from gpuviz.qt.history.view_history import ViewHistory
+from gpuviz.qt.history.view_history import RECENTS, ViewHistory
 from gpuviz.qt.kernels.background_compiler import Build
 from gpuviz.qt.kernels.drafts import Drafts
 from gpuviz.qt.kernels.kernel_comparison import KernelComparison
@@ -56,8 +55,8 @@ from gpuviz.qt.timing.time_view import TimeView
 from gpuviz.qt.timing.timing_panel import TimingPanel
 from gpuviz.qt.window.file_commands import FileCommands
 from gpuviz.qt.window.layout import Layout, PaneCommands
+from gpuviz.qt.window.lesson_list import Thumbnails
 from gpuviz.qt.window.panes import Panes
-from gpuviz.qt.window.thumbnails import Thumbnails
 from gpuviz.recordings.measurement import DeviceFacts
 from gpuviz.recordings.recording import Recording
 from gpuviz.story.exhibit import Exhibit
@@ -431,7 +430,7 @@ class Features(QObject):
         return parts[name]
 
     def _show_words(self) -> None:
-        from gpuviz.qt.playing.words_dialog import show_words
+        from gpuviz.qt.playing.spoken_steps import show_words
 
         show_words(self._core, self._panes.stage, self._window)
 

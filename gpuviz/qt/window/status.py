@@ -89,9 +89,7 @@ class Status(QFrame):
         self.watched = label("", "quiet")
         self.announcer = Announcer(self)
         self._lay_out()
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.setInterval(QUIET_MS)
+        self._timer = QTimer(self, singleShot=True, interval=QUIET_MS)
         self._timer.timeout.connect(lambda: self._show_running(True))
         self._rest()
         performer = director.performer
