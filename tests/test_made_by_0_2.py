@@ -29,7 +29,7 @@ from gpuviz.qt.look.fonts import load_fonts
 from gpuviz.qt.window.window import Window
 from gpuviz.recordings import recording
 from gpuviz.run.session import Session
-from gpuviz.story.check import check_values
+from gpuviz.story.lesson import check_values
 from gpuviz.story.perform import perform
 from gpuviz.story.traced import lesson_of
 from gpuviz.sweeps import record as sweep_record

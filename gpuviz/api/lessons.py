@@ -186,7 +186,7 @@ def explore(launch: str | Callable[..., Any], **values: Any) -> Explorer:
             raise InputError("give values to take for each argument, as in stride=range(1, 33)")
         return explorer.of_launch(launch, values)
     from gpuviz.course import lesson
-    from gpuviz.story.check import check_values
+    from gpuviz.story.lesson import check_values
 
     chosen = lesson(launch)
     begun = check_values(chosen, values)

@@ -65,7 +65,7 @@ def pairs(texts: list[str], option: str) -> dict[str, str]:
 def _of_lesson(arguments: argparse.Namespace) -> dict[str, Job]:
     """The launches of a lesson. Lessons are imported only where one is asked for."""
     from gpuviz.course import lesson
-    from gpuviz.story.check import check_values
+    from gpuviz.story.lesson import check_values
     from gpuviz.story.perform import accepted, job_of
 
     chosen = lesson(arguments.scene)

@@ -17,8 +17,7 @@ from gpuviz.lectures.plot_beside import plot_of
 from gpuviz.lectures.reading import read
 from gpuviz.recordings.lookup import Recordings
 from gpuviz.recordings.recording import LaunchKey, key_of
-from gpuviz.story.check import check_values
-from gpuviz.story.lesson import Lesson, Plan, Value, Values
+from gpuviz.story.lesson import Lesson, Plan, Value, Values, check_values
 from gpuviz.story.perform import accepted
 from gpuviz.views.make_view import variants_of
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from gpuviz.lectures.lecture import Slide
 from gpuviz.story.lesson import Story
-from gpuviz.story.long_steps import bounds_of, edges_of
+from gpuviz.story.script import bounds_of, edges_of
 
 _CLOSE = 5e-3  # seconds: stops nearer than this are one
 _BEFORE = 1e-3  # seconds before the next step begins that the story waits: it shows what is over

@@ -12,9 +12,8 @@ from gpuviz.base.errors import Error, InputError
 from gpuviz.files.allowed_paths import Reach, local, whole_name
 from gpuviz.lectures.lecture import Lecture
 from gpuviz.story import traced
-from gpuviz.story.check import check_values
 from gpuviz.story.kernel_launch import launch_of
-from gpuviz.story.lesson import Plan
+from gpuviz.story.lesson import Plan, check_values
 from gpuviz.views.make_view import lesson_for
 
 KERNEL, TRACE = "kernel", "trace"

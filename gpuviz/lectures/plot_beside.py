@@ -18,8 +18,7 @@ from gpuviz.panels.layout import rows
 from gpuviz.panels.picture import Picture
 from gpuviz.panels.plot import Curve, Note, Plot, Stairs
 from gpuviz.run.run import Run
-from gpuviz.story.check import value_of
-from gpuviz.story.lesson import Lesson, Plan, Story, Value, Values
+from gpuviz.story.lesson import Lesson, Plan, Story, Value, Values, value_of
 from gpuviz.story.script import Script
 from gpuviz.sweeps.axis import parse
 from gpuviz.views.make_view import lesson_for

@@ -34,7 +34,7 @@ from gpuviz.lectures.plot_beside import plot_of
 from gpuviz.memory.counts import DERIVED, Count, find, parts
 from gpuviz.memory.units import SPACES
 from gpuviz.panels.resource_names import RESOURCES
-from gpuviz.story.check import check_values
+from gpuviz.story.lesson import check_values
 from gpuviz.views.make_view import lesson_for
 from gpuviz.views.provenance import Provenance
 

@@ -30,8 +30,7 @@ from gpuviz.run.run import Cancel, go_on
 from gpuviz.site import frame
 from gpuviz.site.frame import Place, spoken, words
 from gpuviz.site.two_themes import picture
-from gpuviz.story.check import check_values
-from gpuviz.story.lesson import Lesson, Parameter, Value, Values
+from gpuviz.story.lesson import Lesson, Parameter, Value, Values, check_values
 from gpuviz.views.lesson_view import View
 from gpuviz.views.make_view import timed, view_of
 from gpuviz.views.provenance import Provenance

@@ -19,8 +19,7 @@ from gpuviz.draw.marks import Frame, Lines, Mark, Texts
 from gpuviz.draw.stage import Stage
 from gpuviz.draw.transform import shifted
 from gpuviz.story.lesson import Lesson, Preset, Search, Story, Values
-from gpuviz.story.long_steps import LongSteps, joined
-from gpuviz.story.script import Step
+from gpuviz.story.script import LongSteps, Step, joined
 from gpuviz.words.language import tr
 
 _JUST = 1e-6  # seconds before a section's end: at its end the next one would have begun

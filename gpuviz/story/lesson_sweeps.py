@@ -10,7 +10,7 @@ import numpy as np
 from gpuviz.base.errors import InputError
 from gpuviz.recordings.measurement import CounterValue, Measurement, Timing
 from gpuviz.recordings.recording import key_of
-from gpuviz.story.check import value_of
+from gpuviz.story.lesson import value_of
 from gpuviz.sweeps import table
 from gpuviz.sweeps.axis import ARCH, Axis
 from gpuviz.sweeps.record import Head

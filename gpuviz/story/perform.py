@@ -20,8 +20,7 @@ from gpuviz.recordings.measurement import DeviceFacts, Measurement
 from gpuviz.run import emulated, session
 from gpuviz.run.run import Cancel, Companion, Level, Progress, Run
 from gpuviz.run.session import Library
-from gpuviz.story.check import check_values
-from gpuviz.story.lesson import Lesson, Plan, Runs, Story, Values
+from gpuviz.story.lesson import Lesson, Plan, Runs, Story, Values, check_values
 from gpuviz.story.lesson_sweeps import measured_in, tables
 from gpuviz.traces.trace import Finding
 

@@ -9,9 +9,8 @@ from typing import NamedTuple
 from gpuviz.arch import ARCHITECTURES
 from gpuviz.launch.job import Job
 from gpuviz.run.run import Level
-from gpuviz.story.check import check_values
 from gpuviz.story.kernel_launch import KernelLaunch, launch_of
-from gpuviz.story.lesson import Lesson, Parameter, Values
+from gpuviz.story.lesson import Lesson, Parameter, Values, check_values
 from gpuviz.story.lesson_sweeps import says
 from gpuviz.story.own_kernel.story import lesson_of
 from gpuviz.story.perform import accepted, job_of

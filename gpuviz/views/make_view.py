@@ -16,10 +16,9 @@ from gpuviz.draw.palette import THEMES
 from gpuviz.run.run import Level, Run
 from gpuviz.run.session import Library
 from gpuviz.story import traced
-from gpuviz.story.check import check_values
 from gpuviz.story.exhibit import Variant, showing
 from gpuviz.story.kernel_launch import launch_of
-from gpuviz.story.lesson import Lesson
+from gpuviz.story.lesson import Lesson, check_values
 from gpuviz.story.own_kernel.story import lesson_of
 from gpuviz.views.lesson_view import View, explained_of
 from gpuviz.views.provenance import Provenance

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gpuviz.story import long_steps
+from gpuviz.story import script
 from gpuviz.story.lesson import Story
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class Playback:
 
 def bounds_of(story: Story) -> F64:
     """Its beginning and end, and between them where steps start, or show all that they have."""
-    return long_steps.bounds_of(story.steps)
+    return script.bounds_of(story.steps)
 
 
 def told(state: Playback, story: Story, keep: bool = False) -> Playback:

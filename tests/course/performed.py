@@ -15,8 +15,7 @@ from gpuviz.launch.job import Job
 from gpuviz.ptx.emulator import Options
 from gpuviz.run import emulated
 from gpuviz.run.run import Level, Run
-from gpuviz.story.check import check_values
-from gpuviz.story.lesson import Lesson, Value, Values
+from gpuviz.story.lesson import Lesson, Value, Values, check_values
 from gpuviz.story.perform import Performance, perform
 from gpuviz.words import language
 

@@ -30,9 +30,8 @@ from gpuviz.draw.stage import Stage
 from gpuviz.memory.request import first_requests
 from gpuviz.recordings.measurement import DeviceFacts
 from gpuviz.run import emulated
-from gpuviz.story.check import check_values
 from gpuviz.story.compare import beside
-from gpuviz.story.lesson import Story
+from gpuviz.story.lesson import Story, check_values
 from gpuviz.story.perform import Performance, job_of
 from gpuviz.sweeps.cell import Found, On, Outcome
 from gpuviz.sweeps.record import Head, SweepOrigin, key

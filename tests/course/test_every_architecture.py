@@ -14,8 +14,7 @@ from gpuviz.draw.marks import Texts
 from gpuviz.draw.palette import DARK
 from gpuviz.draw.stage import Stage
 from gpuviz.launch.job import check_limits
-from gpuviz.story.check import check_values
-from gpuviz.story.lesson import Story
+from gpuviz.story.lesson import Story, check_values
 from gpuviz.story.perform import accepted, job_of, perform
 from tests.course.performed import real
 

@@ -18,7 +18,7 @@ from gpuviz.draw.palette import DARK
 from gpuviz.draw.stage import Stage
 from gpuviz.memory.bank_request import bank_requests
 from gpuviz.run.run import Run
-from gpuviz.story.check import check_values
+from gpuviz.story.lesson import check_values
 from tests.course.performed import performed
 
 pytestmark = pytest.mark.skipif(not nvrtc.libraries(), reason="NVRTC is not installed")

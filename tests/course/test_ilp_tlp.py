@@ -8,6 +8,7 @@ from gpuviz.arch import ARCHITECTURES, architecture
 from gpuviz.arch.occupancy import occupancy
 from gpuviz.compile import nvrtc
 from gpuviz.course.together.ilp_tlp.lesson import LESSON, narrate, plan
+from gpuviz.course.together.ilp_tlp.warps_over_time import simulated
 from gpuviz.course.together.latency_hiding import (
     ELEMENTS,
     LOADS,
@@ -16,9 +17,8 @@ from gpuviz.course.together.latency_hiding import (
     cycles_of,
     rates_of,
 )
-from gpuviz.course.together.warps_over_time import simulated
 from gpuviz.recordings.measurement import DeviceFacts, Measurement, Placement
-from gpuviz.story.check import check_values
+from gpuviz.story.lesson import check_values
 from gpuviz.story.perform import Performance
 from tests.course import pictures
 from tests.course.performed import performed

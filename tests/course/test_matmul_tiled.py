@@ -11,8 +11,15 @@ from gpuviz.compile import nvrtc
 from gpuviz.course.together.matmul.block import Multiplication, moments, multiplication
 from gpuviz.course.together.matmul.reads import tally, words
 from gpuviz.course.together.matmul.sizes import Sizes, sizes_of
-from gpuviz.course.together.matmul_tiled.lesson import LESSON, PRESETS, expected_loads
-from gpuviz.course.together.matmul_tiled.published import DIFFERENCE, TILED_MS, Query, query_of
+from gpuviz.course.together.matmul_tiled.lesson import (
+    DIFFERENCE,
+    LESSON,
+    PRESETS,
+    TILED_MS,
+    Query,
+    expected_loads,
+    query_of,
+)
 from gpuviz.draw.hit import tip_at
 from gpuviz.draw.marks import Boxes, Frame, Raster, Texts
 from gpuviz.draw.palette import DARK, LIGHT

@@ -12,7 +12,7 @@ from gpuviz.course.together.occupancy.published import EXAMPLES, SHAPES, _two_pl
 from gpuviz.course.together.occupancy.resident_blocks import answer_of, most_at_once
 from gpuviz.panels.slots import slots_of
 from gpuviz.recordings.measurement import CounterValue, DeviceFacts, Measurement, Placement
-from gpuviz.story.check import check_values
+from gpuviz.story.lesson import check_values
 from gpuviz.story.perform import Performance
 from tests.course import pictures
 from tests.course.performed import performed

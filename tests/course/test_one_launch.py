@@ -21,9 +21,8 @@ from gpuviz.draw.palette import DARK
 from gpuviz.draw.stage import Stage
 from gpuviz.recordings.measurement import DeviceFacts, Measurement, Peaks, Timing
 from gpuviz.recordings.recording import key_of
-from gpuviz.story.check import check_values
 from gpuviz.story.exhibit import Variant, showing, with_measurements
-from gpuviz.story.lesson import Lesson, Plan, Values
+from gpuviz.story.lesson import Lesson, Plan, Values, check_values
 from gpuviz.story.measured import time_of
 from gpuviz.story.perform import Performance, job_of
 from gpuviz.words.language import THIN

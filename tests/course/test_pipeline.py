@@ -13,8 +13,7 @@ from gpuviz.course.matrix_products.pipeline.lesson import LESSON, ring_of
 from gpuviz.draw.marks import Texts
 from gpuviz.draw.palette import DARK
 from gpuviz.draw.stage import Stage
-from gpuviz.story.check import check_values
-from gpuviz.story.lesson import Story
+from gpuviz.story.lesson import Story, check_values
 from tests.course.performed import performed
 
 pytestmark = pytest.mark.skipif(not nvrtc.libraries(), reason="NVRTC is not installed")

@@ -9,8 +9,7 @@ from gpuviz.course.together.roofline.points import point_of
 from gpuviz.draw.marks import Boxes
 from gpuviz.recordings.measurement import DeviceFacts, Measurement, Peaks, Timing
 from gpuviz.run import emulated
-from gpuviz.story.check import check_values
-from gpuviz.story.lesson import Story
+from gpuviz.story.lesson import Story, check_values
 from gpuviz.story.perform import Performance, perform
 from tests.course import pictures
 from tests.course.performed import performed

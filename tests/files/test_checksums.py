@@ -16,7 +16,7 @@ from gpuviz.course import lesson
 from gpuviz.files import checksums
 from gpuviz.recordings import lookup, recording
 from gpuviz.run import session
-from gpuviz.story.check import check_values
+from gpuviz.story.lesson import check_values
 from gpuviz.sweeps import table
 from gpuviz.views.make_view import view_of
 from gpuviz.views.provenance import Provenance

@@ -13,7 +13,7 @@ from gpuviz.course import SCENES
 from gpuviz.gpu.placement import SPANS, decode, for_driver, instrument
 from gpuviz.ptx.emulator import emulate
 from gpuviz.ptx.text.parser import parse
-from gpuviz.story.check import check_values
+from gpuviz.story.lesson import check_values
 
 RETURNS = """
 __device__ __noinline__ int twice(int v) { if (v > 5) return 2 * v; return v + v; }

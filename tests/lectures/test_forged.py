@@ -30,7 +30,7 @@ from gpuviz.recordings import lookup, recording
 from gpuviz.recordings.measurement import Measurement
 from gpuviz.results.badges import caption
 from gpuviz.run.session import Session
-from gpuviz.story.check import check_values
+from gpuviz.story.lesson import check_values
 from gpuviz.views.lesson_view import View
 from gpuviz.views.make_view import lesson_for, view_of
 from gpuviz.views.provenance import Provenance

@@ -13,8 +13,7 @@ from gpuviz.base.errors import InputError
 from gpuviz.qt.playing import long_strip
 from gpuviz.qt.window.window import Window
 from gpuviz.story.lesson import Search, Story
-from gpuviz.story.long_steps import KINDS, LongSteps
-from gpuviz.story.script import Step
+from gpuviz.story.script import KINDS, LongSteps, Step
 
 COUNT = 5000
 

@@ -12,8 +12,7 @@ from gpuviz.recordings import lookup
 from gpuviz.recordings.measurement import DeviceFacts, Measurement
 from gpuviz.recordings.recording import Entry, Recording, key_of, write
 from gpuviz.run.session import LectureContents, Library, Session, shipped
-from gpuviz.story.check import check_values
-from gpuviz.story.lesson import Plan
+from gpuviz.story.lesson import Plan, check_values
 
 MINE, LECTURE = Path("mine.gpurec"), Path("mine.gpuviz-lecture")
 ONE = lesson("coalescing")

@@ -19,7 +19,7 @@ from gpuviz.files import bounded
 from gpuviz.ptx.emulator import emulate
 from gpuviz.ptx.text.parser import parse as parse_ptx
 from gpuviz.recordings import recording
-from gpuviz.story.check import check_values
+from gpuviz.story.lesson import check_values
 from gpuviz.words import language
 from gpuviz.words.language import Catalogue, best, choose, languages, plural_rule, tr, trn
 from tools import translation

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gpuviz.arch import architecture
-from gpuviz.course.together.matmul_tiled.published import query_of
+from gpuviz.course.together.matmul_tiled.lesson import query_of
 from gpuviz.course.together.thread_coarsening.inner_loops import inner_loop_of
 from gpuviz.memory.counts import Count
 from tools.coverage.answers import Shown, answer

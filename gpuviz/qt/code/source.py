@@ -21,7 +21,7 @@ from gpuviz.qt.code.find_bar import FindBar
 from gpuviz.qt.controls.controls import Combo, ElidedLabel, keep_arrows, keep_space
 from gpuviz.qt.controls.layouts import tab_after
 from gpuviz.story.compare import SIDES
-from gpuviz.story.long_steps import moments_on
+from gpuviz.story.script import moments_on
 from gpuviz.views.playback import CLOSE
 from gpuviz.words.language import later, tr
 

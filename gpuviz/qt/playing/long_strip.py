@@ -9,7 +9,7 @@ from PySide6.QtCore import QPointF, QRectF
 from PySide6.QtGui import QColor, QImage, QPainter, QPen
 
 from gpuviz.draw.color import mix
-from gpuviz.story.long_steps import KINDS, LongSteps
+from gpuviz.story.script import KINDS, LongSteps
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -28,7 +28,7 @@ from gpuviz.qt.controls.controls import Ring, plain_tip
 from gpuviz.qt.look.theme import qcolor
 from gpuviz.qt.playing import long_strip
 from gpuviz.qt.playing.long_strip import is_long, page_of
-from gpuviz.story.long_steps import LongSteps
+from gpuviz.story.script import LongSteps
 from gpuviz.words.language import grouped, tr
 
 if TYPE_CHECKING:

@@ -18,8 +18,7 @@ from gpuviz.memory.bank_request import BankRequest
 from gpuviz.memory.bank_request import one_request as one_bank_request
 from gpuviz.memory.request import Request, one_request
 from gpuviz.ptx.text.parser import parse
-from gpuviz.story.long_steps import KINDS
-from gpuviz.story.script import StepKind
+from gpuviz.story.script import KINDS, StepKind
 from gpuviz.traces.trace import MemoryInstruction, Path, Requests, Trace
 
 ALL = -1  # every warp of the block

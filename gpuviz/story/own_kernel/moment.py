@@ -12,9 +12,8 @@ from gpuviz.memory.units import counted
 from gpuviz.panels.layout import Node
 from gpuviz.panels.panel import Values
 from gpuviz.run.run import Run
-from gpuviz.story.long_steps import LongSteps
 from gpuviz.story.own_kernel.events import ALL, Events
-from gpuviz.story.script import Act, Step
+from gpuviz.story.script import Act, LongSteps, Step
 from gpuviz.words.language import tr
 
 

@@ -18,10 +18,10 @@ from gpuviz.draw.stage import Stage
 from gpuviz.panels.layout import Node, rows, spare
 from gpuviz.panels.legend import ColorKey, Key
 from gpuviz.panels.panel import GO, Ink, Need, Panel, Values, color
-from gpuviz.story.long_steps import KINDS
 from gpuviz.story.own_kernel import mbarriers
 from gpuviz.story.own_kernel.events import ALL, Events, events_of, every_warp, kind_of
 from gpuviz.story.own_kernel.moment import Moment, Narration
+from gpuviz.story.script import KINDS
 from gpuviz.words.language import grouped, tr, trn
 
 _HEAD = 1.6  # letters above the rows

@@ -16,8 +16,8 @@ from gpuviz.base.errors import InputError
 from gpuviz.memory.banks import wavefronts
 from gpuviz.memory.coalescing import transactions
 from gpuviz.story.lesson import Search
-from gpuviz.story.long_steps import KINDS, LongSteps
 from gpuviz.story.own_kernel.events import Events
+from gpuviz.story.script import KINDS, LongSteps
 from gpuviz.traces.trace import MemoryInstruction, lane_mask
 from gpuviz.words.language import tr
 

@@ -16,13 +16,12 @@ from gpuviz.panels.picture import Picture
 from gpuviz.run.run import Run, not_checked
 from gpuviz.story.kernel_launch import KernelLaunch, record_of
 from gpuviz.story.lesson import Lesson, Parameter, Plan, Story, Values, number
-from gpuviz.story.long_steps import step_at
 from gpuviz.story.own_kernel import findings, pictures
 from gpuviz.story.own_kernel.events import ALL, events_of
 from gpuviz.story.own_kernel.moment import Moment, shares, steps_of
 from gpuviz.story.own_kernel.pictures import FINDINGS, NAME, picture
 from gpuviz.story.own_kernel.search import search
-from gpuviz.story.script import Script
+from gpuviz.story.script import Script, step_at
 from gpuviz.words.language import later, tr
 
 CHAPTER = later("Your kernels")

@@ -12,8 +12,7 @@ from gpuviz.course import SCENES
 from gpuviz.launch.job import Job
 from gpuviz.ptx.emulator import Options
 from gpuviz.run import emulated
-from gpuviz.story.check import check_values
-from gpuviz.story.lesson import Lesson, Plan
+from gpuviz.story.lesson import Lesson, Plan, check_values
 from gpuviz.story.perform import accepted, job_of
 from tests.ptx.compiled.engines import alike_runs
 

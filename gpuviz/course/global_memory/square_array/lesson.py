@@ -13,11 +13,11 @@ from gpuviz.course import named
 from gpuviz.course.global_memory.square_array.trials import (
     PUBLISHED,
     Triple,
+    TurnTable,
     role_of,
     tell_trials,
     trial_of,
 )
-from gpuviz.course.global_memory.square_array.turn_table import TurnTable
 from gpuviz.memory.request import Request, requests_of
 from gpuviz.panels.cell_map import CellMap, Outline
 from gpuviz.panels.figures import Figure, FigureRow

@@ -27,88 +27,6 @@ from gpuviz.story.script import Act, Script
 from gpuviz.traces.trace import LANES, Trace
 from gpuviz.words.language import english, grouped, tr, trn
 
-
-@dataclass(frozen=True, eq=False)
-class Strides:
-    """Wavefronts of the load with (S,) `stride`; `ideal` ones without conflicts; and its line.
-
-    `formula` is what arithmetic says, with the stride as `s`, "" where no simple rule holds.
-    """
-
-    stride: I64
-    count: I64
-    ideal: I64
-    formula: str
-    line: int
-
-
-def strides_of(trace: Trace, arch: Architecture, first: int) -> Strides:
-    """What each block's load took; block b ran with stride `first` + b."""
-    loads = trace.of(space="shared", op="load", warp=0)
-    loads = loads.select(np.asarray(np.argsort(loads.block), np.int64))
-    did = trace.instructions[loads.instruction[0]]
-    active = np.ones_like(loads.address, dtype=bool)
-    cost = wavefronts(arch, loads.address, active, did.width)
-    return Strides(first + loads.block, cost.count, cost.ideal, formula(arch, did.width), did.line)
-
-
-def picture(table: Strides, filled: float, picked: int, padded: bool) -> Picture:
-    """The table with its first `filled` entries, the stride `picked` marked.
-
-    `padded`: strides are rows of so many elements.
-    """
-    return Picture(_sweep_title(table), _sentence(table, padded), _body(table, filled, picked))
-
-
-def _sweep_title(table: Strides) -> str:
-    """The rule that the table shows."""
-    if table.formula:
-        return tr("The rule: stride s takes {formula} wavefronts", formula=table.formula)
-    return tr("What every stride takes")
-
-
-def _sentence(table: Strides, padded: bool) -> str:
-    """What was run for the table."""
-    first, last = int(table.stride[0]), int(table.stride[-1])
-    if padded:
-        return tr(
-            "The same kernel with rows of {first} to {last} elements, one block for each: "
-            "an odd pitch is free.",
-            first=first,
-            last=last,
-        )
-    free = bool((table.count <= table.ideal)[table.stride % 2 == 1].all())
-    odd = tr("odd strides are free") if free else tr("see which strides are free")
-    what = {"first": first, "last": last, "odd": odd}
-    return tr("The same kernel with stride {first} to {last}, one block for each: {odd}.", **what)
-
-
-def _body(table: Strides, filled: float, picked: int) -> Line:
-    """What every stride takes, the one being filled as an equation, and what was published."""
-    now = min(int(filled), len(table.stride) - 1)
-    stride, count = int(table.stride[now]), counted("wavefront", int(table.count[now]))
-    said = tr("stride {stride} takes {wavefronts}", stride=stride, wavefronts=count)
-    rule = f"{said} = {table.formula.replace('s', str(stride))}" if table.formula else said
-    ways = np.log2(np.maximum(table.count / np.maximum(table.ideal, 1), 1))
-    names = table.stride.tolist()
-    place = names.index(picked) if picked in names else -1
-    published = tr(
-        "{source}, 16 banks: stride 2 is 2-way, stride 8 is 8-way, odd strides are free",
-        source=tr("lecture slides on memory sharing and banks, G80"),
-    )
-    key = tr("in each box: stride, wavefronts below")
-    return rows(
-        CountBoxes(tuple(map(str, names)), table.count, ways / 5, filled, place),
-        FigureRow(
-            (
-                Figure(rule, bold=True, shorter=(said,)),
-                Figure(key, "muted", shorter=(tr("stride, wavefronts"),)),
-            )
-        ),
-        Provenance((published,), whole=True),
-    )
-
-
 _ROLE, _SWEEP, _KERNEL = "warp", "every stride", "banks.cu"
 _KINDS = {1: ("u8", 1), 2: ("u16", 1), 4: ("f32", 1), 8: ("f32", 2), 16: ("f32", 4)}
 _NAMES = {1: "unsigned char", 2: "unsigned short", 4: "float", 8: "float2", 16: "float4"}
@@ -357,6 +275,87 @@ def _closed_form(values: Values, arch: Architecture) -> str:
     said = counted("wavefront", count)
     return tr(
         "by arithmetic: {count} a load request, {rule}", count=said, rule=rule or tr("the gcd rule")
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Strides:
+    """Wavefronts of the load with (S,) `stride`; `ideal` ones without conflicts; and its line.
+
+    `formula` is what arithmetic says, with the stride as `s`, "" where no simple rule holds.
+    """
+
+    stride: I64
+    count: I64
+    ideal: I64
+    formula: str
+    line: int
+
+
+def strides_of(trace: Trace, arch: Architecture, first: int) -> Strides:
+    """What each block's load took; block b ran with stride `first` + b."""
+    loads = trace.of(space="shared", op="load", warp=0)
+    loads = loads.select(np.asarray(np.argsort(loads.block), np.int64))
+    did = trace.instructions[loads.instruction[0]]
+    active = np.ones_like(loads.address, dtype=bool)
+    cost = wavefronts(arch, loads.address, active, did.width)
+    return Strides(first + loads.block, cost.count, cost.ideal, formula(arch, did.width), did.line)
+
+
+def picture(table: Strides, filled: float, picked: int, padded: bool) -> Picture:
+    """The table with its first `filled` entries, the stride `picked` marked.
+
+    `padded`: strides are rows of so many elements.
+    """
+    return Picture(_sweep_title(table), _sentence(table, padded), _body(table, filled, picked))
+
+
+def _sweep_title(table: Strides) -> str:
+    """The rule that the table shows."""
+    if table.formula:
+        return tr("The rule: stride s takes {formula} wavefronts", formula=table.formula)
+    return tr("What every stride takes")
+
+
+def _sentence(table: Strides, padded: bool) -> str:
+    """What was run for the table."""
+    first, last = int(table.stride[0]), int(table.stride[-1])
+    if padded:
+        return tr(
+            "The same kernel with rows of {first} to {last} elements, one block for each: "
+            "an odd pitch is free.",
+            first=first,
+            last=last,
+        )
+    free = bool((table.count <= table.ideal)[table.stride % 2 == 1].all())
+    odd = tr("odd strides are free") if free else tr("see which strides are free")
+    what = {"first": first, "last": last, "odd": odd}
+    return tr("The same kernel with stride {first} to {last}, one block for each: {odd}.", **what)
+
+
+def _body(table: Strides, filled: float, picked: int) -> Line:
+    """What every stride takes, the one being filled as an equation, and what was published."""
+    now = min(int(filled), len(table.stride) - 1)
+    stride, count = int(table.stride[now]), counted("wavefront", int(table.count[now]))
+    said = tr("stride {stride} takes {wavefronts}", stride=stride, wavefronts=count)
+    rule = f"{said} = {table.formula.replace('s', str(stride))}" if table.formula else said
+    ways = np.log2(np.maximum(table.count / np.maximum(table.ideal, 1), 1))
+    names = table.stride.tolist()
+    place = names.index(picked) if picked in names else -1
+    published = tr(
+        "{source}, 16 banks: stride 2 is 2-way, stride 8 is 8-way, odd strides are free",
+        source=tr("lecture slides on memory sharing and banks, G80"),
+    )
+    key = tr("in each box: stride, wavefronts below")
+    return rows(
+        CountBoxes(tuple(map(str, names)), table.count, ways / 5, filled, place),
+        FigureRow(
+            (
+                Figure(rule, bold=True, shorter=(said,)),
+                Figure(key, "muted", shorter=(tr("stride, wavefronts"),)),
+            )
+        ),
+        Provenance((published,), whole=True),
     )
 
 

@@ -8,7 +8,15 @@ from gpuviz.arch import Architecture, architecture
 from gpuviz.arch.occupancy import occupancy
 from gpuviz.arch.occupancy_fit import G80, name_of, percent
 from gpuviz.course import named
-from gpuviz.course.together.ilp_tlp.warp_turns import WarpTurns
+from gpuviz.course.together.ilp_tlp.latency_plots import (
+    LatencyModel,
+    WarpTurns,
+    as_compiled,
+    as_measured,
+    warps_needed,
+)
+from gpuviz.course.together.ilp_tlp.warps_over_time import narrate as over_time
+from gpuviz.course.together.ilp_tlp.warps_over_time import simulated
 from gpuviz.course.together.latency_hiding import (
     ELEMENTS,
     LOADS,
@@ -19,14 +27,6 @@ from gpuviz.course.together.latency_hiding import (
     rates_of,
     waits_of,
 )
-from gpuviz.course.together.latency_plots import (
-    LatencyModel,
-    as_compiled,
-    as_measured,
-    warps_needed,
-)
-from gpuviz.course.together.warps_over_time import narrate as over_time
-from gpuviz.course.together.warps_over_time import simulated
 from gpuviz.panels.figures import Figure, FigureRow, Provenance
 from gpuviz.panels.layout import rows
 from gpuviz.panels.panel import Ink

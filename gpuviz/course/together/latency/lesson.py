@@ -10,8 +10,7 @@ import numpy as np
 
 from gpuviz.arch import architecture
 from gpuviz.course import named
-from gpuviz.course.together.latency_hiding import clock_ghz
-from gpuviz.course.together.under_way import LINE, Group, UnderWay, law
+from gpuviz.course.together.latency_hiding import LINE, Group, UnderWay, clock_ghz, law
 from gpuviz.panels.figures import Provenance
 from gpuviz.panels.layout import Node, at_least, columns, first, rows, share, spare
 from gpuviz.panels.picture import Picture, longest

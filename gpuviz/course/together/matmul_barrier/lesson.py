@@ -11,7 +11,6 @@ import numpy as np
 from gpuviz.course import named
 from gpuviz.course.together.matmul.block import LASTING
 from gpuviz.course.together.matmul.product import Product
-from gpuviz.course.together.matmul.replay import Misread, Replay, TileReplay, Turn
 from gpuviz.course.together.matmul.results import at_real_size, summary
 from gpuviz.course.together.matmul.sizes import FILL, real, width
 from gpuviz.course.together.matmul.tips import lane_of, spaced
@@ -27,6 +26,7 @@ from gpuviz.course.together.matmul_barrier.interleaving import (
     sentence,
     touched,
 )
+from gpuviz.course.together.matmul_barrier.replay import Misread, Replay, TileReplay, Turn
 from gpuviz.panels.grid import Grid, Hatch, Note, Outline, Paint
 from gpuviz.panels.layout import Node, at_least, columns, first, rows, share, spare
 from gpuviz.panels.lines import Heading

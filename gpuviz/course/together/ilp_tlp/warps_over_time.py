@@ -10,16 +10,19 @@ import numpy as np
 
 from gpuviz.arch import Architecture
 from gpuviz.base.arrays import F64
+from gpuviz.course.together.ilp_tlp.latency_plots import of_one_load
 from gpuviz.course.together.latency_hiding import (
     ELEMENTS,
+    LINE,
     LOADS,
     WARPS,
+    Group,
+    UnderWay,
     Variant,
+    law,
     rates_of,
     waits_of,
 )
-from gpuviz.course.together.latency_plots import of_one_load
-from gpuviz.course.together.under_way import LINE, Group, UnderWay, law
 from gpuviz.draw.axis import logarithmic
 from gpuviz.panels.figures import Provenance
 from gpuviz.panels.layout import at_least, columns, first, rows, share, spare

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpuviz.course.global_memory.square_array.turn_table import TurnTable
+from gpuviz.course.global_memory.square_array.trials import TurnTable
 from gpuviz.draw.layout import Rect
 from gpuviz.draw.marks import Frame, Texts
 from gpuviz.draw.palette import DARK
