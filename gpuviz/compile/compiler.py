@@ -12,8 +12,8 @@ from typing import Literal
 
 from gpuviz.base.errors import InputError
 from gpuviz.compile import archs, elf, nvcc, program, split
-from gpuviz.compile.compilers import Compilation, device_code, with_nvcc, with_nvrtc
-from gpuviz.compile.program import CompileError, Program, kernels
+from gpuviz.compile.compilers import device_code, with_nvcc, with_nvrtc
+from gpuviz.compile.program import Compilation, CompileError, Program, kernels
 from gpuviz.files import bounded
 
 # What every compilation here has anyway, and frameworks pass.

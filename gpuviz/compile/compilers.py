@@ -9,19 +9,19 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from gpuviz.base.errors import UnavailableError
-from gpuviz.compile import archs, cache, elf, headers, log, nvcc, nvrtc
+from gpuviz.compile import archs, cache, headers, log, nvcc, nvrtc
 from gpuviz.compile.cache import reading, users_own
 from gpuviz.compile.headers import declaring
 from gpuviz.compile.program import (
     BuildOptions,
+    Compilation,
     CompileError,
     Diagnostic,
     Program,
-    Resources,
     normalise,
 )
 from gpuviz.compile.split import Split
-from gpuviz.compile.worker import Output
+from gpuviz.compile.worker import Output, Task
 from gpuviz.words.language import tr
 
 # What NVRTC gets besides: functions without a mark are device code; what the pictures need.
@@ -34,19 +34,6 @@ _ROUNDS = 16  # each leaves something out, takes something back, or adds a heade
 _SHOWN = 3
 _NAMES = "__nv_name_map"  # where NVRTC writes the names asked for, one a line
 _NAME = re.compile(r"#pragma nv_mangled_name (.+?)\s*$", re.MULTILINE)
-
-
-@dataclass(frozen=True)
-class Compilation:
-    """What is to be compiled: see `compile_cuda`. `macros` are `-DK=V`; `include` are absolute."""
-
-    source: str
-    name: str
-    arch: str
-    macros: tuple[str, ...]
-    flags: tuple[str, ...]
-    include: tuple[Path, ...]
-    instances: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -78,14 +65,14 @@ def with_nvrtc(wanted: Compilation) -> Program:
     if (kept := cache.load(key)) is not None:
         return kept
     since = time.time_ns()
-    output = compiler.library.compile(source, _FOLDER + name, options, given, instances)
+    task = Task(source, _FOLDER + name, options, given, instances)
+    output = compiler.library.compile(task)
     if not output.ok and headers.wants_prelude(output.log):
-        options = (*options, f"--pre-include={headers.PRELUDE}")
-        output = compiler.library.compile(source, _FOLDER + name, options, given, instances)
+        task = task.with_options(f"--pre-include={headers.PRELUDE}")
+        output = compiler.library.compile(task)
         more = [f"--pre-include={header}" for header in headers.declaring(output.log)]
         if not output.ok and more:
-            options = (*options, *more)
-            output = compiler.library.compile(source, _FOLDER + name, options, given, instances)
+            output = compiler.library.compile(task.with_options(*more))
     texts = (source, *wanted.macros)
     read = users_own(output.read, texts, given, compiler.folders)
     program = _program(output, wanted, compiler.name, read)
@@ -114,10 +101,10 @@ def device_code(wanted: Compilation) -> Program:
     key = cache.key("device code, 2", wanted.name, *asked, split.read)
     if (kept := cache.load(key)) is not None:
         return kept
-    output = _compile_split(compiler.library, split, _FOLDER, options, given, wanted.instances)
+    output = _compile_split(compiler.library, split, options, given, wanted.instances)
     read = tuple(map(str, split.unit.files.values()))
     if not output.ok or not log.resources(output.log):
-        failure = _split_failure(split, output, _FOLDER)
+        failure = _split_failure(split, output)
         failure.read = read
         raise failure
     made = _program(output, wanted, compiler.name, read)
@@ -130,8 +117,7 @@ def device_code(wanted: Compilation) -> Program:
 def _compile_split(
     library: nvrtc.Library,
     split: Split,
-    folder: str,
-    options: Sequence[str],
+    options: tuple[str, ...],
     given: Mapping[str, str],
     instances: Sequence[str] = (),
 ) -> Output:
@@ -143,14 +129,15 @@ def _compile_split(
     refused: set[str] = set()
     for _ in range(_ROUNDS):
         headers = {**given, **split.headers}
-        output = library.compile(split.source, folder + split.name, options, headers, wanted)
+        task = Task(split.source, _FOLDER + split.name, options, headers, wanted)
+        output = library.compile(task)
         if output.ok:
             return output
         more = [f"--pre-include={name}" for name in declaring(output.log)]
         if not set(more) <= set(options):
             options = (*options, *(one for one in more if one not in options))
             continue
-        errors = [d for d in log.diagnostics(output.log, folder) if d.severity == "error"]
+        errors = [d for d in log.diagnostics(output.log, _FOLDER) if d.severity == "error"]
         unknown = _unfit(wanted, output.log) or _not_instances(errors, output.log)
         if unknown and set(unknown) & set(instances):
             return output  # asked for by name
@@ -189,7 +176,7 @@ def _not_instances(errors: Sequence[Diagnostic], words: str) -> list[str]:
     return _NAME.findall(words)
 
 
-def _split_failure(split: Split, output: Output, folder: str) -> CompileError:
+def _split_failure(split: Split, output: Output) -> CompileError:
     """The error of a file of which no kernel compiles: what was wrong with its device code."""
     lost = split.lost
     if output.ok and not lost:
@@ -201,7 +188,7 @@ def _split_failure(split: Split, output: Output, folder: str) -> CompileError:
                 example="'f<float, 256>'",
             )
         )
-    made = log.failure(split.name, output.log, folder)
+    made = log.failure(split.name, output.log, _FOLDER)
     words = str(made)
     if lost:
         shown = "\n".join(f"  {error}" for error in lost[:20])
@@ -245,15 +232,7 @@ def with_nvcc(wanted: Compilation, reason: str) -> Program:
     if (kept := cache.load(key)) is not None:
         return kept
     since = time.time_ns()
-    output = nvcc.compile(
-        command,
-        wanted.source,
-        wanted.name,
-        wanted.arch,
-        wanted.macros,
-        wanted.include,
-        wanted.flags,
-    )
+    output = nvcc.compile(command, wanted)
     read = users_own(output.read, texts, (), _SYSTEM)
     made = _program(output, wanted, compiler, read)
     program = replace(made, note=f"compiled by {compiler}: {reason}")
@@ -273,7 +252,7 @@ def _program(
         ptx=normalise(output.ptx, wanted.name, wanted.include),
         cubin=output.cubin,
         log=log.lasting(output.log),
-        resources=_resources(output),
+        resources=log.resources(output.log, output.cubin),
         warnings=tuple(d for d in found if d.severity != "error"),
         source=wanted.source,
         name=wanted.name,
@@ -283,10 +262,3 @@ def _program(
         read=read,
         asked=BuildOptions(wanted.macros, tuple(map(str, wanted.include)), wanted.instances),
     )
-
-
-def _resources(output: Output) -> dict[str, Resources]:
-    return {
-        kernel: replace(facts, constant_bytes=elf.constant_bytes(output.cubin, kernel))
-        for kernel, facts in log.resources(output.log).items()
-    }

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Literal, cast
 
+from gpuviz.compile import elf
 from gpuviz.compile.program import CompileError, Diagnostic, Resources
 from gpuviz.words.language import tr, trn
 
@@ -90,8 +91,10 @@ def instantiated(log: str) -> frozenset[tuple[str, str]]:
     return frozenset(found)
 
 
-def resources(log: str) -> dict[str, Resources]:
-    """Resources of each kernel, by mangled name, from the lines of `ptxas -v`."""
+def resources(log: str, cubin: bytes = b"") -> dict[str, Resources]:
+    """Resources of each kernel, by mangled name, from the lines of `ptxas -v`; with what machine
+    code alone tells of constants.
+    """
     found: dict[str, Resources] = {}
     current = ""
     for line in log.splitlines():
@@ -101,7 +104,10 @@ def resources(log: str) -> dict[str, Resources]:
             current = match[1]
         elif current in found:
             found[current] = _with_facts(found[current], line)
-    return found
+    return {
+        kernel: replace(facts, constant_bytes=elf.constant_bytes(cubin, kernel))
+        for kernel, facts in found.items()
+    }
 
 
 def _with_facts(known: Resources, line: str) -> Resources:

@@ -5,13 +5,12 @@ from __future__ import annotations
 import re
 import subprocess
 import tempfile
-from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
 from gpuviz.base.errors import UnavailableError
 from gpuviz.compile import archs
-from gpuviz.compile.program import CompileError
+from gpuviz.compile.program import Compilation, CompileError
 from gpuviz.compile.worker import Output
 from gpuviz.files import bounded
 from gpuviz.processes import programs as processes
@@ -38,11 +37,7 @@ def version(nvcc: str) -> str:
 @cache
 def supported(nvcc: str) -> tuple[int, ...]:
     """Compute capabilities times ten that an nvcc makes machine code for."""
-    return tuple(int(found) for found in re.findall(r"sm_(\d+)", _listed(nvcc)))
-
-
-def _listed(nvcc: str) -> str:
-    return _asked(nvcc, "--list-gpu-code")
+    return tuple(int(found) for found in re.findall(r"sm_(\d+)", _asked(nvcc, "--list-gpu-code")))
 
 
 def _asked(nvcc: str, question: str) -> str:
@@ -53,34 +48,29 @@ def _asked(nvcc: str, question: str) -> str:
     return done.stdout
 
 
-def compile(
-    nvcc: str,
-    source: str,
-    name: str,
-    arch: str,
-    defines: Sequence[str],
-    include: Sequence[Path],
-    flags: Sequence[str] = (),
-) -> Output:
+def compile(nvcc: str, wanted: Compilation) -> Output:
     """Compile the device code of a source text, in a folder of its own.
 
-    One run gives cubin and PTX (`--keep`). `flags` are those that NVRTC would get, too.
+    One run gives cubin and PTX (`--keep`). Flags are those that NVRTC would get, too.
     """
-    archs.require(arch, supported(nvcc), version(nvcc))
+    archs.require(wanted.arch, supported(nvcc), version(nvcc))
     with tempfile.TemporaryDirectory(prefix="gpuviz-") as folder:
         file = Path(folder) / "source.cu"  # a name of the user's may be an option, or of the shell
-        text = "".join(map(_defined, defines)) + f'#line 1 "{name}"\n' + source
+        text = "".join(map(_defined, wanted.macros)) + f'#line 1 "{wanted.name}"\n' + wanted.source
         file.write_text(text, encoding="utf-8")
-        command = [nvcc, f"-arch={arch}", "-lineinfo", "-cubin", "--keep", "--keep-dir", folder]
-        command += flags
+        command = [nvcc, f"-arch={wanted.arch}", "-lineinfo", "-cubin"]
+        command += ["--keep", "--keep-dir", folder]
+        command += wanted.flags
         command += ["-MD", "-MF", "read.d"]
         command += ["-Xptxas", "-v", "-o", "out.cubin", file.name]
-        command += [f"-I{path}" for path in include]
+        command += [f"-I{path}" for path in wanted.include]
         done = _run(command, Path(folder))
         log = (done.stderr + done.stdout).replace(folder, "")
         if done.returncode < 0:
             how = processes.ended(done.returncode)
-            raise CompileError(f"{name} does not compile: nvcc ended {how}. Try again.\n{log}")
+            raise CompileError(
+                f"{wanted.name} does not compile: nvcc ended {how}. Try again.\n{log}"
+            )
         if done.returncode != 0:
             return Output(False, log)
         ptx = bounded.text(file.with_suffix(".ptx"), _OUTPUT)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -62,19 +61,11 @@ class Library:
         _KEPT.store(name, records.text(facts).encode())
         return facts
 
-    def compile(
-        self,
-        source: str,
-        name: str,
-        options: Sequence[str],
-        headers: Mapping[str, str],
-        instances: Sequence[str] = (),
-    ) -> Output:
-        """Compile one source text. `instances` are template kernels to instantiate, `f<float>`.
+    def compile(self, task: Task) -> Output:
+        """Compile one source text.
 
         CompileError when the compiler crashes, or takes too much time or memory.
         """
-        task = Task(source, name, tuple(options), dict(headers), tuple(instances))
         return process.compile(self.path, task)
 
 

@@ -70,6 +70,19 @@ class BuildOptions:
     instances: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True)
+class Compilation:
+    """What is to be compiled: see `compile_cuda`. `macros` are `-DK=V`; `include` are absolute."""
+
+    source: str
+    name: str
+    arch: str
+    macros: tuple[str, ...]
+    flags: tuple[str, ...]
+    include: tuple[Path, ...]
+    instances: tuple[str, ...]
+
+
 @dataclass(frozen=True, eq=False)
 class Program:
     """One compiled source text.

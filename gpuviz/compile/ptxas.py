@@ -19,7 +19,7 @@ from functools import cache
 from pathlib import Path
 
 from gpuviz.base.errors import LaunchError
-from gpuviz.compile import elf, log
+from gpuviz.compile import log
 from gpuviz.compile.program import Program
 from gpuviz.files import bounded
 from gpuviz.processes import programs as processes
@@ -63,11 +63,8 @@ def assembled(program: Program, arch: str) -> Program:
         if done.returncode:
             return replace(program, note=f"no machine code: ptxas says {said.strip()}")
         cubin = bounded.read(code, _OUTPUT)
-    resources = {
-        kernel: replace(facts, constant_bytes=elf.constant_bytes(cubin, kernel))
-        for kernel, facts in log.resources(said).items()
-    }
-    return replace(program, cubin=cubin, resources=resources, log=said, arch=arch, note="")
+    facts = log.resources(said, cubin)
+    return replace(program, cubin=cubin, resources=facts, log=said, arch=arch, note="")
 
 
 _TARGET = re.compile(r"^\s*\.target\s+sm_(\d+)", re.MULTILINE)

@@ -70,19 +70,14 @@ class Nvrtc:
         self._call("nvrtcGetSupportedArchs", found)
         return tuple(sorted(found))
 
-    def compile(
-        self,
-        source: str,
-        name: str,
-        options: Sequence[str],
-        headers: Mapping[str, str],
-        instances: Sequence[str] = (),
-    ) -> Output:
-        """Compile one source text. `instances` are template kernels to instantiate, `f<float>`."""
-        with self._program(source, name, headers) as program:
-            for instance in instances:
+    def compile(self, task: Task) -> Output:
+        """Compile one source text."""
+        with self._program(task) as program:
+            for instance in task.instances:
                 self._call("nvrtcAddNameExpression", program, instance.encode())
-            status = self._dll.nvrtcCompileProgram(program, len(options), _strings(options))
+            status = self._dll.nvrtcCompileProgram(
+                program, len(task.options), _strings(task.options)
+            )
             log = self._get(program, "ProgramLog").decode(errors="replace").rstrip("\0")
             if status == _COMPILATION_FAILED:
                 return Output(False, log)
@@ -92,12 +87,10 @@ class Nvrtc:
             return Output(True, log, ptx, self._get(program, "CUBIN"))
 
     @contextmanager
-    def _program(
-        self, source: str, name: str, headers: Mapping[str, str]
-    ) -> Iterator[ctypes.c_void_p]:
-        program = ctypes.c_void_p()
+    def _program(self, task: Task) -> Iterator[ctypes.c_void_p]:
+        program, headers = ctypes.c_void_p(), task.headers
         texts, names = _strings(list(headers.values())), _strings(list(headers))
-        arguments = (source.encode(), name.encode(), len(headers), texts, names)
+        arguments = (task.source.encode(), task.name.encode(), len(headers), texts, names)
         self._call("nvrtcCreateProgram", ctypes.byref(program), *arguments)
         try:
             yield program
@@ -134,13 +127,19 @@ _ALWAYS_READ = "__nv_nvrtc_builtin_header.h"
 
 @dataclass(frozen=True)
 class Task:
-    """A source text to compile, with its options, and headers by name."""
+    """A source text to compile, with its options, headers by name, and template kernels to make of
+    it, `f<float>`.
+    """
 
     source: str
     name: str
     options: tuple[str, ...]
     headers: Mapping[str, str]
     instances: tuple[str, ...]
+
+    def with_options(self, *more: str) -> Task:
+        """With further options."""
+        return replace(self, options=(*self.options, *more))
 
 
 @dataclass(frozen=True)
@@ -204,10 +203,9 @@ def _answer(request: Request) -> Reply:
 def _compile(library: Nvrtc, task: Task) -> Output:
     """The output, with the files that were opened where this NVRTC can tell."""
     _clear_words()
-    given = (task.source, task.name)
-    output = library.compile(*given, (*task.options, _LIST_HEADERS), task.headers, task.instances)
+    output = library.compile(task.with_options(_LIST_HEADERS))
     if not output.ok and _LIST_HEADERS.partition("=")[0] in output.log:
-        return library.compile(*given, task.options, task.headers, task.instances)
+        return library.compile(task)
     names = [line.strip() for line in _words().splitlines()]
     told = _ALWAYS_READ in names
     return replace(output, read=tuple(dict.fromkeys(names)) if told else None)

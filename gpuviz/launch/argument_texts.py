@@ -40,6 +40,7 @@ from gpuviz.arguments.expressions import evaluate, number
 from gpuviz.arguments.filling import count_in, size_of_image
 from gpuviz.base.errors import InputError
 from gpuviz.launch.signature import KernelParameter
+from gpuviz.source.kernel_names import split_at_commas as split
 
 _TYPE_BEFORE = re.compile(r"\s*[a-z]+\d\w*\s*=(.*)$", re.DOTALL)  # `i32=7`: only its value counts
 
@@ -94,7 +95,6 @@ _INTO = re.compile(r"([A-Za-z_][\w.]*)\s*(?:\+(.*))?$", re.DOTALL)
 _SUFFIXED = re.compile(r"[+-]?[\d.]+(?:[eE][+-]?\d+)?[fFuUlL]+")
 _WORDS = (*FILLS, "nan", "inf", "-inf", "+inf", "infinity", "-infinity", "true", "false")
 Plain = BufferSpec | ArraySpec | ScalarSpec | PointerSpec | ImageSpec | TensorMapSpec
-_OPEN, _CLOSE = "<([{", ">)]}"
 
 
 @dataclass(frozen=True)
@@ -344,18 +344,6 @@ def _inside(name: str, text: str) -> Iterator[tuple[str, str]]:
         if not sign or not field_name.strip():
             raise InputError(f"{name}: {part.strip()!r} is no field: write {{NAME=VALUE, ...}}")
         yield from _inside(f"{name}.{field_name.strip()}", value)
-
-
-def split(text: str) -> list[str]:
-    """The parts of a list at its commas, those in brackets aside."""
-    parts, depth = [""], 0
-    for letter in text:
-        depth += (letter in _OPEN) - (letter in _CLOSE)
-        if letter == "," and depth == 0:
-            parts.append("")
-        else:
-            parts[-1] += letter
-    return [part for part in parts if part.strip()]
 
 
 def _plain(text: str) -> Plain:

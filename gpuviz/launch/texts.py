@@ -26,7 +26,7 @@ from gpuviz.arguments import (
 from gpuviz.arguments.expressions import evaluate
 from gpuviz.base.errors import InputError
 from gpuviz.compile import Program, demangled
-from gpuviz.launch.argument_texts import Reader, Scope, flattened, split
+from gpuviz.launch.argument_texts import Reader, Scope, flattened
 from gpuviz.launch.proposals import SIDE, are_of_matrices, guess, side_of
 from gpuviz.launch.signature import (
     KernelParameter,
@@ -39,7 +39,7 @@ from gpuviz.launch.signature import (
 from gpuviz.ptx.simt.program import reachable, symbols
 from gpuviz.ptx.text.ir import Variable
 from gpuviz.ptx.text.parser import parse
-from gpuviz.source.kernel_names import plain_name
+from gpuviz.source.kernel_names import plain_name, split_at_commas
 from gpuviz.source.parts import descend, parsed, text_of
 from gpuviz.traces.geometry import Triple
 
@@ -327,7 +327,7 @@ class LaunchReader:
         }
         shapes: dict[str, str] = {}
         for what, text in (("grid", texts.grid or GRID), ("block", texts.block or BLOCK)):
-            x, y, z = (*split(text.replace("×", ",")), "1", "1", "1")[:3]
+            x, y, z = (*split_at_commas(text.replace("×", ",")), "1", "1", "1")[:3]
             shapes |= {f"{what}.x": x, f"{what}.y": y, f"{what}.z": z}
         shapes["threads"] = " * ".join(shapes)
         return Scope({**shapes, **numbers, **texts.sizes}, self._kernel.constant)
@@ -340,7 +340,7 @@ def sizes_of(text: str, what: str, scope: Scope) -> Triple:
     ------
     InputError : it is no one to three whole numbers from 1 up
     """
-    parts = split(text.replace("×", ","))
+    parts = split_at_commas(text.replace("×", ","))
     if not 1 <= len(parts) <= 3:
         raise InputError(f"{what} {text!r}: give one to three numbers, as in 16 or 16,16")
     try:

@@ -188,7 +188,7 @@ def split_at_commas(text: str) -> list[str]:
     """Split at commas outside brackets."""
     parts, depth = [""], 0
     for character in text:
-        depth += (character in "<([") - (character in ">)]")
+        depth += (character in "<([{") - (character in ">)]}")
         if character == "," and depth == 0:
             parts.append("")
         else:

@@ -13,10 +13,10 @@ from gpuviz.base.errors import Error, InputError
 from gpuviz.compile import Program, entry_name, own_program
 from gpuviz.files import bounded
 from gpuviz.files.checksums import source_hash
-from gpuviz.launch.argument_texts import split
 from gpuviz.launch.job import Job, Whose, triple
 from gpuviz.launch.settings import Settings
 from gpuviz.launch.texts import Kernel, LaunchTexts
+from gpuviz.source.kernel_names import split_at_commas
 from gpuviz.sweeps.axis import ARCH, Axis, Cell
 from gpuviz.traces.geometry import Triple
 
@@ -163,7 +163,7 @@ def _sized(text: str, what: str, cell: Cell) -> str:
     """`16,16` with the sizes that a cell names itself; "" where there is nothing to say."""
     if not text and not any(f"{what}.{letter}" in cell for letter in _LETTERS):
         return ""
-    parts = (*split(text or "1"), "1", "1")[:3]
+    parts = (*split_at_commas(text or "1"), "1", "1")[:3]
     return ",".join(cell.get(f"{what}.{x}", part) for x, part in zip(_LETTERS, parts, strict=True))
 
 

@@ -8,7 +8,7 @@ observed (`gpuviz.traces.observe`). What is kept afterwards, for the blocks aske
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Literal, get_args
 
 import numpy as np
@@ -134,15 +134,7 @@ class Requests:
 
     def select(self, rows: npt.NDArray[np.bool_] | I64 | slice) -> Requests:
         """The rows picked by a mask, an index array or a slice."""
-        return Requests(
-            self.instruction[rows],
-            self.step[rows],
-            self.block[rows],
-            self.warp[rows],
-            self.phase[rows],
-            self.active[rows],
-            self.address[rows],
-        )
+        return Requests(*(getattr(self, field.name)[rows] for field in fields(self)))
 
     def lanes(self, row: int) -> Bool:
         """(32,) bool: the lanes of one request that access memory."""

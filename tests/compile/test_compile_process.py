@@ -17,6 +17,7 @@ import pytest
 from gpuviz.base.errors import Cancelled, UnavailableError
 from gpuviz.base.waiting import stopped_by
 from gpuviz.compile import CompileError, compile_cuda, nvcc, nvrtc, process
+from gpuviz.compile.program import Compilation
 from gpuviz.processes import programs as processes
 from gpuviz.sass import listing
 from tests.vitals import children, state_of
@@ -131,7 +132,7 @@ def test_nvcc_that_is_killed_is_not_blamed_on_the_source(tmp_path: Path) -> None
     text = "case $1 in --list*) echo sm_90;; --version) echo V13.0.88;; *) kill -9 $$;; esac"
     made = str(program(tmp_path, "nvcc", text))
     with pytest.raises(CompileError, match=r"nvcc ended by SIGKILL\. Try again"):
-        nvcc.compile(made, "int main() {}", "host.cu", "sm_90", (), ())
+        nvcc.compile(made, Compilation("int main() {}", "host.cu", "sm_90", (), (), (), ()))
 
 
 @pytest.mark.skipif(not processes.find("setpriv"), reason="needs util-linux")
