@@ -44,7 +44,6 @@ LAUNCH is FILE --entry NAME --grid X[,Y[,Z]] --block X[,Y[,Z]] [--dynamic-shared
 
 Exit status: 0 done, 1 a check found an error or a buffer is not as expected, 2 the launch cannot be
 counted, 3 something lacks."""
-
 _LINES_HEAD = (
     "lines by what their accesses cost (a wavefront counts as one cycle of a multiprocessor, a "
     "sector as half; caches are not modelled)"

@@ -34,8 +34,6 @@ examples:
   gpuviz present                         the lectures that ship
   gpuviz present coalescing-and-banks
   gpuviz present mine.gpuviz-lecture --slide 4"""
-
-
 OPTIONS = """
 --slide N            begin with this slide
 --recording FILE...  take measurements from this .gpurec first (may be given again)

@@ -36,8 +36,6 @@ from gpuviz.words.terminal import err, out
 EXAMPLE = """examples:
   gpuviz run copy.cu --grid 64 --block 256 --arg f32[16384]=rand --arg f32[16384]=zeros --repeat 50
   gpuviz run --scene coalescing --set stride=8 --json"""
-
-
 OPTIONS = f"""
 {EMULATING}
 --check

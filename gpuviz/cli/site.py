@@ -22,8 +22,6 @@ nothing is loaded from elsewhere. Ctrl+C stops; the same command goes on.
 example:
   gpuviz site -o site
   gpuviz site -o site --lesson banks --lecture coalescing-and-banks"""
-
-
 OPTIONS = """
 -o, --output FOLDER
 --lesson ID...        only this lesson; repeatable

@@ -38,7 +38,6 @@ EXAMPLE = """examples:
 A name that is varied is a lesson's parameter; for a FILE: a name in {braces}, an argument, a size
 (block.x), or else a macro; for both: arch. FILE.jsonl keeps each cell as it is done; the same
 command goes on where it was stopped."""
-
 OPTIONS = """
 --vary NAME=VALUES...   1..32, 1..32..4 (steps), 1..64*2 (doubling), or a,b,c; once or twice
 --entry NAME            kernel to launch

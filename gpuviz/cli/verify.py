@@ -28,8 +28,6 @@ EXAMPLE = """examples:
   gpuviz verify launches.json
   gpuviz verify launches.json --live      measure again, on this machine's GPU
   gpuviz verify --time timing.json        times and traffic of caches, as modelled (H200)"""
-
-
 OPTIONS = f"""
 --level    predict from the assembler's code or from the PTX
 --live     measure the launches on this GPU instead of taking the file's word

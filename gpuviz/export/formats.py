@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import IO, Literal
 
 from gpuviz.base.errors import InputError
-from gpuviz.export import apng, data, gif, page, png, svg, video
+from gpuviz.export import data, gif, page, png, svg, video
 from gpuviz.export.export import Export, FindRecord, Options, Write, in_one_piece
 from gpuviz.export.film import writer
 from gpuviz.views.provenance import Provenance
@@ -118,7 +118,7 @@ GIF = Format(
     begins=gif.BEGINS,
     record=gif.record,
 )
-APNG = Format(".apng", later("APNG: every colour"), "film", writer(apng.Apng), _FILM, painted=True)
+APNG = Format(".apng", later("APNG: every colour"), "film", writer(png.Apng), _FILM, painted=True)
 
 
 def _video(name: str, codec: video.Codec) -> Format:

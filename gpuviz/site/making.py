@@ -7,6 +7,7 @@ stopped goes on with the lessons that are not, or are of another gpuviz.
 from __future__ import annotations
 
 import hashlib
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
@@ -19,60 +20,24 @@ from threading import Event
 
 import gpuviz
 from gpuviz.base import records, resources
-from gpuviz.base.errors import Cancelled, FormatError, InputError
+from gpuviz.base.errors import Cancelled, FormatError, InputError, failure_of
 from gpuviz.base.waiting import Cancel, stopped_by
 from gpuviz.course import COURSE, lesson
 from gpuviz.export.page_data import as_text
 from gpuviz.files import bounded
 from gpuviz.files import writing as files
 from gpuviz.processes import programs as processes
-from gpuviz.site import frame
+from gpuviz.site import frame, lecture_page, lesson_page
 from gpuviz.site.frame import Place, page, spoken, word_list, words
 from gpuviz.site.lecture_page import name_of, title_of
 from gpuviz.story.lesson import Lesson
 from gpuviz.words.language import tr
+from gpuviz.words.terminal import err
 
 Titled = tuple[str, str]  # of a lecture: the name of its page, and its title
 MADE = "made.json"
 _LONGEST = 3600.0  # seconds that a lesson may take
 _FONTS = ("Inter-Regular.otf", "Inter-SemiBold.otf", "JetBrainsMono-Regular.ttf")
-
-
-def index(
-    lessons: Sequence[Lesson], lectures: Sequence[Titled], place: Place, documentation: str = ""
-) -> str:
-    """The page; `documentation` is where that lies, from the top of the site."""
-    link = f'<p><a href="{place.up}{documentation}">{escape(words()["documentation"])}</a></p>'
-    parts = {
-        "title": words()["course"],
-        "shelves": "".join(_shelves(lessons, lectures, place)),
-        "documentation_link": link if documentation else "",
-    }
-    return page("index.html", parts, place, "index.html")
-
-
-def _shelves(lessons: Sequence[Lesson], lectures: Sequence[Titled], place: Place) -> Iterator[str]:
-    if lectures:
-        yield _shelf(words()["lectures"], (_card(name, title) for name, title in lectures))
-    for _, found in groupby(lessons, lambda one: one.chapter):
-        shelf = tuple(found)
-        yield _shelf(tr(shelf[0].chapter), (_lesson(one, place) for one in shelf))
-
-
-def _shelf(name: str, cards: Iterator[str]) -> str:
-    head = f"<section class=shelf><h2>{escape(name)}</h2>"
-    return f"{head}<ul class=cards>{''.join(cards)}</ul></section>\n"
-
-
-def _lesson(lesson: Lesson, place: Place) -> str:
-    """Its picture is part of the page, and so in its fonts and colours."""
-    picture = bounded.text(place.still(lesson.id))
-    return _card(lesson.id, tr(lesson.title), tr(lesson.look_for), picture)
-
-
-def _card(name: str, title: str, text: str = "", picture: str = "") -> str:
-    said = f"<span>{escape(text)}</span>" if text else ""
-    return f'<li><a href="{name}.html">{picture}<b>{escape(title)}</b>{said}</a></li>'
 
 
 @dataclass(frozen=True)
@@ -127,7 +92,7 @@ def _in_process(root: Path, task: Task, cancel: Cancel) -> str:
     """The pages of a task, or why there are none; its memory goes when it is done."""
     if cancel():
         return "stopped"
-    command = processes.python("gpuviz.site.child", str(root.resolve()), task.kind, task.name)
+    command = processes.python("gpuviz.site.making", str(root.resolve()), task.kind, task.name)
     with stopped_by(cancel):
         try:
             done = processes.run(command, processes.HOME, _LONGEST)
@@ -180,3 +145,60 @@ def _noted(root: Path) -> Mapping[str, str]:
         return records.read(bounded.read(root / MADE), dict[str, str], MADE)
     except (InputError, FormatError):
         return {}
+
+
+def main(root: str, kind: str, name: str) -> int:
+    """A process makes the pages of a lesson by its id, or of a lecture by its file.
+
+    Its exit status is 0, or 1 with a line on stderr that says why there are no pages.
+    """
+    try:
+        if kind == "lecture":
+            lecture_page.write(Path(name), Path(root))
+        else:
+            lesson_page.write(lesson(name), Path(root))
+    except Exception as error:  # whatever goes wrong with a lesson is that lesson's
+        err(failure_of(error).message)
+        return 1
+    return 0
+
+
+def index(
+    lessons: Sequence[Lesson], lectures: Sequence[Titled], place: Place, documentation: str = ""
+) -> str:
+    """The page; `documentation` is where that lies, from the top of the site."""
+    link = f'<p><a href="{place.up}{documentation}">{escape(words()["documentation"])}</a></p>'
+    parts = {
+        "title": words()["course"],
+        "shelves": "".join(_shelves(lessons, lectures, place)),
+        "documentation_link": link if documentation else "",
+    }
+    return page("index.html", parts, place, "index.html")
+
+
+def _shelves(lessons: Sequence[Lesson], lectures: Sequence[Titled], place: Place) -> Iterator[str]:
+    if lectures:
+        yield _shelf(words()["lectures"], (_card(name, title) for name, title in lectures))
+    for _, found in groupby(lessons, lambda one: one.chapter):
+        shelf = tuple(found)
+        yield _shelf(tr(shelf[0].chapter), (_lesson(one, place) for one in shelf))
+
+
+def _shelf(name: str, cards: Iterator[str]) -> str:
+    head = f"<section class=shelf><h2>{escape(name)}</h2>"
+    return f"{head}<ul class=cards>{''.join(cards)}</ul></section>\n"
+
+
+def _lesson(lesson: Lesson, place: Place) -> str:
+    """Its picture is part of the page, and so in its fonts and colours."""
+    picture = bounded.text(place.still(lesson.id))
+    return _card(lesson.id, tr(lesson.title), tr(lesson.look_for), picture)
+
+
+def _card(name: str, title: str, text: str = "", picture: str = "") -> str:
+    said = f"<span>{escape(text)}</span>" if text else ""
+    return f'<li><a href="{name}.html">{picture}<b>{escape(title)}</b>{said}</a></li>'
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from gpuviz.cli import main, merge_recordings, record_each
+from gpuviz.cli import main, merge_recordings, record
 from gpuviz.cli.launches_to_record import in_order, variants
 from gpuviz.course import SCENES, lesson
 from gpuviz.files import checksums
@@ -185,7 +185,7 @@ def test_a_recording_ends_with_its_time(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     hour = iter(range(0, 360_000, 3600))
-    monkeypatch.setattr(record_each, "monotonic", lambda: next(hour))
+    monkeypatch.setattr(record, "monotonic", lambda: next(hour))
     assert main([*RECORD, str(tmp_path / "made"), "--time-limit", "5000"]) == 1
     told = capsys.readouterr().out
     assert "the same command goes on" in told and "1 of 7 launches" in told

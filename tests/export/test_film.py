@@ -12,9 +12,9 @@ from PIL import Image, ImageSequence
 
 from gpuviz.base.errors import Cancelled, InputError, UnavailableError
 from gpuviz.export import film
-from gpuviz.export.apng import Apng
 from gpuviz.export.film import EncoderFactory, Kind, changed, moments
 from gpuviz.export.gif import Gif, Indexer, film_palette
+from gpuviz.export.png import Apng
 from gpuviz.export.reading import read
 from gpuviz.export.video import MP4, WEBM
 from gpuviz.files.writing import whole
