@@ -27,7 +27,7 @@ from gpuviz.arch import Architecture
 from gpuviz.arch.facts import Atomics
 from gpuviz.base.arrays import I64, U64, Bool
 from gpuviz.memory.banks import Wavefronts, wavefronts
-from gpuviz.memory.lanes import any_active, grouped, summed
+from gpuviz.memory.lanes import any_active, busiest, grouped, lower_alike, summed
 
 Way = Literal["increment", "unit", "compare", "loop", "lock"]
 _BANKS = 32
@@ -116,22 +116,14 @@ def _unit(address: U64, active: Bool, width: int, each: int) -> Wavefronts:
     """Lanes take turns at a bank: as many as want the busiest one, in each group."""
     parts = _groups(width)
     bank, banks = _bank(address, width)
-    crowd = _crowd(grouped(bank, parts), grouped(active, parts), banks)
+    crowd = busiest(grouped(bank, parts), grouped(active, parts), banks)
     return Wavefronts(each * summed(crowd, parts), each * any_active(active, parts))
 
 
-def _bank(address: U64, width: int) -> tuple[U64, int]:
+def _bank(address: U64, width: int) -> tuple[I64, int]:
     """(N, 32) bank of each lane; 64-bit accesses take pairs of banks."""
     banks = _BANKS // _groups(width)
-    return address // np.uint64(max(width, 4)) % np.uint64(banks), banks
-
-
-def _crowd(bank: U64, active: Bool, banks: int) -> I64:
-    """(M,) the most active lanes that want one bank."""
-    rows = np.broadcast_to(np.arange(len(bank))[:, None], bank.shape)
-    slots = rows[active] * banks + bank[active].astype(np.int64)
-    counts = np.bincount(slots, minlength=len(bank) * banks).reshape(len(bank), banks)
-    return np.asarray(counts.max(axis=1, initial=0), dtype=np.int64)
+    return (address // np.uint64(max(width, 4))).astype(np.int64) % banks, banks
 
 
 def _loop(arch: Architecture, address: U64, active: Bool, width: int) -> Turns:
@@ -150,20 +142,12 @@ def _loop(arch: Architecture, address: U64, active: Bool, width: int) -> Turns:
     return Turns(rounds, tries, ideal, rounds, loads)
 
 
-def _winners(address: U64, bank: U64, waiting: Bool, parts: int, banks: int) -> Bool:
+def _winners(address: U64, bank: I64, waiting: Bool, parts: int, banks: int) -> Bool:
     """(N, 32): the lowest waiting lane of every bank in each group, unless an earlier group's
     winner has just changed its word."""
     group = np.arange(32) // (32 // parts)
-    slot = bank.astype(np.int64) + group * banks
-    winner = waiting & _first_of(slot, waiting)
-    return winner & _first_of(address.astype(np.int64), winner)
-
-
-def _first_of(key: I64, active: Bool) -> Bool:
-    """(N, 32): whether no lower active lane has the same key."""
-    same = (key[:, :, None] == key[:, None, :]) & active[:, None, :]
-    lower = np.tril(np.ones((32, 32), bool), -1)
-    return np.asarray(~(same & lower).any(axis=2))
+    winner = waiting & (lower_alike(bank + group * banks, waiting) == 0)
+    return np.asarray(winner & (lower_alike(address, winner) == 0))
 
 
 _COSTS: dict[Way, Callable[[Architecture, U64, Bool, int], Turns]] = {

@@ -121,11 +121,8 @@ def bank_requests(
 
 def one_request(trace: Trace, arch: Architecture, rows: Requests, row: int) -> BankRequest:
     """One row of requests to shared memory."""
-    did, active, address = (
-        trace.instructions[rows.instruction[row]],
-        rows.lanes(row),
-        rows.address[row],
-    )
+    did, address = trace.instructions[rows.instruction[row]], rows.address[row]
+    active = rows.lanes(row)
     how = (active, did.width, did.op)
     waves = schedule(arch, address, *how)
     counted = wavefronts(arch, address[None], active[None], did.width, did.op)

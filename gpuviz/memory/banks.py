@@ -11,9 +11,10 @@ group collide when they need different cells of one bank. What a cell is:
 
 LDSM and STSM (ldmatrix, stmatrix) are accesses of 128 bits by the lanes that name rows, eight of
 them a phase: a matrix is a phase, and loads of different ones are never merged (read from an H200,
-205 of 205 requests). Not modelled: arbitration with
-other traffic (hardware counters of full launches read up to 5 % more), data-dependent retries of
-shared atomics (lock loops) on 2.x and 3.x.
+205 of 205 requests).
+
+Not modelled: arbitration with other traffic (hardware counters of full launches read up to 5 %
+more), data-dependent retries of shared atomics (lock loops) on 2.x and 3.x.
 """
 
 from __future__ import annotations

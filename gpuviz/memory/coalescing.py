@@ -19,7 +19,7 @@ import numpy as np
 from gpuviz.arch import Architecture
 from gpuviz.arch.facts import Cache, Coalescing
 from gpuviz.base.arrays import I64, U64, Bool
-from gpuviz.memory.lanes import bytes_asked, check, distinct, grouped, per_row, summed
+from gpuviz.memory.lanes import bytes_asked, check, distinct, grouped, lower_alike, per_row, summed
 from gpuviz.traces.trace import Op
 
 # --- 1.x -----------------------------------------------------------------------------------------
@@ -194,18 +194,12 @@ def _in_rounds(arch: Architecture, address: U64, active: Bool, ideal: I64) -> Tr
     lines (read from an H200: l1tex__t_sectors and l1tex__t_set_accesses of op_atom and op_red; the
     lines of scattered repeats vary by 1 to 2 % from run to run there).
     """
-    turn = turns_taken(address, active)
+    turn = lower_alike(address, active).astype(np.uint64)
     sector, line = (
         address // np.uint64(size) * np.uint64(32) + turn for size in (arch.sector, arch.line)
     )
     count = distinct(sector, active)
     return Transactions(count, distinct(line, active), ideal, count * arch.sector)
-
-
-def turns_taken(address: U64, active: Bool) -> U64:
-    """(N, 32): how many lower active lanes want the same address as this one."""
-    same = (address[:, :, None] == address[:, None, :]) & active[:, None, :]
-    return np.asarray(np.tril(same, -1).sum(axis=2), dtype=np.uint64)
 
 
 def granularity(arch: Architecture, op: Op, path: str = "", cache: Cache | None = None) -> int:

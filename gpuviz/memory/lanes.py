@@ -10,7 +10,7 @@ import numpy as np
 from gpuviz.base.arrays import I64, U64, Bool
 from gpuviz.base.errors import InputError
 
-Rows = TypeVar("Rows", U64, Bool)
+Rows = TypeVar("Rows", U64, I64, Bool)
 
 WIDTHS = (1, 2, 4, 8, 16, 32)
 _NOTHING = np.uint64(2**64 - 1)
@@ -59,3 +59,16 @@ def firsts(values: U64, active: Bool) -> tuple[U64, Bool]:
 def distinct(values: U64, active: Bool) -> I64:
     """(N,) number of distinct values of each row's active lanes. 2^64 - 1 is not a value."""
     return per_row(firsts(values, active)[1])
+
+
+def busiest(bank: I64, active: Bool, banks: int) -> I64:
+    """(M,) the most active lanes of (M, L) that want one bank."""
+    rows = np.broadcast_to(np.arange(len(bank))[:, None] * banks, bank.shape)
+    counts = np.bincount((rows + bank)[active], minlength=len(bank) * banks)
+    return np.asarray(counts.reshape(-1, banks).max(axis=1, initial=0), dtype=np.int64)
+
+
+def lower_alike(values: I64 | U64, active: Bool) -> I64:
+    """(N, L) how many lower active lanes of each row have the same value as this one."""
+    same = (values[:, :, None] == values[:, None, :]) & active[:, None, :]
+    return np.asarray(np.tril(same, -1).sum(axis=2), dtype=np.int64)

@@ -8,7 +8,7 @@ from gpuviz.arch import Architecture
 from gpuviz.base.arrays import I64, U64, Bool
 from gpuviz.memory.banks import Wavefronts
 from gpuviz.memory.coalescing import Transactions, transactions
-from gpuviz.memory.lanes import any_active, bytes_asked, check, distinct, grouped, summed
+from gpuviz.memory.lanes import any_active, busiest, bytes_asked, check, distinct, grouped, summed
 from gpuviz.traces.observe import NOTHING
 from gpuviz.traces.trace import Op
 
@@ -124,12 +124,8 @@ def copy_wavefronts(target: U64, source: U64, active: Bool, width: int) -> Wavef
 
 def _crowd(address: U64, active: Bool, width: int, parts: int) -> I64:
     """(N * parts,) the most active lanes of a group that use one bank (or set of banks)."""
-    banks = _BANKS // parts
-    bank = grouped(address // np.uint64(width) % np.uint64(banks), parts).astype(np.int64)
-    on = grouped(active, parts)
-    rows = np.broadcast_to(np.arange(len(bank))[:, None] * banks, bank.shape)
-    counts = np.bincount((rows + bank)[on], minlength=len(bank) * banks).reshape(len(bank), banks)
-    return np.asarray(counts.max(axis=1), dtype=np.int64)
+    bank = (address // np.uint64(width)).astype(np.int64) % (_BANKS // parts)
+    return busiest(grouped(bank, parts), grouped(active, parts), _BANKS // parts)
 
 
 def past_l1(target: U64, source: U64, active: Bool) -> tuple[I64, I64]:

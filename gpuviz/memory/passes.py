@@ -55,11 +55,8 @@ class ServedRequest:
 
 def served(trace: Trace, arch: Architecture, rows: Requests, row: int) -> ServedRequest:
     """One row of recorded requests."""
-    did, address, active = (
-        trace.instructions[rows.instruction[row]],
-        rows.address[row],
-        rows.lanes(row),
-    )
+    did, address = trace.instructions[rows.instruction[row]], rows.address[row]
+    active = rows.lanes(row)
     return ServedRequest(
         did,
         address.astype(np.int64),

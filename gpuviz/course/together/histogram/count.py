@@ -13,8 +13,9 @@ from gpuviz.base.errors import InputError
 from gpuviz.draw.ease import passed
 from gpuviz.memory import atomics
 from gpuviz.memory.banks import cells, schedule
-from gpuviz.memory.coalescing import comes_in_rounds, segments, transactions, turns_taken
+from gpuviz.memory.coalescing import comes_in_rounds, segments, transactions
 from gpuviz.memory.counts import Count
+from gpuviz.memory.lanes import lower_alike
 from gpuviz.run.run import Run
 from gpuviz.story.measured import LaunchTime, time_of
 from gpuviz.traces.trace import LANES, MemoryInstruction, Requests, Trace, lane_mask
@@ -222,4 +223,4 @@ def turns_of(arch: Architecture, did: MemoryInstruction, address: U64, active: B
 
 def _in_turn(wanted: U64, active: Bool) -> I64:
     """(32,) how many lower lanes want the same."""
-    return np.asarray(turns_taken(wanted[None], active[None])[0], dtype=np.int64)
+    return np.asarray(lower_alike(wanted[None], active[None])[0])
