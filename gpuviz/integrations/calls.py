@@ -10,8 +10,7 @@ from typing import Any, Protocol, TypeVar
 from gpuviz.base.arrays import Array
 from gpuviz.base.errors import InputError
 from gpuviz.compile import Program, entry_name, in_clusters
-from gpuviz.integrations.arguments import Arguments, collected
-from gpuviz.integrations.host_arrays import HostArray
+from gpuviz.integrations.arguments import Arguments, HostArray, collected
 from gpuviz.launch.job import Job
 from gpuviz.ptx.text.parser import parse
 from gpuviz.source.kernel_names import source_parameters

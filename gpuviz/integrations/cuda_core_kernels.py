@@ -15,6 +15,7 @@ from gpuviz.base.errors import UnavailableError, UnsupportedError
 from gpuviz.compile import Program, ptx_program
 from gpuviz.compile.elf import embedded_ptx
 from gpuviz.compile.ptxas import assembled
+from gpuviz.integrations.arguments import HostArray
 from gpuviz.integrations.calls import (
     BuildOptions,
     Call,
@@ -23,7 +24,6 @@ from gpuviz.integrations.calls import (
     of_program,
     replaced,
 )
-from gpuviz.integrations.host_arrays import HostArray
 from gpuviz.launch.job import triple
 
 

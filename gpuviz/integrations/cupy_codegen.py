@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from gpuviz.base.errors import InputError, UnsupportedError
-from gpuviz.integrations.arguments import Arguments
+from gpuviz.integrations.arguments import Arguments, is_array
 from gpuviz.integrations.calls import Call
 from gpuviz.integrations.cupy_arrays import (
     Shape,
@@ -29,7 +29,6 @@ from gpuviz.integrations.cupy_arrays import (
     spread,
     view,
 )
-from gpuviz.integrations.host_arrays import is_array
 from gpuviz.traces.geometry import Triple
 
 _ARRAY, _INDEXER, _SCALAR = 1, 2, 3  # kinds of CuPy's _ArgInfo (cupy/_core/_kernel.pyx, 14.2)

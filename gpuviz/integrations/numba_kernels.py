@@ -18,7 +18,7 @@ from gpuviz.base.errors import InputError, UnavailableError, UnsupportedError
 from gpuviz.compile import ptx_program
 from gpuviz.compile.program import CompileError, Program, kernels
 from gpuviz.compile.ptxas import assembled
-from gpuviz.integrations.arguments import Arguments
+from gpuviz.integrations.arguments import Arguments, is_array
 from gpuviz.integrations.calls import (
     BuildOptions,
     Call,
@@ -27,7 +27,6 @@ from gpuviz.integrations.calls import (
     launch_of,
     replaced,
 )
-from gpuviz.integrations.host_arrays import is_array
 from gpuviz.launch.job import triple
 
 _LIBRARY = "sm_90"  # counted for, where nobody says

@@ -15,9 +15,8 @@ from gpuviz.arch import architecture
 from gpuviz.arguments.specs import ArrayArgument
 from gpuviz.base.errors import InputError, UnsupportedError
 from gpuviz.compile import Program, ptx_program
-from gpuviz.integrations.arguments import Arguments, scalar
+from gpuviz.integrations.arguments import Arguments, is_array, scalar
 from gpuviz.integrations.calls import Call, LaunchRequest, Watcher, launch_of, replaced
-from gpuviz.integrations.host_arrays import is_array
 from gpuviz.launch.job import triple
 from gpuviz.ptx.text.ir import Variable
 from gpuviz.ptx.text.parser import parse

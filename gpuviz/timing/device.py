@@ -14,109 +14,67 @@ KIB = 1024
 
 @dataclass(frozen=True)
 class Device:
-    """A device as the model of time needs it. Latencies and intervals in cycles.
-
-    Attributes
-    ----------
-    multiprocessors, clock_ghz : how many, and how fast under load
-    launch_us : what a launch takes beyond the time in which blocks run
-    block_interval : from the start of one block on a multiprocessor to the next, while all are fed
-    block_again : from the end of a block to the start of another in its place
-    warp_start : from the start of one warp of a block to the next
-    skipped : places in the dealing order that a second, last round of blocks leaves out
-    branch : what a jump costs its warp beyond what the assembler wrote
-    fetch, fetch_line, fetch_far : until a jump's target comes from the multiprocessor's instruction
-        cache; for each 8 instructions from beyond it; until the first of those come
-    l1_bytes, block_shared, carve_outs : L1 and shared memory together; what each block has of it at
-        the least; the sizes shared memory can be given
-    l1_latency, shared_latency, constant_latency, queued_latency, special_latency : until a result
-        is there (`queued`: shuffles, special registers; `special`: sines and the like)
-    l2_latency, l2_spread : of the nearest part of L2, and how much farther the farthest is
-    dram_latency, dram_spread : beyond that of L2; by how much more some sectors take
-    line_latency, dram_line_latency : what each further line of a request adds
-    line_return, request, store_line : cycles of L1 for each wavefront returned, from one request to
-        the next at the least, and for each line that is stored to
-    queue, writes : cycles of work that may wait before L1, and of writes before L2
-    port : sectors a cycle between a multiprocessor and L2
-    l2_read, l2_requests : sectors a cycle that all of L2 gives, and lines of which it gives some
-    l2_fill, l2_write, l2_partial : sectors a cycle that come from memory, are written whole, or in
-        part
-    dram_read, dram_write, dirty_bytes : sectors a cycle of memory; what L2 keeps without writing
-    dram_rest : sectors read from memory beside a kernel's data, less those of its code
-    atomic_sectors, atomic_packets : sectors of atomics a cycle, and packets of them at two lines
-    barrier_latency : from the last warp's arrival until all go on
-    bulk_latency, bulk_line : until a bulk copy asks for its first line, and from line to line
-    crowd : by how much later memory brings what bulk copies ask for, times u / (1 - u) of its work
-    phase_latency : from the end of an mbarrier's phase until who waits for it goes on
-    warm_bytes : data that is still in L2 when a launch is measured again
-    error : of times in hundredths, median and 90th percentile (`gpuviz verify --time`)
-    tensor_error : likewise the largest of launches with tensor cores: rungs 11 to 17 of the lesson
-        `ladder` at both of its sizes, as recorded
-    wgmma_column, wgmma_read : cycles that a warpgroup's product keeps the tensor core of a
-        scheduler for each column of B; that each row of A and column of B takes to be read
-    wgmma_latency : from when the tensor core is free until what was multiplied is there
-    tensor_latency : until the product of doubles is there, beyond what keeps the tensor core
-    tensor : cycles that a warp's product keeps it, by shape
-    busy : cycles that a warp's instruction keeps a unit of a scheduler, by unit
+    """A device as the model of time needs it. Latencies and intervals in cycles, rates of all of
+    L2 and memory in sectors a cycle.
     """
 
     name: str
     multiprocessors: int
-    clock_ghz: float
-    launch_us: float
-    block_interval: float
-    block_again: float
-    warp_start: float
-    skipped: frozenset[int]
-    branch: float
-    fetch: float
-    fetch_line: float
-    fetch_far: float
-    l1_bytes: int
-    block_shared: int
-    carve_outs: tuple[int, ...]
+    clock_ghz: float  # under load
+    launch_us: float  # what a launch takes beyond the time in which blocks run
+    block_interval: float  # from one block's start on a multiprocessor to the next's, all being fed
+    block_again: float  # from the end of a block to the start of another in its place
+    warp_start: float  # from the start of one warp of a block to the next
+    skipped: frozenset[int]  # places in the dealing order that a second, last round leaves out
+    branch: float  # what a jump costs its warp beyond what the assembler wrote
+    fetch: float  # until a jump's target comes from the multiprocessor's instruction cache
+    fetch_line: float  # for each 8 instructions from beyond it
+    fetch_far: float  # until the first of those come, the first time
+    l1_bytes: int  # L1 and shared memory together
+    block_shared: int  # what each block has of shared memory at the least
+    carve_outs: tuple[int, ...]  # the sizes shared memory can be given
     l1_latency: float
     shared_latency: float
     constant_latency: float
-    queued_latency: float
-    special_latency: float
-    l2_latency: float
-    l2_spread: float
-    dram_latency: float
-    dram_spread: float
-    line_latency: float
-    dram_line_latency: float
-    line_return: float
-    request: float
-    store_line: float
-    queue: float
-    writes: float
-    port: float
+    queued_latency: float  # of shuffles, special registers
+    special_latency: float  # of sines and the like
+    l2_latency: float  # of the nearest part of L2
+    l2_spread: float  # how much farther the farthest is
+    dram_latency: float  # beyond that of L2
+    dram_spread: float  # by how much more some sectors take
+    line_latency: float  # what each further line of a request adds
+    dram_line_latency: float  # what each further line from memory adds
+    line_return: float  # of L1 for each wavefront returned
+    request: float  # from one load, or access of shared memory, to the next at the least
+    store_line: float  # of L1 for each line that is stored to
+    queue: float  # of work that may wait before L1
+    writes: float  # of writes that may wait before L2
+    port: float  # sectors a cycle between a multiprocessor and L2
     l2_read: float
-    l2_requests: float
-    l2_fill: float
-    l2_write: float
-    l2_partial: float
+    l2_requests: float  # lines a cycle of which L2 gives some sectors
+    l2_fill: float  # that come from memory
+    l2_write: float  # that are written whole
+    l2_partial: float  # that are written in part
     dram_read: float
     dram_write: float
-    dirty_bytes: float
-    dram_rest: float
+    dirty_bytes: float  # what L2 keeps without writing
+    dram_rest: float  # sectors read beside a kernel's data, less those of its code
     atomic_sectors: float
-    atomic_packets: float
-    barrier_latency: float
-    warm_bytes: int
-    bulk_latency: float
-    bulk_line: float
-    crowd: float
-    phase_latency: float
-    error: tuple[float, float]
-    tensor_error: int
-    wgmma_column: float
-    wgmma_read: float
-    wgmma_latency: float
-    tensor_latency: float
-    tensor: Mapping[str, float] = field(default_factory=dict)
-    busy: Mapping[str, float] = field(default_factory=dict)
+    atomic_packets: float  # at two lines
+    barrier_latency: float  # from the last warp's arrival until all go on
+    warm_bytes: int  # data that is still in L2 when a launch is measured again
+    bulk_latency: float  # until a bulk copy asks for its first line
+    bulk_line: float  # from line to line of bulk copies at the least
+    crowd: float  # by how much later memory brings bulk copies, times u / (1 - u) of its work
+    phase_latency: float  # from the end of an mbarrier's phase until who waits for it goes on
+    error: tuple[float, float]  # of times: median, 90th percentile in % (`gpuviz verify --time`)
+    tensor_error: int  # the largest with tensor cores: rungs 11 to 17 of `ladder`, both sizes
+    wgmma_column: float  # that a warpgroup's product keeps a tensor core for each column of B
+    wgmma_read: float  # that each row of A and column of B takes to be read
+    wgmma_latency: float  # from when the tensor core is free until what was multiplied is there
+    tensor_latency: float  # until the product of doubles is there, beyond what keeps the core
+    tensor: Mapping[str, float] = field(default_factory=dict)  # a warp's product keeps it, by shape
+    busy: Mapping[str, float] = field(default_factory=dict)  # a warp keeps a unit of a scheduler
 
     def microseconds(self, cycles: float) -> float:
         """What a launch takes whose blocks run for so many cycles."""

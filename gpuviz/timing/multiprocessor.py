@@ -80,48 +80,32 @@ class Work:
 
 @dataclass(frozen=True, eq=False)
 class IssueLog:
-    """What is recorded of each instruction issued (N,), in order.
+    """What is recorded of each instruction issued (N,), in order: cycles, and numbers."""
 
-    Attributes
-    ----------
-    at, paced, fetched : the cycle it was issued; its warp may go on, as the assembler wrote; the
-        warp's next instruction is at hand
-    met, clear : all have come to the barrier; the next instruction's operands are there
-    free, ready : until when units or a queue had kept it back; its operands were there
-    begin, end, result : L1 and shared memory begin with it, and have done; its result is there
-    l2_end, l2_busy, dram_end, dram_busy : L2 and memory have done, how long they worked
-    left : `free` of the next instruction, where that is not recorded
-    dram, hit, missed : sectors that memory is read for, that were found in L1, and were not
-    place, number, instruction : slot * warps + warp, the warp's number, the row of the code
-    request : that it makes, -1 for none
-    cause : 2 * the event that the next instruction waits for (+ 1: for its operands to be read)
-    next : the instruction that comes after it, where that is not recorded
-    """
-
-    at: F64
-    paced: F64
-    fetched: F64
-    met: F64
-    clear: F64
-    free: F64
-    ready: F64
-    begin: F64
-    end: F64
-    result: F64
-    l2_end: F64
-    l2_busy: F64
+    at: F64  # issued
+    paced: F64  # its warp may go on, as the assembler wrote
+    fetched: F64  # the warp's next instruction is at hand
+    met: F64  # all have come to the barrier
+    clear: F64  # the next instruction's operands are there
+    free: F64  # until when units or a queue had kept it back
+    ready: F64  # its operands were there
+    begin: F64  # L1 and shared memory begin with it
+    end: F64  # and have done
+    result: F64  # is there
+    l2_end: F64  # L2 has done
+    l2_busy: F64  # how long it worked
     dram_end: F64
     dram_busy: F64
-    left: F64
-    dram: F64
-    hit: I32
+    left: F64  # `free` of the next instruction, where that is not recorded
+    dram: F64  # sectors that memory is read for
+    hit: I32  # sectors found in L1
     missed: I32
-    place: I32
-    number: I32
-    instruction: I32
-    request: I32
-    cause: I32
-    next: I32
+    place: I32  # slot * warps + warp
+    number: I32  # of the warp among all that run
+    instruction: I32  # row of the code
+    request: I32  # that it makes, -1 for none
+    cause: I32  # 2 * the event that the next one waits for (+ 1: for its operands to be read)
+    next: I32  # the instruction that comes after it, where that is not recorded
 
     def __len__(self) -> int:
         return len(self.at)
@@ -132,28 +116,17 @@ class IssueLog:
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """What became of it.
+    """What became of it."""
 
-    Attributes
-    ----------
-    cycles : until the last block has ended and all is written
-    sums : by `Sum`
-    waited, issued : (I,) cycles that warps waited before each instruction, how often it was issued
-    served : (I,) cycles that L1 and shared memory worked for each instruction
-    begun, ended : (B,) when each block did
-    touched : (L,) when each line was first asked of L2, -1 for never
-    log : what was recorded, where it was asked for
-    """
-
-    cycles: float
-    sums: F64
-    waited: F64
-    issued: F64
-    served: F64
-    begun: F64
+    cycles: float  # until the last block has ended and all is written
+    sums: F64  # by `Sum`
+    waited: F64  # (I,) cycles that warps waited before each instruction
+    issued: F64  # (I,) how often it was
+    served: F64  # (I,) cycles that L1 and shared memory worked for each instruction
+    begun: F64  # (B,) when each block was
     ended: F64
-    touched: F64
-    log: IssueLog | None = None
+    touched: F64  # (L,) when each line was first asked of L2, -1 for never
+    log: IssueLog | None = None  # what was recorded, where it was asked for
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,8 +6,8 @@ import pytest
 
 from gpuviz.gpu.client import _reading
 from gpuviz.gpu.counters import FORMS, LIVE_FORMS, STALLS, combine, metrics_for
+from gpuviz.gpu.device import Counters
 from gpuviz.gpu.faults import CountersUnavailable
-from gpuviz.gpu.readings import Counters
 
 LOADS = "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ld"
 MATRICES = LOADS + "sm"

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import gpuviz
-from gpuviz.integrations.host_arrays import host_array, is_array
+from gpuviz.integrations.arguments import host_array, is_array
 
 TEXT = "__global__ void twice(float *x, int n) { if (threadIdx.x < n) x[threadIdx.x] *= 2; }"
 
