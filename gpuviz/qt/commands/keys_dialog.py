@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
 )
 
 from gpuviz.qt.commands.actions import COMMANDS, GROUPS, Actions
-from gpuviz.qt.controls.controls import label
+from gpuviz.qt.controls.controls import label, spaced
 from gpuviz.words.language import later, tr
 
 Rows = Sequence[tuple[str, str]]
@@ -80,9 +80,7 @@ def _tables(actions: Actions) -> Iterator[tuple[str, Rows]]:
 def _columns(tables: Sequence[tuple[str, Rows]], count: int, parent: QWidget) -> QWidget:
     """The tables in so many columns of about the same height."""
     made = QWidget(parent)
-    columns = QHBoxLayout(made)
-    columns.setContentsMargins(24, 16, 24, 14)
-    columns.setSpacing(40)
+    columns = spaced(QHBoxLayout(made), 40, (24, 16, 24, 14))
     share = sum(len(rows) + 2 for _, rows in tables) / count
     sides = [QVBoxLayout() for _ in range(count)]
     before = 0

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLineEdit, QVBoxLayout,
 
 from gpuviz.base.errors import InputError
 from gpuviz.qt.commands.actions import Command
-from gpuviz.qt.controls.controls import answers, ask, label, restyle
+from gpuviz.qt.controls.controls import answers, ask, label, restyle, spaced
 from gpuviz.qt.look.theme import Theme
 from gpuviz.qt.running.view_recorder import ViewRecorder
 from gpuviz.views.link import SCHEME, link, parse
@@ -138,9 +138,7 @@ class LinkDialog(QDialog):
         self.said.setMinimumHeight(2 * self.said.fontMetrics().lineSpacing())
         self.buttons = answers(self, tr("Open"))
         self.accepted.connect(lambda: self.opened.emit(self.view))
-        column = QVBoxLayout(self)
-        column.setContentsMargins(20, 16, 20, 16)
-        column.setSpacing(10)
+        column = spaced(QVBoxLayout(self), 10, (20, 16, 20, 16))
         column.addWidget(label(tr("A link to a view, as “Copy link to this view” makes it:")))
         for widget in (self.line, self.said, self.buttons):
             column.addWidget(widget)

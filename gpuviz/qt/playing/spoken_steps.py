@@ -12,7 +12,7 @@ from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QPlainTextEdit, QVBoxLayout, QWidget
 
 from gpuviz.draw.spoken import hints, lines
-from gpuviz.qt.controls.controls import ask
+from gpuviz.qt.controls.controls import ask, spaced
 from gpuviz.qt.controls.message import SELECTABLE, Announcer
 from gpuviz.qt.playing.timeline import caption
 from gpuviz.words.glossary import entry, explained
@@ -89,9 +89,7 @@ class WordsDialog(QDialog):
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         self.buttons.button(QDialogButtonBox.StandardButton.Close).setText(tr("Close"))
         self.buttons.rejected.connect(self.reject)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(16, 14, 16, 12)
-        column.setSpacing(10)
+        column = spaced(QVBoxLayout(self), 10, (16, 14, 16, 12))
         column.addWidget(self.text, 1)
         column.addWidget(self.buttons)
         look = theme.look

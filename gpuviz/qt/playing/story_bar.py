@@ -11,7 +11,15 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QPushButton, QSize
 
 from gpuviz.base.errors import InputError
 from gpuviz.qt.commands.actions import Command
-from gpuviz.qt.controls.controls import IconButton, button, keep_arrows, keep_space, label, restyle
+from gpuviz.qt.controls.controls import (
+    IconButton,
+    button,
+    keep_arrows,
+    keep_space,
+    label,
+    restyle,
+    spaced,
+)
 from gpuviz.qt.running.activity import InThread
 from gpuviz.views.playback import CLOSE
 from gpuviz.words.language import grouped, tr
@@ -54,9 +62,7 @@ class Finder(QWidget):
         self.count = label("", "muted")
         self.back = IconButton("back", tr("Previous one found"), "Shift+F3", theme, 26)
         self.next = IconButton("forward", tr("Next one found"), "F3", theme, 26)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(4)
+        row = spaced(QHBoxLayout(self), 4)
         for part in (self.line, self.count, self.back, self.next):
             row.addWidget(part, int(part is self.line))
         self._timer = QTimer(self, singleShot=True, interval=_WAIT_MS)
@@ -171,9 +177,7 @@ class StoryBar(QFrame):
         self.setObjectName("timepane")
         self.buttons: dict[Value, QPushButton] = {}
         self.finder = Finder(player, theme)
-        self._row = QHBoxLayout(self)
-        self._row.setContentsMargins(12, 4, 12, 0)
-        self._row.setSpacing(4)
+        self._row = spaced(QHBoxLayout(self), 4, (12, 4, 12, 0))
         self._row.addWidget(self.finder, 1)
         player.story_changed.connect(self._show)
         view.follow("lesson", self._offer)

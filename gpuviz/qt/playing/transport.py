@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
-from gpuviz.qt.controls.controls import Combo, IconButton, keep_arrows, keep_space
+from gpuviz.qt.controls.controls import Combo, IconButton, keep_arrows, keep_space, spaced
 from gpuviz.views.playback import SPEEDS
 from gpuviz.words.language import tr
 
@@ -44,9 +44,7 @@ class Transport(QWidget):
         self.speed.activated.connect(lambda i: player.set_speed(SPEEDS[i]))
         keep_arrows(self.speed)
         keep_space(self.speed)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(2)
+        row = spaced(QHBoxLayout(self), 2)
         for id, _ in _BUTTONS:
             row.addWidget(self.buttons[id])
         row.addWidget(self.speed, alignment=Qt.AlignmentFlag.AlignVCenter)

@@ -32,6 +32,7 @@ from gpuviz.qt.controls.controls import (
     keep_space,
     label,
     restyle,
+    spaced,
 )
 from gpuviz.qt.look.theme import Theme
 from gpuviz.qt.preferences.preferences import PREFERENCES, Preference
@@ -105,9 +106,7 @@ class PreferencesDialog(QDialog):
         foot.addStretch(1)
         foot.addSpacing(24)
         foot.addWidget(self.buttons)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(24, 20, 24, 18)
-        column.setSpacing(22)
+        column = spaced(QVBoxLayout(self), 22, (24, 20, 24, 18))
         column.addLayout(grid)
         column.addStretch(1)
         column.addLayout(foot)
@@ -204,9 +203,7 @@ class SliderControl(QWidget):
         self.slider.setAccessibleName(tr(row.label))
         self.name = label("", "value")
         keep_arrows(self.slider)
-        line = QHBoxLayout(self)
-        line.setContentsMargins(0, 0, 0, 0)
-        line.setSpacing(10)
+        line = spaced(QHBoxLayout(self), 10)
         for widget in (self.slider, self.name):
             line.addWidget(widget)
         self.slider.valueChanged.connect(lambda at: self.changed.emit())

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QFrame, QScrollArea, QVBoxLayout, QWidget
 
-from gpuviz.qt.controls.controls import label
+from gpuviz.qt.controls.controls import label, spaced
 from gpuviz.words.language import tr, trn
 
 if TYPE_CHECKING:
@@ -38,9 +38,7 @@ class ConsentDialog(QDialog):
             "the GPU, and harm more where a driver has faults. Say yes if you trust who made it."
         )
         kept = tr("A yes is remembered for this very code; whatever else comes is asked about.")
-        column = QVBoxLayout(self)
-        column.setContentsMargins(24, 20, 24, 18)
-        column.setSpacing(12)
+        column = spaced(QVBoxLayout(self), 12, (24, 20, 24, 18))
         for text, role in ((head, "value"), (risk, ""), (kept, "quiet")):
             words = label(text, role)
             words.setWordWrap(True)
@@ -61,9 +59,7 @@ class ConsentDialog(QDialog):
     def _list(self, codes: Sequence[Code], theme: Theme) -> QWidget:
         """A line a kernel; many are scrolled."""
         inner = QWidget()
-        rows = QVBoxLayout(inner)
-        rows.setContentsMargins(0, 0, 0, 0)
-        rows.setSpacing(6)
+        rows = spaced(QVBoxLayout(inner), 6)
         for code in codes:
             row = label(f"{code.kernel}: {code.what}")
             row.setWordWrap(True)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout
 
-from gpuviz.qt.controls.controls import button, keep_space, label
+from gpuviz.qt.controls.controls import button, keep_space, label, spaced
 from gpuviz.words.language import tr
 
 if TYPE_CHECKING:
@@ -43,9 +43,7 @@ class LessonBar(QFrame):
         self.given = button(tr("Show"), tr("Show the answer"), "chip", tr("This is my prediction"))
         self.given.hide()
         keep_space(self.given)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(20, 5, 14, 3)
-        column.setSpacing(0)
+        column = spaced(QVBoxLayout(self), 0, (20, 5, 14, 3))
         self._row, self._below = QHBoxLayout(), QHBoxLayout()
         for row in (self._row, self._below):
             row.setSpacing(8)

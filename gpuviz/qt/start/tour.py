@@ -10,7 +10,7 @@ from PySide6.QtCore import QEvent, QObject, QPoint, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
-from gpuviz.qt.controls.controls import button, keep_arrows, label
+from gpuviz.qt.controls.controls import button, keep_arrows, label, spaced
 from gpuviz.qt.controls.message import Announcer
 from gpuviz.words.language import later, tr
 
@@ -130,9 +130,7 @@ class Tour(QFrame):
         row.addStretch(1)
         for made in (self.skip, self.back, self.on):
             row.addWidget(made)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(16, 12, 16, 12)
-        column.setSpacing(8)
+        column = spaced(QVBoxLayout(self), 8, (16, 12, 16, 12))
         for part in (self.title, self.text):
             column.addWidget(part)
         column.addLayout(row)

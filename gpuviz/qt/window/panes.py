@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
 )
 
 from gpuviz.qt.code.source import Source
-from gpuviz.qt.controls.controls import keep_arrows
+from gpuviz.qt.controls.controls import keep_arrows, spaced
 from gpuviz.qt.controls.layouts import tab_after
 from gpuviz.qt.controls.message import Message
 from gpuviz.qt.playing.stage_view import StageView
@@ -48,9 +48,7 @@ class LeftTabs(QWidget):
         self._stack.addWidget(lessons)
         self.tabs.currentChanged.connect(self._stack.setCurrentIndex)
         keep_arrows(self.tabs)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
+        column = spaced(QVBoxLayout(self), 0)
         column.addWidget(self.tabs)
         column.addWidget(self._stack, 1)
         self.offer(False)
@@ -182,10 +180,7 @@ def _pane(name: str) -> QFrame:
 
 def _rows(of: QWidget) -> QVBoxLayout:
     """Widgets below each other, without margins."""
-    made = QVBoxLayout(of)
-    made.setContentsMargins(0, 0, 0, 0)
-    made.setSpacing(0)
-    return made
+    return spaced(QVBoxLayout(of), 0)
 
 
 def _put(pane: QFrame, *widgets: QWidget) -> None:
@@ -203,9 +198,7 @@ def _rows_of(pane: QFrame) -> QVBoxLayout:
 def _time_row(transport: Transport, timeline: Timeline) -> QFrame:
     made = QFrame()
     made.setObjectName("timepane")
-    row = QHBoxLayout(made)
-    row.setContentsMargins(10, 4, 12, 2)
-    row.setSpacing(12)
+    row = spaced(QHBoxLayout(made), 12, (10, 4, 12, 2))
     row.addWidget(transport, alignment=Qt.AlignmentFlag.AlignTop)
     row.addWidget(timeline, 1)
     return made

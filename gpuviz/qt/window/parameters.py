@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 )
 
 from gpuviz.arch import ARCHITECTURES
-from gpuviz.qt.controls.controls import Combo, button, keep_arrows, keep_space, label
+from gpuviz.qt.controls.controls import Combo, button, keep_arrows, keep_space, label, spaced
 from gpuviz.qt.controls.knobs import Knob, knob
 from gpuviz.qt.controls.layouts import FlowLayout
 from gpuviz.story.compare import SIDES
@@ -62,9 +62,7 @@ class Parameters(QWidget):
         self.sweep.hide()
         for made in (self.reset, self.sweep):
             keep_space(made)
-        self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(0, 0, 0, 0)
-        self._column.setSpacing(6)
+        self._column = spaced(QVBoxLayout(self), 6)
         self._column.addLayout(self._heading())
         self._column.addWidget(self.sides)
         self._body = QWidget()

@@ -11,7 +11,15 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QProgressBar
 
 from gpuviz.base.waiting import TimeLeft
 from gpuviz.gpu.gpu_state import State, why_of
-from gpuviz.qt.controls.controls import ClippedLabel, button, keep_space, label, plain_tip, restyle
+from gpuviz.qt.controls.controls import (
+    ClippedLabel,
+    button,
+    keep_space,
+    label,
+    plain_tip,
+    restyle,
+    spaced,
+)
 from gpuviz.qt.controls.message import Announcer
 from gpuviz.recordings.measurement import Telemetry
 from gpuviz.words.language import grouped, tr, trn, typeset
@@ -196,9 +204,7 @@ class Status(QFrame):
         self.device.setVisible(device is not None)
 
     def _lay_out(self) -> None:
-        row = QHBoxLayout(self)
-        row.setContentsMargins(14, 3, 14, 3)
-        row.setSpacing(14)
+        row = spaced(QHBoxLayout(self), 14, (14, 3, 14, 3))
         for widget in (
             self.counters,
             self.device,

@@ -16,6 +16,7 @@ from gpuviz.qt.controls.controls import (
     label,
     plain_tip,
     restyle,
+    spaced,
 )
 from gpuviz.views.state import LEVELS
 from gpuviz.words.language import tr
@@ -174,9 +175,7 @@ class Toolbar(QFrame):
         return made
 
     def _lay_out(self) -> None:
-        row = QHBoxLayout(self)
-        row.setContentsMargins(12, 7, 14, 7)
-        row.setSpacing(10)
+        row = spaced(QHBoxLayout(self), 10, (12, 7, 14, 7))
         row.addWidget(self.main)
         row.addWidget(label("gpuviz", "brand"))
         row.addSpacing(4)
