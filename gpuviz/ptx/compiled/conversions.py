@@ -7,9 +7,9 @@ import struct
 import numpy as np
 
 from gpuviz.ptx.arithmetic.formats import FORMATS
-from gpuviz.ptx.arithmetic.kinds import WIDTHS, Variant, dtype_of, is_float, is_signed
-from gpuviz.ptx.compiled.floats import bounded, flushed, is_nan, narrowed, widened
-from gpuviz.ptx.compiled.integers import halves, joined
+from gpuviz.ptx.arithmetic.kinds import WIDTHS, Bits, Variant, dtype_of, is_float, is_signed
+from gpuviz.ptx.compiled.floats import as_read, bounded, flushed, is_nan, narrowed, widened
+from gpuviz.ptx.compiled.integers import apply, halves, joined
 from gpuviz.ptx.compiled.writer import Bailout, Value, Writer
 
 _INTEGRAL = {"rni": "rint", "rzi": "trunc", "rmi": "floor", "rpi": "ceil"}
@@ -47,8 +47,7 @@ def _integer_to_float(w: Writer, v: Variant, a: Value) -> Value:
 def _float_to_integer(w: Writer, v: Variant, a: Value) -> Value:
     to, source = v.kinds
     bits = WIDTHS[to]
-    if v.has("ftz") and not a.flat:
-        a = flushed(w, a, source)
+    (a,) = as_read(w, v, a, kind=source)
     wide = 64 if source == "f64" or bits >= 32 else 32
     name = next(_INTEGRAL[mod] for mod in v.mods if mod in _INTEGRAL)
     x = w.real_intrinsic(name, widened(w, a, source, wide))
@@ -77,8 +76,8 @@ def _float_to_float(w: Writer, v: Variant, a: Value) -> Value:
     integral = next((_INTEGRAL[mod] for mod in v.mods if mod in _INTEGRAL), None)
     if v.mode != "rn" and not integral:
         raise Bailout(f"rounding .{v.mode}")
-    if v.has("ftz") and source == "f32" and to != "f16" and not a.flat:
-        a = flushed(w, a, source)
+    if source == "f32" and to != "f16":
+        (a,) = as_read(w, v, a)
     x = widened(w, a, source, 64 if "f64" in (to, source) else 32)
     if integral:
         x = w.real_intrinsic(integral, x)
@@ -89,22 +88,21 @@ def _float_to_float(w: Writer, v: Variant, a: Value) -> Value:
     return flushed(w, found, to) if v.has("ftz") and to == "f32" else found
 
 
+def _payload(x: Bits) -> Bits:
+    sign, cut = (x >> 32).astype(np.uint32) & (1 << 31), (x >> 29).astype(np.uint32) & 0x7FFFFF
+    return sign | cut | 0x7FC00000
+
+
 def _from_double(w: Writer, v: Variant, x: Value, to: str) -> Value:
     """NaN keeps its sign and the upper part of its payload, made quiet."""
     if to != "f32":
         raise Bailout("f64 to halves")
-    nan, single = is_nan(w, x), w.real_cast("fptrunc", x, 32)
-    sign = w.op(
-        "and", w.cast("trunc", w.op("lshr", x, w.number(32, 64)), 32), w.number(1 << 31, 32)
-    )
-    cut = w.cast("trunc", w.op("lshr", x, w.number(29, 64)), 32)
-    payload = w.op("and", cut, w.number(0x7FFFFF, 32))
-    kept = w.ops("or", payload, sign, w.number(0x7FC00000, 32))
-    found = w.select(nan, kept, single)
+    (kept,) = apply(w, _payload, x)
+    found = w.select(is_nan(w, x), kept, w.real_cast("fptrunc", x, 32))
     return flushed(w, found, to) if v.has("ftz") else found
 
 
-# --- floats of eight bits; semantics as in `arithmetic.fp8` ------------------------------------
+# --- floats of eight bits; semantics as in `arithmetic.convert` ---------------------------------
 
 _MOST = {"e4m3": 0x7E, "e5m2": 0x7B}  # the largest number
 

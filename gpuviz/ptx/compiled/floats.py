@@ -13,7 +13,7 @@ from gpuviz.ptx.arithmetic.compare import COMBINATIONS
 from gpuviz.ptx.arithmetic.compare import relation as integer_relation
 from gpuviz.ptx.arithmetic.kinds import CONTAINERS, Variant, is_float
 from gpuviz.ptx.arithmetic.rounding import CANONICAL_NAN, EXPONENT, SIGN
-from gpuviz.ptx.compiled.integers import Emit, halves, joined, pairs, traced
+from gpuviz.ptx.compiled.integers import Emit, apply, halves, joined, pairs
 from gpuviz.ptx.compiled.routines import ask
 from gpuviz.ptx.compiled.writer import Bailout, Value, Writer
 
@@ -48,6 +48,17 @@ def widened(w: Writer, a: Value, kind: str, bits: int) -> Value:
     if kind == "bf16":
         a = w.op("shl", w.cast("zext", a, 32), w.number(16, 32))
     return a if a.bits == bits else w.real_cast("fpext", a, bits)
+
+
+def as_read(w: Writer, v: Variant, *x: Value, kind: str = "") -> tuple[Value, ...]:
+    """Operands as .ftz has them read, of the variant's type where no other is named."""
+    flush = v.has("ftz")
+    return tuple(flushed(w, a, kind or v.kind) if flush and not a.flat else a for a in x)
+
+
+def operands(w: Writer, v: Variant, bits: int, *x: Value) -> tuple[Value, ...]:
+    """Operands as .ftz has them read, as f32 or f64."""
+    return tuple(widened(w, a, v.kind, bits) for a in as_read(w, v, *x))
 
 
 def narrowed(w: Writer, a: Value, kind: str) -> Value:
@@ -132,15 +143,13 @@ def rounding(name: str) -> Emit:
     """add, sub, mul, div, rcp, sqrt, fma to nearest."""
 
     def emit(w: Writer, v: Variant, *x: Value) -> tuple[Value, ...]:
-        kind, flush = v.kind, v.has("ftz")
+        kind = v.kind
         if v.mode != "rn":
             raise Bailout(f"rounding .{v.mode}")
         if v.mods[0] == "approx" or len(v.kinds) > 1:
             raise Bailout("this form")
         wide = 64 if kind == "f64" or (name == "fma" and kind in ("f16", "bf16")) else 32
-        values = [
-            widened(w, flushed(w, a, kind) if flush and not a.flat else a, kind, wide) for a in x
-        ]
+        values = operands(w, v, wide, *x)
         if name == "fma" and kind == "f64":
             found = _fused_double(w, *values)
         elif name == "fma" and kind == "bf16":
@@ -159,23 +168,16 @@ def _finished(w: Writer, v: Variant, found: Value) -> Value:
     kind, flush = v.kind, v.has("ftz")
     if kind == "f32" and found.bits == 32:
         found = flushed(w, found, kind) if flush else found
-        return Value(found.name, 32, found.pattern, None, loose=not v.has("sat"), flat=flush)
-    result = narrowed(w, found, kind)
-    result = flushed(w, result, kind) if flush else result
-    return Value(result.name, result.bits, result.pattern, None, flat=flush)
+        return replace(found, loose=not v.has("sat"), flat=flush)
+    found = narrowed(w, found, kind)
+    return replace(flushed(w, found, kind) if flush else found, flat=flush)
 
 
 def _approximate(name: str) -> Emit:
     def emit(w: Writer, v: Variant, *x: Value) -> tuple[Value, ...]:
-        kind, flush = v.kind, v.has("ftz")
-        if kind not in ("f32", "f16", "bf16"):
+        if v.kind not in ("f32", "f16", "bf16"):
             raise Bailout("an approximation of f64")
-        values = [
-            widened(w, flushed(w, a, kind) if flush and not a.flat else a, kind, 64) for a in x
-        ]
-        result = narrowed(w, _FUNCTIONS[name](w, *values), kind)
-        result = flushed(w, result, kind) if flush else result
-        return (Value(result.name, result.bits, result.pattern, None, flat=flush),)
+        return (_finished(w, v, _FUNCTIONS[name](w, *operands(w, v, 64, *x))),)
 
     return emit
 
@@ -230,12 +232,11 @@ def _either(name: str) -> Emit:
 def _of_sign(toggle: bool) -> Emit:
     def emit(w: Writer, v: Variant, a: Value) -> tuple[Value, ...]:
         kind = v.kind
-        if v.has("ftz") and not a.flat:
-            a = flushed(w, a, kind)
+        (a,) = as_read(w, v, a)
         sign = w.number(SIGN[kind], a.bits)
         found = w.op("xor", a, sign) if toggle else w.op("and", a, w.number(SIGN[kind] - 1, a.bits))
         if kind == "f32":
-            return (Value(found.name, 32, found.pattern, None, True, v.has("ftz") or a.flat),)
+            return (replace(found, loose=True, flat=v.has("ftz") or a.flat),)
         if kind == "f64":
             return (w.select(is_nan(w, a), w.op("or", a, w.number(1 << 51, 64)), found),)
         nan = _nan_of(w, a, kind)
@@ -256,8 +257,7 @@ def _extremum(larger: bool) -> Emit:
         kind = v.kind
         if v.has("xorsign"):
             raise Bailout(".xorsign")
-        if v.has("ftz"):
-            a, b = (x if x.flat else flushed(w, x, kind) for x in (a, b))
+        a, b = as_read(w, v, a, b)
         x, y = (widened(w, z, kind, 64 if kind == "f64" else 32) for z in (a, b))
         x_nan, y_nan = is_nan(w, x), is_nan(w, y)
         first = w.op("or", w.real_compare("ogt" if larger else "olt", x, y), y_nan)
@@ -268,7 +268,7 @@ def _extremum(larger: bool) -> Emit:
         bad = w.op("or" if v.has("NaN") else "and", x_nan, y_nan)
         if kind != "f64":
             found = w.select(bad, w.number(CANONICAL_NAN[kind], a.bits), found)
-        return (Value(found.name, found.bits, found.pattern, None, False, v.has("ftz")),)
+        return (replace(found, flat=v.has("ftz")),)
 
     return emit
 
@@ -284,13 +284,10 @@ _FLOAT = {
 
 def relation(w: Writer, v: Variant, a: Value, b: Value) -> Value:
     """The comparison a variant names first."""
-    name, kind = v.mods[0], v.kind
-    if is_float(kind):
-        if v.has("ftz"):
-            a, b = (x if x.flat else flushed(w, x, kind) for x in (a, b))
-        wide = 64 if kind == "f64" else 32
-        return w.real_compare(_FLOAT[name], *(widened(w, x, kind, wide) for x in (a, b)))
-    return traced(integer_relation(v))(w, v, a, b)[0]
+    if is_float(v.kind):
+        wide = operands(w, v, 64 if v.kind == "f64" else 32, a, b)
+        return w.real_compare(_FLOAT[v.mods[0]], *wide)
+    return apply(w, integer_relation(v), a, b)[0]
 
 
 def _combined(w: Writer, v: Variant, found: Value, third: tuple[Value, ...]) -> Value:
@@ -330,7 +327,7 @@ def _select(w: Writer, v: Variant, a: Value, b: Value, p: Value) -> tuple[Value,
     if not loose:  # one side's NaN is any, the other's bits count: only the first is settled
         a, b = settled(w, a), settled(w, b)
     found = w.select(p, a, b)
-    return (Value(found.name, found.bits, found.pattern, None, loose, a.flat and b.flat),)
+    return (replace(found, loose=loose, flat=a.flat and b.flat),)
 
 
 def _select_by_sign(w: Writer, v: Variant, a: Value, b: Value, c: Value) -> tuple[Value, ...]:

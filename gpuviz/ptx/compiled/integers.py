@@ -175,14 +175,15 @@ def _quotient(w: Writer, a: Value, b: Value) -> Value:
     return w.cast("trunc", w.to_integer("fptoui", found, 64), a.bits)
 
 
+def apply(w: Writer, function: Function, *values: Value) -> tuple[Value, ...]:
+    """Write the code of a function of containers, all of them integers; its results."""
+    found = function(*(LaneArray(w, x) for x in values))
+    return tuple(x.value for x in (found if isinstance(found, tuple) else (found,)))
+
+
 def traced(function: Function) -> Emit:
-    """The code of a function of containers, all of them integers."""
-
-    def emit(w: Writer, v: Variant, *values: Value) -> tuple[Value, ...]:
-        found = function(*(LaneArray(w, x) for x in values))
-        return tuple(x.value for x in (found if isinstance(found, tuple) else (found,)))
-
-    return emit
+    """That of an opcode that is such a function."""
+    return lambda w, v, *values: apply(w, function, *values)
 
 
 # --- what LLVM has instructions for ---------------------------------------------------------------

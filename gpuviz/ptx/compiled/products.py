@@ -12,9 +12,10 @@ from functools import cached_property
 import numpy as np
 
 from gpuviz.ptx.arithmetic.formats import FORMATS, ZERO, Format
-from gpuviz.ptx.arithmetic.kinds import Variant
+from gpuviz.ptx.arithmetic.kinds import Bits, Variant
 from gpuviz.ptx.compiled import floats
 from gpuviz.ptx.compiled.conversions import as_half
+from gpuviz.ptx.compiled.integers import apply
 from gpuviz.ptx.compiled.routines import Code, Routine, Term, vector
 from gpuviz.ptx.compiled.writer import Bailout, Value, lanes
 from gpuviz.ptx.tensor.fragments import Fragment
@@ -260,24 +261,23 @@ class _Numbers:
     def of(cls, w: Code, bits: Value, form: Format) -> _Numbers:
         """What an element means."""
         top, size = (1 << form.exponent) - 1, form.exponent + form.fraction
-        raw = w.op("lshr", bits, w.number(form.dropped, 32)) if form.dropped else bits
-        magnitude = w.op("and", raw, w.number((1 << size) - 1, 32))
-        stored = w.op("lshr", magnitude, w.number(form.fraction, 32))
-        fraction = w.op("and", magnitude, w.number((1 << form.fraction) - 1, 32))
-        one, zero = w.number(1, 32), w.number(0, 32)
-        normal = w.compare("ne", stored, zero)
-        hidden = w.op("or", fraction, w.number(1 << form.fraction, 32))
-        whole = w.from_integer("sitofp", w.select(normal, hidden, fraction), 32)
-        sign = w.op("shl", w.op("lshr", raw, w.number(size, 32)), w.number(31, 32))
-        exponent = w.op("sub", w.intrinsic("umax", stored, one), w.number(form.bias, 32))
-        exponent = w.select(w.compare("eq", magnitude, zero), w.number(ZERO, 32), exponent)
-        if form.finite:
-            special = w.compare("eq", magnitude, w.number((1 << size) - 1, 32))
-            endless = w.number(0, 1)
-        else:
-            special = w.compare("eq", stored, w.number(top, 32))
-            endless = w.compare("eq", magnitude, w.number(top << form.fraction, 32))
-        return cls(w.op("or", whole, sign), exponent, special, w.spread(endless))
+
+        def parts(bits: Bits) -> tuple[Bits, ...]:
+            raw = bits >> form.dropped
+            magnitude = raw & ((1 << size) - 1)
+            stored, fraction = magnitude >> form.fraction, magnitude & ((1 << form.fraction) - 1)
+            whole = np.where(stored != 0, fraction | 1 << form.fraction, fraction)
+            exponent = np.where(magnitude == 0, ZERO, np.maximum(stored, 1) - form.bias)
+            if form.finite:
+                special = magnitude == (1 << size) - 1
+                return whole, raw >> size << 31, exponent, special, special & False
+            endless = magnitude == top << form.fraction
+            return whole, raw >> size << 31, exponent, stored == top, endless
+
+        whole, sign, *rest = apply(w, parts, bits)
+        exponent, special, endless = rest
+        number = w.op("or", w.from_integer("sitofp", whole, 32), sign)
+        return cls(number, exponent, special, w.spread(endless))
 
     def double(self, w: Code, form: Format) -> Value:
         """Bits of f64 of the same value; NaN where it is no number."""
@@ -305,17 +305,8 @@ class _Floats(_Sums):
         add, width = floats.TABLE["add"], FORMATS[kind].bits
         plain = Variant(("rn", kind))
         both = [[w.cast("trunc", x, width) for x in one] for one in (sums, c.elements)]
-        found = (add(w, plain, x, y)[0] for x, y in zip(*both, strict=True))
-        return [w.cast("zext", self._no_number(value, width), 32) for value in found]
-
-    def _no_number(self, value: Value, width: int) -> Value:
-        """A sum with its NaN as the hardware has it."""
-        w = self.w
-        size = w.op("and", value, w.number((1 << width - 1) - 1, width))
-        kind = self.rule.kinds[2]
-        form = FORMATS[kind]
-        none = w.compare("ugt", size, w.number((1 << form.exponent) - 1 << form.fraction, width))
-        return w.select(none, w.number(NO_NUMBER[kind], width), value)
+        found = (floats.settled(w, add(w, plain, x, y)[0]) for x, y in zip(*both, strict=True))
+        return [w.cast("zext", value, 32) for value in found]
 
     def _part(
         self, a: _Matrix, b: _Matrix, sums: list[Value], pairs: list[list[_Pair]]
@@ -423,15 +414,16 @@ class _Floats(_Sums):
 
     def _special(self, value: Value, other: Term) -> Value:
         """Infinity with its sign, the one pattern of no number, or what was found."""
-        w, kind = self.w, self.rule.kinds[2]
+        kind = self.rule.kinds[2]
         width, endless = (16, 0x7C00) if kind == "f16" else (32, 0x7F800000)
-        high = w.cast("trunc", w.op("lshr", value, w.number(63, 64)), 32)
-        signed = w.op("or", w.op("shl", high, w.number(width - 1, 32)), w.number(endless, 32))
-        size = w.op("and", value, w.number((1 << 63) - 1, 64))
-        infinite = w.compare("eq", size, w.number(0x7FF << 52, 64))
-        none = w.compare("ugt", size, w.number(0x7FF << 52, 64))
-        found = w.select(infinite, signed, w.vector(other.name, 32))
-        return w.select(none, w.number(NO_NUMBER[kind], 32), found)
+
+        def special(value: Bits, other: Bits) -> Bits:
+            signed = (value >> 63).astype(np.uint32) << (width - 1) | endless
+            size = value & ((1 << 63) - 1)
+            found = np.where(size == 0x7FF << 52, signed, other)
+            return np.where(size > 0x7FF << 52, NO_NUMBER[kind], found)
+
+        return apply(self.w, special, value, self.w.vector(other.name, 32))[0]
 
 
 def _sums(w: Code, rule: Rule) -> _Sums:

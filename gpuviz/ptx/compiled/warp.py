@@ -6,10 +6,10 @@ from functools import partial
 
 import numpy as np
 
-from gpuviz.ptx.arithmetic.kinds import Variant, is_signed
+from gpuviz.ptx.arithmetic.kinds import is_signed
 from gpuviz.ptx.compiled.emitter import Emitter
 from gpuviz.ptx.compiled.graph import Op, constant
-from gpuviz.ptx.compiled.integers import traced
+from gpuviz.ptx.compiled.integers import apply
 from gpuviz.ptx.compiled.memory_map import FAULT
 from gpuviz.ptx.compiled.routines import ask
 from gpuviz.ptx.compiled.writer import Bailout, Value, lanes
@@ -21,9 +21,6 @@ from gpuviz.traces.trace import LANES
 
 def _vector(e: Emitter, operand: Operand, kind: str, op: Op) -> Value:
     return e.w.spread(e.strict(e.read(operand, kind, op.place)))
-
-
-_NONE = Variant(())
 
 
 def _shuffle(e: Emitter, op: Op) -> None:
@@ -38,7 +35,7 @@ def _shuffle(e: Emitter, op: Op) -> None:
         inside = w.vector(lanes([int(x) for x in found[1]], 1), 1)
     else:
         given = (_vector(e, o, "b32", op) for o in at.operands[2:4])
-        source, inside = traced(partial(warp_ops.source_of, mode))(w, _NONE, *given)
+        source, inside = apply(w, partial(warp_ops.source_of, mode), *given)
         moved = ask(w, "permute", f"<32 x i32> {value.name}", f"<32 x i32> {source.name}")
     guard = e.predicate(op)
     for target, one, kind in zip(
