@@ -39,7 +39,7 @@ MACHINERY = {
     "Rows",
     "Patterns",  # requests that look alike, counted once
     "Strip",  # the transactions of one request, in their places
-    "Served",  # the turns of one request
+    "ServedRequest",  # the turns of one request
     "Deliveries",
     "AccessCost",
     "LineCost",
@@ -48,7 +48,7 @@ MACHINERY = {
     "LaneSteps",
     "Rule",  # how a family of architectures serves requests
     "Unit",  # names of quantities
-    "Derived",
+    "DerivedCount",
     "Hardware",
     "Names",
 }
