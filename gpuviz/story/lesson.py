@@ -332,14 +332,8 @@ def check_values(lesson: Lesson, values: Values) -> dict[str, Value]:
     known = {p.id: p for p in lesson.parameters}
     for name in values:
         if name not in known and name not in lesson.former:
-            raise InputError(
-                tr(
-                    "lesson {lesson} has no parameter {name}; it has: {known}",
-                    lesson=lesson.id,
-                    name=repr(name),
-                    known=", ".join(known),
-                )
-            )
+            what = {"lesson": lesson.id, "name": repr(name), "known": ", ".join(known)}
+            raise InputError(tr("lesson {lesson} has no parameter {name}; it has: {known}", **what))
     complete = {p.id: value_of(p, values.get(p.id, p.begins)) for p in lesson.parameters}
     problem = lesson.problem(complete)
     if problem:
@@ -369,27 +363,14 @@ def value_of(parameter: Parameter, value: Value) -> Value:
     if parameter.typed:
         text = str(value).strip()
         if len(text) > LONGEST:
-            raise InputError(
-                tr(
-                    "{name} has {n} letters; at most {most} are read",
-                    name=parameter.id,
-                    n=len(text),
-                    most=LONGEST,
-                )
-            )
+            what |= {"n": len(text), "most": LONGEST}
+            raise InputError(tr("{name} has {n} letters; at most {most} are read", **what))
         return text
     try:
         number = int(value)
     except ValueError:
         raise InputError(tr("{name} cannot be {value}; it is a whole number", **what)) from None
     if not parameter.minimum <= number <= parameter.maximum:
-        raise InputError(
-            tr(
-                "{name} cannot be {value}; it goes from {least} to {most}",
-                name=parameter.id,
-                value=number,
-                least=parameter.minimum,
-                most=parameter.maximum,
-            )
-        )
+        what |= {"value": number, "least": parameter.minimum, "most": parameter.maximum}
+        raise InputError(tr("{name} cannot be {value}; it goes from {least} to {most}", **what))
     return number

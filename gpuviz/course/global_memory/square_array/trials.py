@@ -184,7 +184,7 @@ def _why_unlike(trials: tuple[Trial, ...]) -> str:
     times = [t.time.microseconds for t in trials if t.time]
     if len(times) < len(trials) or max(times) < _APART * min(times):
         return ""
-    if len({_requests(t) for t in trials}) < 2:
+    if len({_number(t.requests) for t in trials}) < 2:
         said = tr("Times differ with the lines that are touched.")
     else:
         said = tr("Times differ with the lines touched, and a parted warp asks twice.")
@@ -199,14 +199,6 @@ def _why_unlike(trials: tuple[Trial, ...]) -> str:
 def _same(one: Trial, other: Trial) -> bool:
     """Whether two trials cost the same in every count."""
     return (one.requests, one.now, one.lines) == (other.requests, other.now, other.lines)
-
-
-def _lines(trial: Trial) -> str:
-    return _number(trial.lines)
-
-
-def _requests(trial: Trial) -> str:
-    return _number(trial.requests)
 
 
 def _trial_table(
@@ -232,8 +224,8 @@ def _trial_table(
         of(tr("segments, CC 1.1"), lambda t: _number(t.then), badge=model, bold=True),
         of.bars(tr("above: ms, below: bytes moved"), bars, wide=6.0),
         of(what, lambda t: _number(t.now), badge=model, bold=True),
-        of(tr("requests"), _requests, optional=3),
-        of((tr("lines touched"), tr("lines")), _lines, optional=2),
+        of(tr("requests"), lambda t: _number(t.requests), optional=3),
+        of((tr("lines touched"), tr("lines")), lambda t: _number(t.lines), optional=2),
         *time_column([t.time for t in trials], named=True),
     )
     return Table(made, now, shown)

@@ -115,7 +115,8 @@ def narrate(values: Values, runs: Runs) -> Story:
             # Where that has no room: the plot of what the title says.
             low = Picture(rule, said, first(rows(plots[0], table, gap=0.3), plots[0]))
             body = first(whole, wide, rows(*plots, gap=0.3))
-            return Picture(rule, f"{said} {_compared()}", body, low=low)
+            only = tr("A pass, a wavefront and a sector differ: only times can be compared.")
+            return Picture(rule, f"{said} {only}", body, low=low)
         sent, turns = send.share(t), serve.counted(t, most)
         parts = (_served(space, loads[space], words[space], arch, sent, turns) for space in SPACES)
         return Picture(_title(distinct), _sentence(loads), rows(*parts, gap=0.3))
@@ -234,11 +235,6 @@ def _rule(constant: I64) -> str:
     if (constant == np.arange(1, LANES + 1)).all():
         return tr("Constant memory takes as many passes as there are different words")
     return tr("In constant memory different words come one after the other")
-
-
-def _compared() -> str:
-    """What may be compared."""
-    return tr("A pass, a wavefront and a sector differ: only times can be compared.")
 
 
 def _plots(

@@ -137,7 +137,11 @@ class Block:
 def block_of(trace: Trace, arch: Architecture, size: int, warp: int) -> Block:
     """What the recorded block did; `size` elements in a row of the matrix; `warp` is watched."""
     every = {kind: trace.of(space=s, op=op) for kind, (s, op) in _SPACES.items()}
-    rows = {kind: _ordered(found) for kind, found in every.items() if len(found)}
+    rows = {  # by step, then warp
+        kind: found.select(np.lexsort((found.warp, found.step)))
+        for kind, found in every.items()
+        if len(found)
+    }
     if "read" not in rows or "write" not in rows:
         raise InputError("the trace has no requests of a block; record one")
     tiles = {
@@ -153,11 +157,6 @@ def block_of(trace: Trace, arch: Architecture, size: int, warp: int) -> Block:
         for kind, found in rows.items()
     }
     return Block(tiles, moves)
-
-
-def _ordered(rows: Requests) -> Requests:
-    """By step, then warp."""
-    return rows.select(np.lexsort((rows.warp, rows.step)))
 
 
 def _elements(trace: Trace, rows: Requests) -> I64:

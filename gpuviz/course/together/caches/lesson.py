@@ -378,10 +378,11 @@ def _table(shown: CacheRuns, tiled: bool, grown: float, more: float) -> Picture:
         title = _compared(shown, sent, (naive.turns, shown.tiled.turns))
         return Picture(title, _turns(naive), body)
     title = tr("Caches divide what memory has to send by {n}", n=_times(naive.asked, naive.least))
+    launch = naive.run.trace.launch
     said = tr(
         "Each float of M and N is asked for {n} times over: {asked} sectors. Memory sends "
         "{least}; L1 and L2 do the rest.",
-        n=_side(naive),
+        n=launch.grid[0] * launch.block[0],
         asked=grouped(naive.asked),
         least=grouped(naive.least),
     )
@@ -447,11 +448,6 @@ def _doors(every: tuple[Reads, Reads], came: list[float]) -> Node:
 def _megabytes(sectors: float) -> str:
     """`537 MB`."""
     return f"{sectors * 32 / 1e6:.3g} MB" if sectors * 32 < 1e9 else f"{sectors * 32 / 1e9:.3g} GB"
-
-
-def _side(one: Reads) -> int:
-    """Rows of the matrices."""
-    return one.run.trace.launch.grid[0] * one.run.trace.launch.block[0]
 
 
 def _times(many: float, few: float) -> str:
