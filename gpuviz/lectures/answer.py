@@ -78,8 +78,7 @@ def answer(question: Question, runs: Runs, measured: Measurements) -> Answer:
     value, counted = answer_of(question, runs[key])
     right = right_of(question.choices, value)
     if right is None:
-        offered = ", ".join(map(str, question.choices))
-        raise InputError(f"the answer is {shown(value)}, which is none of the choices {offered}")
+        raise _no_choice(shown(value), question)
     found = measured.get(key)
     return Answer(value, right, counted, _measured(question, runs[key], found), found)
 
@@ -88,9 +87,13 @@ def _limiter(question: Question, run: Run) -> Answer:
     """What limits a launch, as modelled: no counter of a GPU says it."""
     found = limiter_of(run)
     if found not in question.choices:
-        offered = ", ".join(map(str, question.choices))
-        raise InputError(f"the answer is {found}, which is none of the choices {offered}")
+        raise _no_choice(found, question)
     return Answer(tr(RESOURCES[found]), question.choices.index(found), "")
+
+
+def _no_choice(found: str, question: Question) -> InputError:
+    offered = ", ".join(map(str, question.choices))
+    return InputError(f"the answer is {found}, which is none of the choices {offered}")
 
 
 def limiter_of(run: Run) -> str:

@@ -5,21 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import (
-    QHBoxLayout,
-    QSizePolicy,
-    QStackedWidget,
-    QTabBar,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtCore import QSignalBlocker, Qt
+from PySide6.QtWidgets import QSizePolicy, QStackedWidget, QTabBar, QWidget
 
 from gpuviz.qt.code.code_view import CodeView
 from gpuviz.qt.code.editor import Editor
 from gpuviz.qt.code.find_bar import FindBar
 from gpuviz.qt.controls.controls import Combo, ElidedLabel, keep_arrows, keep_space
-from gpuviz.qt.controls.layouts import tab_after
+from gpuviz.qt.controls.layouts import column_of, row_of, tab_after
 from gpuviz.story.compare import SIDES
 from gpuviz.story.script import moments_on
 from gpuviz.views.playback import CLOSE
@@ -101,13 +94,11 @@ class Source(QWidget):
         keep_arrows(self.tabs)
         keep_arrows(self.roles)
         keep_space(self.roles)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(2)
-        column.addLayout(self._head())
-        column.addWidget(self.remark)
-        column.addWidget(self.stack)
-        column.addWidget(self.finding)
+        side = Qt.AlignmentFlag.AlignVCenter
+        head = row_of(self.tabs, gap=3, margins=(6, 0, 12, 0))
+        head.addWidget(self.kernel, 1, side)
+        head.addWidget(self.roles, 2)
+        column_of(head, self.remark, self.stack, self.finding, on=self, gap=2)
         player.t_changed.connect(self._follow)
 
     def add_views(
@@ -141,13 +132,11 @@ class Source(QWidget):
         self.places.show_runs(showing)
         roles = list(self._runs)
         role = self._role if self._role in roles else roles[0]
-        self.roles.blockSignals(True)
-        self.roles.clear()
-        for key in roles:
-            self.roles.addItem(showing.title(key), key)
-        self.roles.setCurrentIndex(roles.index(role))
-        self.roles.setMaximumWidth(self._roles_width())
-        self.roles.blockSignals(False)
+        with QSignalBlocker(self.roles):
+            self.roles.clear()
+            self.roles.add((showing.title(key), key) for key in roles)
+            self.roles.choose(role)
+            self.roles.setMaximumWidth(self._roles_width())
         self.roles.setVisible(len(roles) > 1)
         self._step = None
         self._show_role(role)
@@ -205,15 +194,6 @@ class Source(QWidget):
         tab = self.tabs.currentIndex()
         return self.views[tab] if tab < len(self.views) else self._focus[tab - len(self.views)]
 
-    def _head(self) -> QHBoxLayout:
-        row = QHBoxLayout()
-        row.setContentsMargins(6, 0, 12, 0)
-        row.setSpacing(3)
-        row.addWidget(self.tabs)
-        row.addWidget(self.kernel, 1, alignment=Qt.AlignmentFlag.AlignVCenter)
-        row.addWidget(self.roles, 2)
-        return row
-
     def _roles_width(self) -> int:
         """What the longest name of a run takes, beside what the box itself does."""
         measure = self.roles.fontMetrics()
@@ -268,7 +248,7 @@ class Source(QWidget):
             self._stale |= {BESIDE, LINES}
             self._fill()
 
-    def _follow(self, *_: object) -> None:
+    def _follow(self) -> None:
         """Light the line of the step under way."""
         story = self._player.story
         step = story.steps[story.step_at(self._player.t)] if story and story.steps else None
@@ -276,7 +256,7 @@ class Source(QWidget):
             return
         self._step = step
         if step is not None and step.role in self._runs and step.role != self._role:
-            self.roles.setCurrentIndex(self.roles.findData(step.role))
+            self.roles.choose(step.role)
         self._light()
 
     def point_at(self, role: str, line: int, kind: str = "", instruction: str = "") -> None:
@@ -286,7 +266,7 @@ class Source(QWidget):
         """
         self._go_to(role, line, kind, instruction)
         if role in self._runs and role != self._role:
-            self.roles.setCurrentIndex(self.roles.findData(role))
+            self.roles.choose(role)
         self._light_line(line)
 
     def _light_line(self, line: int) -> None:

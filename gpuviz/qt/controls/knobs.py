@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QSignalBlocker, Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QSizePolicy, QSlider, QWidget
+from PySide6.QtWidgets import QLineEdit, QSizePolicy, QSlider, QWidget
 
 from gpuviz.qt.controls.controls import Combo, Switch, keep_arrows, keep_space
+from gpuviz.qt.controls.layouts import row_of
 from gpuviz.qt.controls.spin import Spin
 from gpuviz.words.language import tr
 
@@ -25,9 +26,7 @@ class Knob(QWidget):
     def __init__(self, parameter: Parameter) -> None:
         super().__init__()
         self.parameter = parameter
-        self.row = QHBoxLayout(self)
-        self.row.setContentsMargins(0, 0, 0, 0)
-        self.row.setSpacing(8)
+        self.row = row_of(on=self, gap=8)
 
     def show_value(self, value: Value) -> None:
         """Show a value without announcing a change."""

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Literal
 
 from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QGuiApplication, QResizeEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QPlainTextEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QPlainTextEdit, QWidget
 
 from gpuviz.qt.controls.controls import button, keep_arrows, keep_space, label, restyle, timer
+from gpuviz.qt.controls.layouts import column_of, row_of
 from gpuviz.words.language import later, tr, trn
 from gpuviz.words.terminal import visible
 
@@ -88,38 +89,24 @@ class Message(QFrame):
         self.copied.clicked.connect(self.copy)
         self.closed = button(tr("Close"), tr("Close message"), "", tr("Close  (Esc)"))
         self.closed.clicked.connect(self.hide)
-        row = QHBoxLayout()
-        row.addStretch(1)
         for made in (self.copied, self.closed):
             keep_space(made)
-            row.addWidget(made)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(16, 12, 16, 12)
-        column.addWidget(self.title)
-        column.addWidget(self.text)
-        column.addLayout(row)
+        buttons = row_of(1, self.copied, self.closed)
+        column_of(self.title, self.text, buttons, on=self, margins=(16, 12, 16, 12))
         over.installEventFilter(self)
         self.announcer = Announcer(self, urgent=True)
         self.hide()
 
     def show_failure(self, failure: Failure, title: str = "", stays: bool = False) -> None:
         """Say what failed; a run unless the title says otherwise. `stays` as in `say`."""
+        details = failure.details
         if failure.expected:
-            self.say(
-                "error",
-                title or tr("This could not be run"),
-                failure.message,
-                failure.details,
-                stays,
-            )
+            title = title or tr("This could not be run")
+            self.say("error", title, failure.message, details, stays)
         else:
             ours = tr("This is a mistake in gpuviz. The picture is the last good one.")
-            self.say(
-                "error",
-                tr("Something unexpected happened"),
-                f"{failure.message}\n\n{ours}",
-                failure.details,
-            )
+            text = f"{failure.message}\n\n{ours}"
+            self.say("error", tr("Something unexpected happened"), text, details)
 
     def show_findings(self, findings: Sequence[tuple[str, Finding]]) -> None:
         """Say what the checks of the emulator found; each with the role of its run."""

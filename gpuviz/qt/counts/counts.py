@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from gpuviz.arch import architecture
 from gpuviz.memory.counts import find
@@ -17,9 +17,11 @@ from gpuviz.qt.controls.controls import (
     keep_arrows,
     keep_space,
     label,
-    restyle,
+    set_look,
+    show_words,
     timer,
 )
+from gpuviz.qt.controls.layouts import column_of, row_of
 from gpuviz.qt.counts.counts_model import CountsModel, as_text
 from gpuviz.qt.counts.counts_table import CountsTable
 from gpuviz.qt.look.theme import Theme
@@ -76,14 +78,12 @@ class Counts(QWidget):
         self.view.setMinimumContentsLength(12)  # names of many runs would widen the panel
         self.view.setToolTip(tr("All runs beside each other, or one against its measurement"))
         self.view.activated.connect(lambda i: self._choose(self._views[i]))
-        self.launch_size = label("", "quiet")
-        self.verdict, self.expected, self.note = label("", "quiet"), label(""), label("", "quiet")
+        self.launch_size, self.expected = label("", "quiet", wraps=True), label("", wraps=True)
+        self.verdict, self.note = label("", "quiet", wraps=True), label("", "quiet", wraps=True)
         for words in (self.launch_size, self.note, self.expected, self.verdict):
-            words.setWordWrap(True)
             words.hide()
-        self.copied = button(
-            tr("copy"), tr("Copy counts as text"), "link", tr("Copy the table as text")
-        )
+        tip = tr("Copy the table as text")
+        self.copied = button(tr("copy"), tr("Copy counts as text"), "link", tip)
         self.copied.clicked.connect(self.copy)
         for gesture in (self.table.clicked, self.table.activated, self.table.names.clicked):
             gesture.connect(self._ask)
@@ -95,19 +95,10 @@ class Counts(QWidget):
         self.hide()
 
     def _lay_out(self) -> None:
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(6)
-        column.addLayout(self._heading())
-        for widget in (
-            self.view,
-            self.launch_size,
-            self.table,
-            self.verdict,
-            self.expected,
-            self.note,
-        ):
-            column.addWidget(widget)
+        level = self.level, Qt.AlignmentFlag.AlignVCenter
+        head = row_of(label(tr("Counts, this launch"), "heading"), level, 1, self.copied)
+        above, below = (self.view, self.launch_size), (self.verdict, self.expected, self.note)
+        column_of(head, *above, self.table, *below, on=self, gap=6)
 
     def show_runs(self, showing: Exhibit) -> None:
         """Show the counts of a performance, or of two."""
@@ -130,8 +121,8 @@ class Counts(QWidget):
             )
         )
         every = (n for r in showing.runs.values() for n in (not_checked(r.unchecked), r.level_note))
-        _say(self.note, "\n".join(dict.fromkeys(filter(None, every))))
-        _say(self.expected, showing.story.expected)
+        show_words(self.note, "\n".join(dict.fromkeys(filter(None, every))))
+        show_words(self.expected, showing.story.expected)
         self._fill()
 
     def show_explained(self, key: str, subject: Subject) -> None:
@@ -190,14 +181,6 @@ class Counts(QWidget):
         """Put the table on the clipboard."""
         QGuiApplication.clipboard().setText(self.text())
 
-    def _heading(self) -> QHBoxLayout:
-        row = QHBoxLayout()
-        row.addWidget(label(tr("Counts, this launch"), "heading"))
-        row.addWidget(self.level, alignment=Qt.AlignmentFlag.AlignVCenter)
-        row.addStretch(1)
-        row.addWidget(self.copied)
-        return row
-
     def _fill_views(self) -> None:
         """The list of views; the one looked at is kept if there still is one of its name."""
         titles = [view.title for view in self._views]
@@ -236,12 +219,11 @@ class Counts(QWidget):
         )
         self.model.show(sheet)
         sizes = {titles[key]: showing.sizes[key] for key in view.runs}
-        _say(self.launch_size, sizes_said(sizes))
+        show_words(self.launch_size, sizes_said(sizes))
         self.launch_size.setToolTip(sizes_listed(sizes))
         verdicts = all_verdicts(sheet, showing.runs, {key: titles[key] for key in view.runs})
-        _say(self.verdict, "\n".join(v.text for v in verdicts))
-        self.verdict.setProperty("off", not all(v.equal for v in verdicts))
-        restyle(self.verdict)
+        show_words(self.verdict, "\n".join(v.text for v in verdicts))
+        set_look(self.verdict, "off", not all(v.equal for v in verdicts))
         self.table.fit()
 
     def _time_rows(self, view: View) -> list[Row]:
@@ -253,9 +235,3 @@ class Counts(QWidget):
         from gpuviz.results.time_rows import time_rows
 
         return time_rows(list(found.values()))
-
-
-def _say(words: QWidget, text: str) -> None:
-    """Show a label's text, or hide it when there is none."""
-    words.setProperty("text", text)
-    words.setVisible(bool(text))

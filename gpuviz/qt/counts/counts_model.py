@@ -107,15 +107,9 @@ def as_text(model: CountsModel) -> str:
 
 def as_table(model: CountsModel) -> Table:
     """The whole table; a row without numbers is a heading of those below it."""
-    return Table(
-        _head(model),
-        tuple(
-            _cells(model, row)
-            if row.values
-            else (row.label, *("" for _ in model.sheet.columns[1:]))
-            for row in model.sheet.rows
-        ),
-    )
+    empty = [""] * (len(model.sheet.columns) - 1)
+    rows = (_cells(model, r) if r.values else (r.label, *empty) for r in model.sheet.rows)
+    return Table(_head(model), tuple(rows))
 
 
 def _head(model: CountsModel) -> tuple[str, ...]:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QRectF, QSize
-from PySide6.QtGui import QPainter, QPaintEvent
-from PySide6.QtWidgets import QSizePolicy, QWidget
+from PySide6.QtCore import QSizeF
+from PySide6.QtGui import QPaintEvent
+from PySide6.QtWidgets import QSizePolicy
 
 from gpuviz.draw.marks import Frame
 from gpuviz.draw.palette import THEMES
 from gpuviz.draw.stage import Stage
 from gpuviz.lectures.cues import Cue
 from gpuviz.lectures.picture import SlideState, frame, letters
+from gpuviz.qt.painting.frame_canvas import ScaledPicture
 from gpuviz.qt.painting.painter import paint
 
 WALL = (1920.0, 1080.0)
@@ -21,17 +22,17 @@ def wall(compared: bool = False) -> Stage:
     return Stage(*WALL, THEMES["projector"], letters(WALL[1], compared))
 
 
-class SlidePicture(QWidget):
-    """Paints what it was given last, as large as fits."""
+class SlidePicture(ScaledPicture):
+    """Paints what it was given last."""
 
     def __init__(self, name: str) -> None:
-        super().__init__()
+        super().__init__(name, QSizePolicy.Policy.Preferred)
         self.frame: Frame | None = None
-        self.setAccessibleName(name)
-        policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
-        policy.setHeightForWidth(True)
-        self.setSizePolicy(policy)
-        self.setMinimumSize(240, 135)
+
+    @property
+    def whole(self) -> QSizeF:
+        """That of the wall."""
+        return QSizeF(*WALL)
 
     def show_slide(self, shown: SlideState) -> None:
         """Another slide, or the same one changed."""
@@ -39,24 +40,7 @@ class SlidePicture(QWidget):
         self.setAccessibleDescription(shown.slide.name)
         self.update()
 
-    def hasHeightForWidth(self) -> bool:
-        """As wide and high as the wall is."""
-        return True
-
-    def heightForWidth(self, width: int) -> int:
-        """The height in the wall's shape."""
-        return round(width * WALL[1] / WALL[0])
-
-    def sizeHint(self) -> QSize:
-        """Large enough to be read."""
-        return QSize(480, self.heightForWidth(480))
-
     def paintEvent(self, event: QPaintEvent) -> None:
         """The picture, as large as fits."""
-        if self.frame is None:
-            return
-        painter = QPainter(self)
-        share = min(self.width() / WALL[0], self.height() / WALL[1])
-        painter.scale(share, share)
-        painter.setClipRect(QRectF(0, 0, *WALL))
-        paint(painter, self.frame)
+        if self.frame is not None:
+            paint(self.painter(), self.frame)

@@ -1,12 +1,12 @@
-"""A picture as a widget: made when it is asked for, with the hover texts of its marks."""
+"""Pictures as widgets: in their own size, with the hover texts of their marks; or made smaller."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, QSizeF
 from PySide6.QtGui import QHelpEvent, QPainter, QPaintEvent
-from PySide6.QtWidgets import QToolTip, QWidget
+from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from gpuviz.draw.hit import tip_at
 from gpuviz.draw.stage import Stage
@@ -72,3 +72,44 @@ class FrameCanvas(QWidget):
             QToolTip.showText(event.globalPos(), plain_tip(said), self)
             return True
         return super().event(event)
+
+
+class ScaledPicture(QWidget):
+    """A picture of another size, made as large as fits."""
+
+    def __init__(self, name: str, upright: QSizePolicy.Policy) -> None:
+        super().__init__()
+        self.setAccessibleName(name)
+        policy = QSizePolicy(QSizePolicy.Policy.Expanding, upright)
+        policy.setHeightForWidth(True)
+        self.setSizePolicy(policy)
+        self.setMinimumSize(240, 135)
+
+    @property
+    def whole(self) -> QSizeF:
+        """The size of the picture."""
+        raise NotImplementedError
+
+    @property
+    def share(self) -> float:
+        """How large it is made."""
+        return min(self.width() / self.whole.width(), self.height() / self.whole.height())
+
+    def painter(self) -> QPainter:
+        """One in the picture's own size."""
+        made = QPainter(self)
+        made.scale(self.share, self.share)
+        made.setClipRect(QRectF(QPointF(), self.whole))
+        return made
+
+    def hasHeightForWidth(self) -> bool:
+        """In the shape of the picture."""
+        return True
+
+    def heightForWidth(self, width: int) -> int:
+        """The height in the picture's shape."""
+        return round(width * self.whole.height() / self.whole.width())
+
+    def sizeHint(self) -> QSize:
+        """Large enough to be read."""
+        return QSize(480, self.heightForWidth(480))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
@@ -14,6 +15,9 @@ from gpuviz.qt.running.worker import Job, Perform, Performer
 from gpuviz.run.session import Library
 from gpuviz.story.exhibit import Exhibit, Variant, showing
 from gpuviz.views import make_view
+
+if TYPE_CHECKING:
+    from gpuviz.story.perform import Performance
 
 
 class SlideRuns(QObject):
@@ -88,11 +92,10 @@ class SlideRuns(QObject):
         self._performer.ask(self._job)
         return True
 
-    def _take(self, job: Job, performances: object) -> None:
+    def _take(self, job: Job, performances: tuple[Performance, ...]) -> None:
         number = self._under_way
         if number is None or job is not self._job:
             return  # what was asked for before another slide was needed
-        assert isinstance(performances, tuple)
         self._done[number] = showing(job.variants, performances)
         self._go_on()
         self.changed.emit(number)
@@ -168,14 +171,11 @@ class VariedRuns(QObject):
         """Stop what is under way."""
         self._performer.close()
 
-    def _take(self, job: Job, performances: object) -> None:
+    def _take(self, job: Job, performances: tuple[Performance, ...]) -> None:
         if job is not self._job or self._wanted is None:
             return
-        assert isinstance(performances, tuple)
-        self._done = [
-            *self._done[-_KEPT + 1 :],
-            (self._wanted, showing(job.variants, performances)),
-        ]
+        made = self._wanted, showing(job.variants, performances)
+        self._done = [*self._done[-_KEPT + 1 :], made]
         self._job, self.share = None, None
         self.changed.emit()
 

@@ -6,17 +6,7 @@ import time
 from collections.abc import Callable, Mapping
 from functools import partial
 
-from PySide6.QtCore import (
-    QDateTime,
-    QEvent,
-    QObject,
-    QRectF,
-    QSignalBlocker,
-    QSize,
-    Qt,
-    QTimer,
-    Signal,
-)
+from PySide6.QtCore import QDateTime, QEvent, QObject, QSignalBlocker, QSizeF, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import (
     QHBoxLayout,
@@ -36,6 +26,7 @@ from gpuviz.qt.controls.controls import button, label, plain_tip, set_look, show
 from gpuviz.qt.controls.layouts import column_of, row_of, tab_as_laid_out
 from gpuviz.qt.controls.message import SELECTABLE
 from gpuviz.qt.look.theme import qcolor
+from gpuviz.qt.painting.frame_canvas import ScaledPicture
 from gpuviz.qt.painting.painter import paint
 from gpuviz.qt.presenter.conductor import Conductor
 from gpuviz.qt.presenter.keys import WORDS
@@ -45,42 +36,26 @@ from gpuviz.words.language import tr, trn
 Paint = Callable[[QPainter], object]
 
 
-class Preview(QWidget):
+class Preview(ScaledPicture):
     """Paints what `paint` paints in the screen's own size, made smaller.
 
     In one `by_hand` the mouse does what it does on the screen.
     """
 
     def __init__(self, name: str, paint: Paint, screen: Screen, by_hand: bool = False) -> None:
-        super().__init__()
+        super().__init__(name, QSizePolicy.Policy.Expanding)
         self._paint, self._screen = paint, screen
         self._hand = screen if by_hand else None
         self.setMouseTracking(by_hand)
-        self.setAccessibleName(name)
-        policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
-        policy.setHeightForWidth(True)
-        self.setSizePolicy(policy)
-        self.setMinimumSize(240, 135)
 
-    def hasHeightForWidth(self) -> bool:
-        """As wide and high as the screen is."""
-        return True
-
-    def heightForWidth(self, width: int) -> int:
-        """The height in the screen's shape."""
-        return round(width * self._screen.height() / self._screen.width())
-
-    def sizeHint(self) -> QSize:
-        """Large enough to recognise the picture."""
-        return QSize(480, self.heightForWidth(480))
+    @property
+    def whole(self) -> QSizeF:
+        """That of the screen."""
+        return QSizeF(self._screen.size())
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """The picture, as large as fits."""
-        painter, screen = QPainter(self), self._screen
-        share = self.share
-        painter.scale(share, share)
-        painter.setClipRect(QRectF(screen.rect()))
-        self._paint(painter)
+        self._paint(self.painter())
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """As on the screen, but that a click does not go on."""
@@ -96,12 +71,6 @@ class Preview(QWidget):
         """As on the screen."""
         if self._hand is not None:
             self._hand.release()
-
-    @property
-    def share(self) -> float:
-        """How large it is beside the screen."""
-        screen = self._screen
-        return min(self.width() / screen.width(), self.height() / screen.height())
 
 
 Clock = Callable[[], float]  # seconds, from whenever
