@@ -10,6 +10,7 @@ from PySide6.QtCore import (
     QPersistentModelIndex,
     QRect,
     QRectF,
+    QSignalBlocker,
     QSize,
     Qt,
     Signal,
@@ -148,10 +149,8 @@ class LinesView(QWidget):
         self._say(tr("This kernel accesses no memory.") if not self.model.rows else "")
         self._fit()
         if 0 <= row < len(self.model.rows):
-            selection = self.table.selectionModel()
-            selection.blockSignals(True)
-            self.table.selectRow(row)
-            selection.blockSignals(False)
+            with QSignalBlocker(self.table.selectionModel()):
+                self.table.selectRow(row)
 
     def clear(self) -> None:
         """Nothing is shown."""

@@ -231,7 +231,7 @@ class SourceEditing(QObject):
         self._mark()
         self._watch()
 
-    def _mark(self, *_: object) -> None:
+    def _mark(self) -> None:
         path = self.path
         self._source.mark(path is not None and path in self._drafts.modified)
 

@@ -125,7 +125,7 @@ class SlideCommands(QObject):
             line.marked.connect(dialog.click)
         return dialog
 
-    def _forget(self, *_: object) -> None:
+    def _forget(self) -> None:
         self.dialog = None
 
     def _replace(self, slide: Slide, made: Slide) -> None:

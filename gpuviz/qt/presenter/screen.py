@@ -93,7 +93,7 @@ class Screen(QWidget):
         self._frozen = (seen, self.size()) if seen is not None else None
         self.update()
 
-    def refresh(self, *_: object) -> None:
+    def refresh(self) -> None:
         """Make a new picture at the next painting."""
         self._fresh = False
         self.update()
