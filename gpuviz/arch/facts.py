@@ -16,82 +16,49 @@ Dim3 = tuple[int, int, int]
 
 @dataclass(frozen=True)
 class Family:
-    """What holds from one compute capability on, until the next family begins. Sizes in bytes.
+    """What holds from one compute capability on, until the next family begins. Sizes in bytes."""
 
-    Attributes
-    ----------
-    max_grid, max_block : most blocks / threads along x, y, z
-    max_threads_per_block : most threads of a block
-    register_allocation, register_unit : who is given registers (a block or a warp), in which steps
-    doubled_registers : counts of registers a thread for which that step is twice as large
-    registers_per_thread : most for one thread
-    warp_rounding : a block is given a multiple of this many warps
-    sub_partitions : parts of a multiprocessor the registers are split over
-    fitting_partitions : a block must fit as well when they are split over so many
-    shared_unit, shared_reserved : allocation step, and what the system takes of every block
-    float_lanes : lanes that a multiprocessor adds or multiplies 32-bit floats of at once
-    warp_requests : requests that one access of a warp is at the least: two half warps on 1.x
-    load_caches : ways through the caches that loads can be compiled for (-dlcm), the usual one
-        first: L1 in lines and L2 ("ca") or L2 ("cg"); none on 1.x
-    coalescing : the rule that makes transactions of addresses, of `gpuviz.memory.coalescing`
-    has_sectors : whether these are sectors of 32 bytes (5.0 and later)
-    banks, bank_widths, banking : shared-memory banks, the widths of one (the usual one first), and
-        the rule of `gpuviz.memory.banks`
-    atomics : how shared atomics are carried out, a rule of `gpuviz.memory.atomics`
-    """
-
-    max_grid: Dim3
-    max_block: Dim3
+    max_grid: Dim3  # most blocks along x, y, z
+    max_block: Dim3  # most threads along x, y, z
     max_threads_per_block: int
-    register_allocation: Allocation
-    register_unit: int
-    registers_per_thread: int
-    sub_partitions: int
-    fitting_partitions: int
-    shared_unit: int
-    float_lanes: int
-    coalescing: Coalescing
-    banks: int
-    banking: Banking
-    atomics: Atomics
-    doubled_registers: frozenset[int] = frozenset()
-    warp_rounding: int = 1
-    shared_reserved: int = 0
-    warp_requests: int = 1
+    register_allocation: Allocation  # who is given registers
+    register_unit: int  # in which steps
+    registers_per_thread: int  # most for one thread
+    sub_partitions: int  # parts of a multiprocessor the registers are split over
+    fitting_partitions: int  # a block must fit as well when they are split over so many
+    shared_unit: int  # allocation step
+    float_lanes: int  # that add or multiply 32-bit floats of a multiprocessor at once
+    coalescing: Coalescing  # the rule that makes transactions, of `gpuviz.memory.coalescing`
+    banks: int  # of shared memory
+    banking: Banking  # the rule of `gpuviz.memory.banks`
+    atomics: Atomics  # how shared ones are carried out, a rule of `gpuviz.memory.atomics`
+    doubled_registers: frozenset[int] = frozenset()  # a thread: the step is twice as large for them
+    warp_rounding: int = 1  # a block is given a multiple of this many warps
+    shared_reserved: int = 0  # what the system takes of every block
+    warp_requests: int = 1  # that one access of a warp is at the least: two half warps on 1.x
+    # Ways through the caches that loads can be compiled for (-dlcm), the usual one first: L1 in
+    # lines and L2 ("ca") or L2 ("cg"); none on 1.x.
     load_caches: tuple[Cache, ...] = ("cg",)
-    has_sectors: bool = False
-    bank_widths: tuple[int, ...] = (4,)
+    has_sectors: bool = False  # whether transactions are sectors of 32 bytes (5.0 and later)
+    bank_widths: tuple[int, ...] = (4,)  # of a bank, the usual one first
 
 
 @dataclass(frozen=True, kw_only=True)
 class Architecture(Family):
-    """Facts of one compute capability, those of its family among them.
+    """Facts of one compute capability, those of its family among them."""
 
-    Attributes
-    ----------
-    cc : compute capability, (9, 0)
-    name : what its chips are called
-    warp : lanes in a warp
-    line, sector : bytes of a cache line and of a sector
-    max_threads, max_blocks : resident on one multiprocessor
-    registers, registers_per_block : of a multiprocessor; most for one block
-    shared, shared_per_block_optin : of a multiprocessor; most for a block that asks for it
-    sources : keys of `SOURCES` the row was taken from
-    notes : where documents disagree, and which value was taken
-    """
-
-    cc: tuple[int, int]
-    name: str
-    max_threads: int
+    cc: tuple[int, int]  # compute capability, (9, 0)
+    name: str  # what its chips are called
+    max_threads: int  # resident on one multiprocessor
     max_blocks: int
-    registers: int
-    registers_per_block: int
-    shared: int
-    shared_per_block_optin: int
-    sources: tuple[str, ...]
-    notes: str = ""
-    warp: int = 32
-    line: int = 128
+    registers: int  # of a multiprocessor
+    registers_per_block: int  # most for one block
+    shared: int  # of a multiprocessor
+    shared_per_block_optin: int  # most for a block that asks for it
+    sources: tuple[str, ...]  # keys of `SOURCES` the row was taken from
+    notes: str = ""  # where documents disagree, and which value was taken
+    warp: int = 32  # lanes
+    line: int = 128  # bytes of a cache line
     sector: int = 32
 
     @property

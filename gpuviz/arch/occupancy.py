@@ -22,25 +22,16 @@ Resource = Literal["blocks", "warps", "registers", "shared"]
 
 @dataclass(frozen=True)
 class Occupancy:
-    """What fits on one multiprocessor.
+    """What fits on one multiprocessor."""
 
-    Attributes
-    ----------
-    blocks, warps, threads : resident ones
-    max_warps : warps the multiprocessor could hold
-    limits : blocks that each resource allows; None where the kernel uses none of it
-    limiters : the resources that set `blocks`, several when they agree
-    allocated_registers, allocated_shared : what one block is given, registers and bytes
-    """
-
-    blocks: int
+    blocks: int  # resident ones
     warps: int
     threads: int
-    max_warps: int
-    limits: Mapping[Resource, int | None]
-    limiters: tuple[Resource, ...]
-    allocated_registers: int
-    allocated_shared: int
+    max_warps: int  # that the multiprocessor could hold
+    limits: Mapping[Resource, int | None]  # blocks that each allows; None where none of it is used
+    limiters: tuple[Resource, ...]  # the resources that set `blocks`, several when they agree
+    allocated_registers: int  # that one block is given
+    allocated_shared: int  # bytes that one block is given
 
     @property
     def fraction(self) -> float:

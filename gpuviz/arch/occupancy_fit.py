@@ -46,20 +46,13 @@ class Demand:
 
 @dataclass(frozen=True)
 class Slots:
-    """One resource of a multiprocessor.
-
-    Attributes
-    ----------
-    id, name : which; in words
-    capacity, need : of the multiprocessor; of one block
-    room : blocks it has room for, None when the kernel uses none of it
-    """
+    """One resource of a multiprocessor."""
 
     id: Resource
-    name: str
-    capacity: int
-    need: int
-    room: int | None
+    name: str  # in words
+    capacity: int  # of the multiprocessor
+    need: int  # of one block
+    room: int | None  # blocks it has room for, None when the kernel uses none of it
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,22 +163,13 @@ def reason(fit: Fit) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Sweep:
-    """Occupancy over one demand, all else kept.
-
-    Attributes
-    ----------
-    id : which demand
-    edges : (N + 1,) where stretches of equal occupancy start, and where the last one ends
-    fits : (N,) what fits in each
-    now : the kernel's own value
-    cliff : the next value above `now` at which fewer warps fit, None when there is none
-    """
+    """Occupancy over one demand, all else kept."""
 
     id: Literal["threads", "registers", "shared"]
-    edges: I64
-    fits: tuple[Occupancy, ...]
-    now: int
-    cliff: int | None
+    edges: I64  # (N + 1,) where stretches of equal occupancy start, and where the last one ends
+    fits: tuple[Occupancy, ...]  # (N,) what fits in each
+    now: int  # the kernel's own value
+    cliff: int | None  # the next value above `now` at which fewer warps fit, None for none
 
     def at(self, value: int) -> Occupancy:
         """What fits at a value."""

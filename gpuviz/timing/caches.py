@@ -48,21 +48,13 @@ def renew(node: int, older: I32, newer: I32) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Loads:
-    """The loads of some blocks from global memory, in the order in which they come to L1.
+    """The loads of some blocks from global memory, in the order in which they come to L1."""
 
-    Attributes
-    ----------
-    row : (Q,) which request of the trace each is
-    first : (Q + 1,) load q looks up the lines `line[first[q]:first[q + 1]]`
-    line, mask : (A,) a number of the line; bit i: its i-th sector is asked for
-    address : (L,) where the lines lie, in bytes
-    """
-
-    row: I64
-    first: I64
-    line: I32
-    mask: I32
-    address: I64
+    row: I64  # (Q,) which request of the trace each is
+    first: I64  # (Q + 1,) load q looks up the lines `line[first[q]:first[q + 1]]`
+    line: I32  # (A,) a number of the line
+    mask: I32  # (A,) bit i: its i-th sector is asked for
+    address: I64  # (L,) where the lines lie, in bytes
 
     @property
     def sectors(self) -> int:

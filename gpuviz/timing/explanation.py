@@ -179,21 +179,13 @@ class WhatIf:
 
 @dataclass(frozen=True, eq=False)
 class Explanation:
-    """A launch's prediction with its reasons.
-
-    Attributes
-    ----------
-    limits : the cycles that each resource works; all its cycles are of `timeline`
-    what_ifs : simulated anew, the one that gains most first
-    timeline : of the multiprocessor that takes longest
-    start : the timeline from its beginning, where `timeline` shows a later stretch: waits are its
-    """
+    """A launch's prediction with its reasons."""
 
     prediction: Prediction
-    limits: Limits
-    what_ifs: tuple[WhatIf, ...]
-    timeline: Timeline
-    start: Timeline | None = None
+    limits: Limits  # the cycles that each resource works; all its cycles are of `timeline`
+    what_ifs: tuple[WhatIf, ...]  # simulated anew, the one that gains most first
+    timeline: Timeline  # of the multiprocessor that takes longest
+    start: Timeline | None = None  # from its beginning, where `timeline` shows a later stretch
 
     @property
     def waits(self) -> dict[State, float]:

@@ -51,32 +51,20 @@ class SampledLaunch:
 
 @dataclass(frozen=True, eq=False)
 class Prediction:
-    """What a launch takes.
-
-    Attributes
-    ----------
-    cycles : of one multiprocessor, mostly the one that takes longest; `microseconds` with all that
-        a launch takes
-    l2_to_l1, dram_read : sectors, of all multiprocessors
-    instructions : machine instructions issued by warps, of all multiprocessors
-    outcome : of this multiprocessor, as far as it was looked at
-    code : the machine instructions, in the order of the outcome's columns
-    work, circumstances : what was simulated: what-ifs begin from them
-    scale : cycles of all its blocks to those of the blocks looked at
-    """
+    """What a launch takes."""
 
     device: Device
-    cycles: float
-    microseconds: float
-    l2_to_l1: float
+    cycles: float  # of one multiprocessor, mostly the one that takes longest
+    microseconds: float  # with all that a launch takes
+    l2_to_l1: float  # sectors, of all multiprocessors
     dram_read: float
-    instructions: float
-    outcome: Outcome
-    code: tuple[SassInstruction, ...]
-    work: Work
+    instructions: float  # of machine code, issued by warps of all multiprocessors
+    outcome: Outcome  # of this multiprocessor, as far as it was looked at
+    code: tuple[SassInstruction, ...]  # in the order of the outcome's columns
+    work: Work  # what was simulated: what-ifs begin from it
     circumstances: Circumstances
     near: F64
-    scale: float
+    scale: float  # cycles of all its blocks to those of the blocks looked at
 
     @cached_property
     def whole(self) -> bool:

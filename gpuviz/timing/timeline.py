@@ -71,35 +71,23 @@ class Instruction:
 
 @dataclass(frozen=True, eq=False)
 class Timeline:
-    """What the multiprocessor that takes longest does, cycle by cycle, as modelled.
-
-    Attributes
-    ----------
-    device : what was modelled
-    cycles : until all has ended; `scale` times as many for all its blocks, where some stand for all
-    since, recorded : the cycles from and up to which instructions were recorded
-    slots, warps : blocks that reside at once, warps of a block; a place is slot * warps + warp
-    blocks, begun, ended : (B,) blocks in the order they came, and when
-    code : the machine instructions
-    events, spans : instructions issued; what each place does or waits for
-    lines, turns : (Q,) lines that each request touches, its wavefronts or packets
-    """
+    """What the multiprocessor that takes longest does, cycle by cycle, as modelled."""
 
     device: Device
-    cycles: float
-    scale: float
-    since: float
-    recorded: float
-    slots: int
-    warps: int
-    blocks: I64
-    begun: F64
+    cycles: float  # until all has ended
+    scale: float  # times as many for all its blocks, where some stand for all
+    since: float  # the cycle from which instructions were recorded
+    recorded: float  # up to which
+    slots: int  # blocks that reside at once
+    warps: int  # of a block; a place is slot * warps + warp
+    blocks: I64  # (B,) in the order they came
+    begun: F64  # (B,) when
     ended: F64
     code: tuple[Instruction, ...]
-    events: Events
-    spans: Spans
-    lines: I32
-    turns: I32
+    events: Events  # instructions issued
+    spans: Spans  # what each place does or waits for
+    lines: I32  # (Q,) that each request touches
+    turns: I32  # (Q,) its wavefronts or packets
 
     @property
     def places(self) -> int:
