@@ -17,8 +17,10 @@ from gpuviz.base.errors import Error, InputError, UnavailableError
 from gpuviz.cli import consent
 from gpuviz.cli.consent import refusal, settle
 from gpuviz.cli.launches_to_record import (
+    FOLDER,
     Variant,
     in_order,
+    merge,
     of_lecture,
     of_the_table,
     taken,
@@ -100,8 +102,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _merge(arguments: argparse.Namespace) -> int:
-    from gpuviz.cli.merge_recordings import FOLDER, merge
-
     into = arguments.output or FOLDER
     told = merge(arguments.merge, into)
     out(

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from gpuviz.cli import main, merge_recordings, record
+from gpuviz.cli import launches_to_record, main, record
 from gpuviz.cli.launches_to_record import in_order, variants
 from gpuviz.course import SCENES, lesson
 from gpuviz.files import checksums
@@ -213,7 +213,7 @@ def test_recordings_are_merged(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The newest of each launch stays, and what is no launch of the course any more goes."""
-    monkeypatch.setattr(merge_recordings, "SCENES", (lesson("banks"),))
+    monkeypatch.setattr(launches_to_record, "SCENES", (lesson("banks"),))
     (device, entries), (new, into) = own_entries(), (tmp_path / "new", tmp_path / "ours")
     new.mkdir(), into.mkdir()
     one, two, three, gone = entries
