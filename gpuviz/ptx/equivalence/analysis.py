@@ -12,7 +12,7 @@ the blocks have to be such that they do not.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -99,7 +99,7 @@ class ShiftAnalysis:
         self._graph, self._program = graph, program
         self._seen, self._watched = seen, watched
         self._blocks = [b for b in graph.blocks if ran is None or b.stretch.pc in ran]
-        self._values: list[Value | None | _Unset] = [_UNSET] * len(graph.registers)
+        self._values: list[Known | _Unset] = [_UNSET] * len(graph.registers)
         self.asked: set[Probe] = set()
         start = live_in(graph)[0]
         for register in range(len(graph.registers)):
@@ -155,18 +155,14 @@ class ShiftAnalysis:
 
     def _written(self, op: Op | Copy) -> Iterator[tuple[int, Known]]:
         """Registers and what is put into them; nothing where it was never executed."""
-        found = self._results(op)
-        if isinstance(found, _Unset):
-            return
         guard = op.guard if isinstance(op, Copy) else op.at.guard
+        try:
+            found = self._results(op)
+            held = SAME if guard is None else self._operand(guard, "pred", op.place)
+        except _NotYet:
+            return
         if guard is not None:
-            held = self._operand(guard, "pred", op.place)
-            if isinstance(held, _Unset):
-                return
-            found = [
-                None if held is None or value is None else value.needing(held.needs)
-                for value in found
-            ]
+            found = [held and value and value.needing(held.needs) for value in found]
         registers = written(op)
         if len(found) == 1:
             found = found * len(registers)
@@ -176,12 +172,14 @@ class ShiftAnalysis:
         """What a barrier hands out that gathers predicates."""
         at = block.end.at
         if block.end.how == "barrier" and at is not None and targets(at):
-            found = _all_or_none([self._operand(at.operands[-1], "pred", block.place)])
-            if isinstance(found, list):
-                regs = (t for t in targets(at) if isinstance(t, Reg))
-                yield from ((block.place.register(reg), found[0]) for reg in regs)
+            try:
+                found = _all_or_none([self._operand(at.operands[-1], "pred", block.place)])
+            except _NotYet:
+                return
+            regs = (t for t in targets(at) if isinstance(t, Reg))
+            yield from ((block.place.register(reg), found) for reg in regs)
 
-    def _results(self, op: Op | Copy) -> list[Known] | _Unset:
+    def _results(self, op: Op | Copy) -> list[Known]:
         """What an op computes: one for all that it writes, or one each."""
         if isinstance(op, Copy):
             return self._copied(op)
@@ -194,34 +192,29 @@ class ShiftAnalysis:
             return [None]
         if name == "cvta":
             value = self._operand(at.operands[1], at.opcode.mods[-1], op.place)
-            if not isinstance(value, Value):
-                return value if isinstance(value, _Unset) else [None]
-            return [Value(value.shift, value.needs)]
+            return [value and Value(value.shift, value.needs)]
         if name == "shfl":
             return self._shuffled(op)
         if name == "match":
             value = self._operand(at.operands[1], at.opcode.mods[-1], op.place)
-            return value if isinstance(value, _Unset) else [value and Value(NONE, value.needs)]
+            return [value and Value(NONE, value.needs)]
         if name == "mov" or operation(at.opcode, len(targets(at))) is None:
             if name == "mov" and not any(isinstance(o, Vec) for o in at.operands):
                 return self._moved(op)
             return self._any_way(op)
         return self._computed(op)
 
-    def _any_way(self, op: Op) -> list[Known] | _Unset:
+    def _any_way(self, op: Op) -> list[Known]:
         """Whatever is computed: alike where all operands are."""
-        kinds = [self._width(o) for o in op.at.operands[1:]]
-        pairs = zip(op.at.operands[1:], kinds, strict=True)
-        return _all_or_none([self._operand(o, kind, op.place) for o, kind in pairs])
+        sources = (self._operand(o, self._width(o), op.place) for o in op.at.operands[1:])
+        return [_all_or_none(sources)]
 
-    def _moved(self, op: Op) -> list[Known] | _Unset:
+    def _moved(self, op: Op) -> list[Known]:
         kind = op.at.opcode.mods[-1]
         value = self._operand(op.at.operands[1], kind, op.place)
-        if isinstance(value, _Unset):
-            return value
         return [self._put(value, op.at.operands[0], kind)]
 
-    def _computed(self, op: Op) -> list[Known] | _Unset:
+    def _computed(self, op: Op) -> list[Known]:
         """What the table of arithmetic has."""
         at, wanted = op.at, targets(op.at)
         found = operation(at.opcode, len(wanted))
@@ -230,11 +223,9 @@ class ShiftAnalysis:
         pairs = zip(operands, found.sources, strict=False)
         sources = [self._operand(o, kind, op.place) for o, kind in pairs]
         if len(found.sources) == len(operands) + 1:
-            sources.append(self._values[op.place.carry])
-        if any(isinstance(value, _Unset) for value in sources):
-            return _UNSET
+            sources.append(self._register(op.place.carry))
         if at.opcode.name == "selp":
-            return self._selected(op, sources)  # type: ignore[arg-type]
+            return self._selected(op, sources)
         values = [value for value in sources if isinstance(value, Value)]
         if len(values) < len(sources):
             return [None]
@@ -250,7 +241,7 @@ class ShiftAnalysis:
 
             made = shifted(Case(at, found, tuple(values), look))
             if made is None and missed and self._seen is not None:
-                return _UNSET  # watched, and no lane came by
+                raise _NotYet  # watched, and no lane came by
             if made is None and self._seen is None and missed:
                 made = Value(_named(f"the result of PTX line {at.ptx_line}"))
             result = made or same_in_all(values)
@@ -269,7 +260,7 @@ class ShiftAnalysis:
             missed.append(probe)
         return seen
 
-    def _selected(self, op: Op, sources: list[Known]) -> list[Known] | _Unset:
+    def _selected(self, op: Op, sources: list[Known]) -> list[Known]:
         """selp: the side that all lanes choose, if they do."""
         a, b, chosen = sources
         kind = op.at.opcode.mods[-1]
@@ -283,7 +274,9 @@ class ShiftAnalysis:
         if seen is None:
             if self._seen is None:
                 return [Value(_named(f"the choice of PTX line {op.at.ptx_line}"))]
-            return _UNSET if missed else [None]
+            if missed:
+                raise _NotYet
+            return [None]
         if seen.low == seen.high:
             value = a if seen.low[0] else b
             value = value and value.needing(chosen.needs)
@@ -293,21 +286,18 @@ class ShiftAnalysis:
             value = a.needing(b.needs | chosen.needs | nothing(a.shift - b.shift))
         return [value and self._put(value, op.at.operands[0], kind)]
 
-    def _shuffled(self, op: Op) -> list[Known] | _Unset:
+    def _shuffled(self, op: Op) -> list[Known]:
         """shfl: a value of another lane, and whether there is one."""
         operands = op.at.operands[1:]
         value, *others = [self._operand(o, "b32", op.place) for o in operands]
-        if isinstance(value, _Unset) or any(isinstance(o, _Unset) for o in others):
-            return _UNSET
-        where = [o for o in others if isinstance(o, Value)]
-        if len(where) < len(others):
+        who = _all_or_none(others)
+        if who is None:
             return [None]
-        who = same_in_all(where)
         moved = value and value.needing(who.needs)
         moved = moved and self._put(Value(moved.shift, moved.needs), targets(op.at)[0], "b32")
         return [moved, *[who] * (len(written(op)) - 1)]
 
-    def _loaded(self, op: Op) -> list[Known] | _Unset:
+    def _loaded(self, op: Op) -> list[Known]:
         """Parameters and constants are the same for all blocks; other memory is anybody's."""
         at, space = op.at, space_named(op.at.opcode.mods)
         slots = param_accesses(at)
@@ -319,7 +309,7 @@ class ShiftAnalysis:
             return [self._slot(parts_of(op.place, slot), slot[2]) for slot in parts]
         if space not in ("param", "const"):
             return [None]
-        return _all_or_none([self._operand(at.operands[1], "u64", op.place)])
+        return [_all_or_none([self._operand(at.operands[1], "u64", op.place)])]
 
     def _parameters(self, op: Op) -> list[Known]:
         content = self._program.parameters.cells.bytes.tobytes()
@@ -336,46 +326,48 @@ class ShiftAnalysis:
 
     def _slot(self, parts: tuple[tuple[int, int, int], ...], size: int) -> Known:
         """A parameter of a device function, from the registers that hold it."""
-        values = [self._values[register] for register, _, _ in parts]
-        known = [value for value in values if isinstance(value, Value)]
-        if len(known) < len(values):
-            return None
+        values = [self._register(register) for register, _, _ in parts]
         if len(parts) == 1 and parts[0][1:] == (0, size):
-            return Value(known[0].shift, known[0].needs)
-        return same_in_all(known)
+            return values[0] and Value(values[0].shift, values[0].needs)
+        return _all_or_none(values)
 
-    def _stored(self, op: Op) -> list[Known] | _Unset:
+    def _stored(self, op: Op) -> list[Known]:
         """Arguments of calls are registers; other memory holds no register."""
         slots = param_accesses(op.at)
         found: list[Known] = []
         for slot, item in zip(slots, items(op.at.operands[1]), strict=False):
             value = self._operand(item, op.at.opcode.mods[-1], op.place)
-            if isinstance(value, _Unset):
-                return value
             registers = slot_registers(op.place, slot)
             whole = value if len(registers) == 1 else value and same_in_all([value])
             found += [whole] * len(registers)
         return found
 
-    def _copied(self, op: Copy) -> list[Known] | _Unset:
+    def _copied(self, op: Copy) -> list[Known]:
         if isinstance(op.source, tuple):
-            values = [self._values[register] for register, _, _ in op.source]
-            if any(isinstance(value, _Unset) for value in values):
-                return _UNSET
             return [self._slot(op.source, op.size)]
-        value = self._operand(op.source, f"b{8 * op.size}", op.place)
-        return value if isinstance(value, _Unset) else [value]
+        return [self._operand(op.source, f"b{8 * op.size}", op.place)]
 
     # operands
 
-    def _operand(self, operand: Operand, kind: str, place: Instance) -> Value | None | _Unset:
-        """An operand read as a type."""
+    def _register(self, register: int) -> Known:
+        value = self._values[register]
+        if isinstance(value, _Unset):
+            raise _NotYet
+        return value
+
+    def _operand(self, operand: Operand, kind: str, place: Instance) -> Known:
+        """An operand read as a type.
+
+        Raises
+        ------
+        _NotYet : nothing executed has written it so far
+        """
         if isinstance(operand, Reg):
-            value = self._values[place.register(operand)]
-            return _adapted(value, operand.type, kind) if isinstance(value, Value) else value
+            value = self._register(place.register(operand))
+            return value and _adapted(value, operand.type, kind)
         if isinstance(operand, Not):
-            value = self._values[place.register(operand.reg)]
-            if isinstance(value, Value) and value.known is not None:
+            value = self._register(place.register(operand.reg))
+            if value is not None and value.known is not None:
                 return Value(known=1 - value.known)
             return value
         if isinstance(operand, Imm):
@@ -384,9 +376,7 @@ class ShiftAnalysis:
             base = operand.base
             return SAME if base is None else self._operand(base, self._width(base), place)
         if isinstance(operand, Vec):
-            values = [self._operand(o, self._width(o), place) for o in operand.items]
-            found = _all_or_none(values)
-            return found if isinstance(found, _Unset) else found[0]
+            return _all_or_none(self._operand(o, self._width(o), place) for o in operand.items)
         if isinstance(operand, Sym):
             return self._special(operand.name, kind)
         return None
@@ -435,8 +425,9 @@ class ShiftAnalysis:
         self, operand: Operand, place: Instance, what: str, at: Instruction | None
     ) -> frozenset[Condition]:
         """What has to hold for an operand to be the same; a register that nobody wrote is 0."""
-        value = self._operand(operand, self._width(operand), place)
-        if isinstance(value, _Unset):
+        try:
+            value = self._operand(operand, self._width(operand), place)
+        except _NotYet:
             return frozenset()
         if value is None:
             raise NoProof(f"{what}{_at(at)} depends on what memory holds")
@@ -456,10 +447,13 @@ class ShiftAnalysis:
         shifts: list[Shift] = []
         places = addresses(at)
         for operand in places:
-            value = self._operand(operand, "u64", op.place)
+            try:
+                value = self._operand(operand, "u64", op.place)
+            except _NotYet:
+                continue
             if value is None and self._seen is None:
                 raise NoProof(f"the address{_at(at)} depends on what memory holds")
-            if isinstance(value, Value):
+            if value is not None:
                 needs |= value.needs
                 shifts.append(value.shift)
         whole = len(shifts) == len(places)
@@ -474,11 +468,15 @@ class _Unset:
 _UNSET = _Unset()
 
 
-def _all_or_none(values: list[Value | None | _Unset]) -> list[Known] | _Unset:
-    if any(isinstance(value, _Unset) for value in values):
-        return _UNSET
-    known = [value for value in values if isinstance(value, Value)]
-    return [same_in_all(known) if len(known) == len(values) else None]
+class _NotYet(Exception):
+    """Something was read that nothing executed has written."""
+
+
+def _all_or_none(values: Iterable[Known]) -> Known:
+    """What is computed of values in any way; None where one of them may be anything."""
+    every = list(values)
+    known = [value for value in every if value is not None]
+    return same_in_all(known) if len(known) == len(every) else None
 
 
 def _at(at: Instruction | None) -> str:
