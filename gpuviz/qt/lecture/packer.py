@@ -28,7 +28,7 @@ Then = Callable[[], object]  # what the window does when the thread is done
 
 
 @dataclass(frozen=True, eq=False)
-class _Ended:
+class _Outcome:
     """What the thread that `stop` belongs to has come to."""
 
     stop: threading.Event
@@ -51,7 +51,7 @@ class Packer(QObject):
     packed = Signal(Lecture, Path)
     failed = Signal(Failure)
     progressed = Signal(float)
-    _ended = Signal(_Ended)
+    _ended = Signal(_Outcome)
 
     def __init__(self, meter: Meter, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -117,24 +117,24 @@ class Packer(QObject):
         """Runs in the thread."""
         try:
             with stopped_by(stop.is_set):
-                ended = _Ended(stop, work(stop))
+                outcome = _Outcome(stop, work(stop))
         except Exception as error:
-            ended = _Ended(stop, error=error)
+            outcome = _Outcome(stop, error=error)
         with suppress(RuntimeError):  # the window may be gone by now
-            self._ended.emit(ended)
+            self._ended.emit(outcome)
 
     def _say(self, share: float) -> None:
         with suppress(RuntimeError):
             self.progressed.emit(share)
 
-    def _end(self, ended: _Ended) -> None:
-        if ended.stop is not self._stop:
+    def _end(self, outcome: _Outcome) -> None:
+        if outcome.stop is not self._stop:
             return  # another bundle was begun instead
         self._thread = None
-        if ended.then is not None:
-            ended.then()
-        elif ended.error is not None and not isinstance(ended.error, Cancelled):
-            self.failed.emit(failure_of(ended.error))
+        if outcome.then is not None:
+            outcome.then()
+        elif outcome.error is not None and not isinstance(outcome.error, Cancelled):
+            self.failed.emit(failure_of(outcome.error))
 
     def _measure(self, key: str, measurement: Measurement) -> None:
         """A live measurement of what is shown is kept: no recording has it."""
