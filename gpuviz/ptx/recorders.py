@@ -262,6 +262,11 @@ class BranchTotals(Sums):
         _, a, b, c, d = self._totals.get(at.pc, (at, 0, 0, 0, 0))
         self._totals[at.pc] = at, a + warps, b + divergent, c + taken, d + not_taken
 
+    def add(self, one: Branch, times: int = 1) -> None:
+        """Add those of a branch, so many times over."""
+        own = one.warps, one.divergent, one.taken, one.not_taken
+        self.branch(Place(one.pc, one.line, one.ptx_line), *(times * n for n in own))
+
     def branches(self) -> tuple[Branch, ...]:
         """The totals, in the order of the program."""
         ordered = (self._totals[pc] for pc in sorted(self._totals))

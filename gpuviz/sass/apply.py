@@ -10,6 +10,7 @@ import numpy as np
 from gpuviz.memory.counting import CountRow, Counts
 from gpuviz.memory.counts import Count, Quantity, of_kind, requests_of
 from gpuviz.ptx.decode.locate import describe
+from gpuviz.ptx.recorders import BranchTotals
 from gpuviz.ptx.text.ir import Instruction
 from gpuviz.sass.plan import Emit, Plan
 from gpuviz.traces.observe import Access, Report, Sums
@@ -169,27 +170,17 @@ def original(trace: Trace, plan: Plan) -> Trace:
     return replace(
         trace,
         instructions=tuple(replace(i, pc=origin.get(i.pc, i.pc)) for i in trace.instructions),
-        branches=tuple(_branches(trace.branches, plan)),
+        branches=_branches(trace.branches, plan),
         stretches=tuple(replace(s, pc=origin.get(s.pc, s.pc)) for s in trace.stretches),
     )
 
 
-def _branches(branches: Iterable[Branch], plan: Plan) -> Iterable[Branch]:
+def _branches(branches: Iterable[Branch], plan: Plan) -> tuple[Branch, ...]:
     """The branches of the PTX, those of copies added to them."""
     by_pc: dict[int, Instruction] = {i.pc: i for f in plan.module.functions for i in f.body}
-    found: dict[int, Branch] = {}
+    totals = BranchTotals()
     for one in branches:
         pc = plan.origin.get(one.pc, one.pc)
-        if pc != one.pc and by_pc[pc].opcode.name != "bra":
-            continue
-        have = found.get(pc, Branch(pc, one.line, one.ptx_line, 0, 0, 0, 0))
-        found[pc] = Branch(
-            pc,
-            one.line,
-            one.ptx_line,
-            have.warps + one.warps,
-            have.divergent + one.divergent,
-            have.taken + one.taken,
-            have.not_taken + one.not_taken,
-        )
-    return found.values()
+        if pc == one.pc or by_pc[pc].opcode.name == "bra":
+            totals.add(replace(one, pc=pc))
+    return totals.branches()

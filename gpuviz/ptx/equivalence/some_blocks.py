@@ -21,7 +21,7 @@ from gpuviz.ptx.prepare import PreparedLaunch
 from gpuviz.ptx.recorders import BlockRecorder, BranchTotals, Findings, Tally
 from gpuviz.traces.geometry import Triple
 from gpuviz.traces.observe import Access, Listeners, Many, Place, Sink, Sums, Transfer
-from gpuviz.traces.trace import LANES, Branch, Coverage, Launch, MemoryInstruction, Stretch
+from gpuviz.traces.trace import LANES, Coverage, Launch, MemoryInstruction, Stretch
 
 # --- sectors -------------------------------------------------------------------------------------
 #
@@ -96,7 +96,7 @@ class Totals:
         self._starts: dict[MemoryInstruction, dict[Pattern, I64]] = defaultdict(dict)
         self._visits: dict[MemoryInstruction, I64] = {}
         self._executed: dict[Stretch, tuple[int, int]] = {}
-        self._branches: dict[Place, tuple[int, int, int, int]] = {}
+        self._branches = BranchTotals()
         self._transfers: list[Transfer] = []
 
     @property
@@ -114,15 +114,8 @@ class Totals:
             warps = one.tally.executed[stretch.pc]
             self._executed[stretch] = a + threads * one.blocks, b + warps * one.blocks
         for branch in one.branches.branches():
-            self._add_branch(branch, one.blocks)
+            self._branches.add(branch, one.blocks)
         self._transfers += [replace(t, repeat=t.repeat * one.blocks) for t in one.transfers]
-
-    def _add_branch(self, branch: Branch, blocks: int) -> None:
-        at = Place(branch.pc, branch.line, branch.ptx_line)
-        before = self._branches.get(at, (0, 0, 0, 0))
-        own = branch.warps, branch.divergent, branch.taken, branch.not_taken
-        a, b, c, d = (n + blocks * more for n, more in zip(before, own, strict=True))
-        self._branches[at] = a, b, c, d
 
     def _add_requests(
         self, at: MemoryInstruction, made: Requests, moves: Moves | None, blocks: int
@@ -154,9 +147,10 @@ class Totals:
         for stretch, (threads, warps) in self._executed.items():
             for hear_instructions in told.instructions:
                 hear_instructions(stretch, Many(threads, warps))
-        for at, numbers in self._branches.items():
+        for one in self._branches.branches() if told.branch else ():
+            at = Place(one.pc, one.line, one.ptx_line)
             for hear_branch in told.branch:
-                hear_branch(at, *numbers)
+                hear_branch(at, one.warps, one.divergent, one.taken, one.not_taken)
         for transfer in self._transfers if told.transfer else ():
             for hear_transfer in told.transfer:
                 hear_transfer(transfer)
