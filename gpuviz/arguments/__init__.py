@@ -16,9 +16,17 @@ value. The same texts are used in lessons, in files of launches and between proc
 shorter ones (`gpuviz.launch`), which become these.
 """
 
-from gpuviz.arguments.by_value import ByValue, Pointer, Recipe, described, passed, variables
 from gpuviz.arguments.dtypes import DTYPES, FLOATS, size_of
-from gpuviz.arguments.filling import check_room, materialise
+from gpuviz.arguments.filling import (
+    ByValue,
+    Pointer,
+    Recipe,
+    check_room,
+    described,
+    materialise,
+    passed,
+    variables,
+)
 from gpuviz.arguments.parser import parse
 from gpuviz.arguments.specs import (
     FILLS,

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Literal
 
 from gpuviz.base.errors import InputError
-from gpuviz.compile import archs, elf, nvcc, program, split
+from gpuviz.compile import archs, log, nvcc, program, split
 from gpuviz.compile.compilers import device_code, with_nvcc, with_nvrtc
 from gpuviz.compile.program import Compilation, CompileError, Program, kernels
 from gpuviz.files import bounded
@@ -226,7 +226,7 @@ def _from_ptx(path: Path, ptx: str) -> Program:
 def _from_cubin(path: Path) -> Program:
     """A .cubin file with line information; InputError where it holds no PTX."""
     cubin = bounded.read(path)
-    if not (ptx := elf.embedded_ptx(cubin)):
+    if not (ptx := log.embedded_ptx(cubin)):
         raise InputError(
             f"{path} holds no PTX: have it compiled with line information (-lineinfo), or put the "
             ".ptx file beside it and give that"
@@ -253,7 +253,7 @@ def ptx_program(
         ptx=program.normalise(ptx, name),
         cubin=cubin,
         log="",
-        resources={kernel: elf.resources(cubin, kernel) for kernel in kernels(ptx)}
+        resources={kernel: log.cubin_resources(cubin, kernel) for kernel in kernels(ptx)}
         if cubin
         else {},
         warnings=(),

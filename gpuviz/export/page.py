@@ -13,8 +13,7 @@ from html import escape
 from typing import IO
 
 from gpuviz.base import resources
-from gpuviz.draw.color import code
-from gpuviz.draw.palette import THEMES, Palette
+from gpuviz.draw.palette import THEMES, Palette, code
 from gpuviz.export import svg
 from gpuviz.export.export import Export, Options
 from gpuviz.export.page_data import Picture, Playback, as_text, packed, playback

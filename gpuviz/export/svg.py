@@ -11,8 +11,8 @@ from html import escape
 from typing import IO
 
 from gpuviz.base.arrays import Rgba
-from gpuviz.draw.color import code
 from gpuviz.draw.marks import Boxes, Frame
+from gpuviz.draw.palette import code
 from gpuviz.export.export import Export
 from gpuviz.export.svg_marks import HATCH_STEP, HATCH_WIDTH, elements, hatch_id, number, paint
 from gpuviz.views.provenance import KEYWORD, Provenance

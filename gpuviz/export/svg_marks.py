@@ -16,9 +16,9 @@ import numpy as np
 import numpy.typing as npt
 
 from gpuviz.base.arrays import F32, F64, Rgba
-from gpuviz.draw.color import code
 from gpuviz.draw.marks import Boxes, Curves, Frame, Lines, Mark, Outlines, Raster, Strokes, Texts
 from gpuviz.draw.metrics import CAP_HEIGHT
+from gpuviz.draw.palette import code
 from gpuviz.export.png import encode
 
 HATCH_STEP, HATCH_WIDTH = 8, 1.9  # pixels from line to line along an axis; thickness

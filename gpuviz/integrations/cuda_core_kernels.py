@@ -13,7 +13,7 @@ import numpy as np
 
 from gpuviz.base.errors import UnavailableError, UnsupportedError
 from gpuviz.compile import Program, ptx_program
-from gpuviz.compile.elf import embedded_ptx
+from gpuviz.compile.log import embedded_ptx
 from gpuviz.compile.ptxas import assembled
 from gpuviz.integrations.arguments import HostArray
 from gpuviz.integrations.calls import (

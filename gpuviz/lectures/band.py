@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from itertools import groupby
 
-from gpuviz.draw.color import mix
 from gpuviz.draw.heading import badge, label
 from gpuviz.draw.layout import Rect, elide, first_fitting, fit_size
 from gpuviz.draw.marks import Boxes, Mark
 from gpuviz.draw.metrics import text_width
+from gpuviz.draw.palette import mix
 from gpuviz.draw.stage import Stage
 from gpuviz.lectures.answer import Answer, Figure, shown
 from gpuviz.lectures.hands import Hands

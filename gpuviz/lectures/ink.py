@@ -17,9 +17,8 @@ from msgspec import Meta
 from gpuviz.base import records
 from gpuviz.base.arrays import F64
 from gpuviz.base.errors import FormatError, InputError
-from gpuviz.draw.color import rgba
 from gpuviz.draw.marks import Mark, Strokes
-from gpuviz.draw.palette import Palette
+from gpuviz.draw.palette import Palette, rgba
 from gpuviz.draw.stage import Stage
 
 Nib = Literal["pen", "marker"]

@@ -14,12 +14,12 @@ from typing import ClassVar
 import numpy as np
 
 from gpuviz.base.arrays import F32, F64, I64, Bool, Rgba
-from gpuviz.draw.color import mix
 from gpuviz.draw.ease import smooth
 from gpuviz.draw.heading import at
 from gpuviz.draw.layout import Rect, centers, grid
 from gpuviz.draw.marks import Boxes, Curves, Lines, Mark, Texts, Tip
 from gpuviz.draw.metrics import text_width
+from gpuviz.draw.palette import mix
 from gpuviz.draw.stage import Stage
 from gpuviz.draw.warp import bands, lane_boxes, lane_row, partly
 from gpuviz.memory.bank_request import BankRequest, Deliveries

@@ -9,11 +9,11 @@ from functools import cached_property
 import numpy as np
 
 from gpuviz.base.arrays import F32, F64, I64, Rgba
-from gpuviz.draw.color import mix
 from gpuviz.draw.heading import label, lines
 from gpuviz.draw.layout import Rect, around, centers, first_fitting, grid
 from gpuviz.draw.marks import Boxes, Mark, Raster, Texts
 from gpuviz.draw.metrics import text_width
+from gpuviz.draw.palette import mix
 from gpuviz.draw.stage import Stage
 from gpuviz.panels.panel import Ink, Need, Panel, color
 

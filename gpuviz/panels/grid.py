@@ -10,12 +10,12 @@ import numpy as np
 
 from gpuviz.base.arrays import F32, F64, I64, Bool, Rgba
 from gpuviz.draw import matrix as cells
-from gpuviz.draw.color import mix
 from gpuviz.draw.heading import label
 from gpuviz.draw.layout import Rect, around, centers, first_fitting
 from gpuviz.draw.marks import Boxes, Mark, Texts, Tip
 from gpuviz.draw.matrix import Matrix
 from gpuviz.draw.metrics import text_width
+from gpuviz.draw.palette import mix
 from gpuviz.draw.stage import Stage
 from gpuviz.panels.panel import Ink, Need, Panel, color
 from gpuviz.traces.trace import LANES

@@ -13,9 +13,9 @@ from types import MappingProxyType
 
 from gpuviz.base.errors import Error
 from gpuviz.files import checksums
-from gpuviz.launch.spec import LaunchSpec
 from gpuviz.recordings.measurement import Measurement
 from gpuviz.recordings.recording import SUFFIX, Entry, LaunchKey, Recording, key_of, of_file, read
+from gpuviz.traces.geometry import LaunchSpec
 from gpuviz.words.language import later
 
 FOLDER = "recordings"

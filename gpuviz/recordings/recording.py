@@ -20,7 +20,6 @@ from gpuviz.files import archive, bounded, checksums
 from gpuviz.files.archive import Content, Form
 from gpuviz.files.checksums import source_hash
 from gpuviz.files.folders import RECORDING
-from gpuviz.launch.spec import LaunchSpec
 from gpuviz.recordings.measurement import (
     CounterValue,
     DeviceFacts,
@@ -30,7 +29,7 @@ from gpuviz.recordings.measurement import (
     Telemetry,
     Timing,
 )
-from gpuviz.traces.geometry import Triple
+from gpuviz.traces.geometry import LaunchSpec, Triple
 from gpuviz.words.language import brief, later
 
 FORM = Form("gpuviz-recording", 1, later("recording"), "arrays.npz", 1 << 28)

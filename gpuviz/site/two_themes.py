@@ -16,9 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from gpuviz.base.arrays import Rgba
-from gpuviz.draw.color import code
 from gpuviz.draw.marks import Frame, Mark, Raster
-from gpuviz.draw.palette import DARK, LIGHT
+from gpuviz.draw.palette import DARK, LIGHT, code
 from gpuviz.draw.stage import Stage
 from gpuviz.export import svg
 from gpuviz.export.page_data import Picture, hovers

@@ -19,13 +19,12 @@ from gpuviz.base.errors import InputError
 from gpuviz.draw.axis import Scales, wider
 from gpuviz.draw.marks import Frame
 from gpuviz.draw.stage import Stage
-from gpuviz.launch.spec import LaunchSpec
 from gpuviz.panels.layout import panels
 from gpuviz.panels.panel import Value as Value
 from gpuviz.panels.panel import Values as Values
 from gpuviz.panels.picture import placed
 from gpuviz.story.script import LongSteps, Script, Step, edges_of, step_at
-from gpuviz.traces.geometry import Triple
+from gpuviz.traces.geometry import LaunchSpec, Triple
 from gpuviz.words.language import tr
 
 if TYPE_CHECKING:

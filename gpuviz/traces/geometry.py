@@ -1,8 +1,9 @@
-"""How a launch is shaped: blocks in a grid, threads in a block."""
+"""How a launch is shaped: blocks in a grid, threads in a block; a launch as plain values."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass, field
 
 from gpuviz.words.language import grouped, trn
 
@@ -51,3 +52,23 @@ def size_of(grid: Triple, block: Triple) -> str:
     blocks, threads = math.prod(grid), math.prod(block)
     each = trn("{n} thread", "{n} threads", threads, n=grouped(threads))
     return trn("{n} block of {each}", "{n} blocks of {each}", blocks, n=grouped(blocks), each=each)
+
+
+@dataclass(frozen=True)
+class LaunchSpec(Geometry):
+    """One launch of a lesson. `arguments` are SPECs of the command line (`f32[64]=rand`).
+
+    `role` names the run within the lesson ("tiled", "naive"); `kernel` is a file in
+    resources/kernels, or the absolute path of a user's own; `defines` are macros with their values,
+    `options` those of the compiler, and folders of headers (`-IFOLDER`) of a user's own kernel.
+    """
+
+    role: str
+    kernel: str
+    entry: str
+    grid: Triple
+    block: Triple
+    arguments: tuple[str, ...]
+    defines: tuple[tuple[str, str], ...] = ()
+    dynamic_shared: int = 0
+    options: tuple[str, ...] = field(default=(), kw_only=True)

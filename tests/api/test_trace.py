@@ -14,7 +14,7 @@ import gpuviz
 import gpuviz.api
 from gpuviz.api import tables
 from gpuviz.base.errors import InputError, LaunchError, UnavailableError
-from gpuviz.compile import compile_cuda, elf
+from gpuviz.compile import compile_cuda, log
 
 SCALE = "__global__ void scale(float *x, float a) { x[2 * threadIdx.x] *= a; }"
 SHARED = """
@@ -186,7 +186,7 @@ def test_files_are_kernels_too(tmp_path: Path) -> None:
 @pytest.mark.parametrize("arch", ["sm_75", "sm_80", "sm_90", "sm_120"])
 def test_what_a_kernel_takes_is_read_from_its_machine_code(arch: str) -> None:
     made = compile_cuda(SHARED, arch=arch)
-    told, read = made.resources["_Z4turnPKfPf"], elf.resources(made.cubin, "_Z4turnPKfPf")
+    told, read = made.resources["_Z4turnPKfPf"], log.cubin_resources(made.cubin, "_Z4turnPKfPf")
     assert (read.registers, read.static_shared_bytes) == (told.registers, 4096)
     assert told.static_shared_bytes == 4096 and read.constant_bytes == told.constant_bytes
 

@@ -4,8 +4,18 @@ import numpy as np
 import pytest
 
 from gpuviz.base.arrays import Rgba
-from gpuviz.draw.color import contrast, from_oklab, mix, oklab, rgba
-from gpuviz.draw.palette import DARK, LIGHT, PROJECTOR, THEMES, Palette
+from gpuviz.draw.palette import (
+    DARK,
+    LIGHT,
+    PROJECTOR,
+    THEMES,
+    Palette,
+    contrast,
+    from_oklab,
+    mix,
+    oklab,
+    rgba,
+)
 from tests.draw.vision import SIGHT, least_distance, seen
 
 themes = pytest.mark.parametrize("palette", THEMES.values(), ids=THEMES)

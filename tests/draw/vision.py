@@ -3,7 +3,7 @@
 import numpy as np
 
 from gpuviz.base.arrays import F64, Rgba
-from gpuviz.draw.color import linear
+from gpuviz.draw.palette import linear
 
 # Machado, Oliveira, Fernandes: "A Physiologically-based Model for Simulation of Color Vision
 # Deficiency", IEEE TVCG 15 (2009), severity 1.0, on linear RGB.

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from gpuviz.arguments import ByValue, TensorMap
-from gpuviz.arguments.by_value import Pointer
+from gpuviz.arguments.filling import Pointer
 from gpuviz.memory.bulk import BulkCopies
 from gpuviz.memory.counts import Count
 from gpuviz.ptx.emulator import emulate

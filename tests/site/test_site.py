@@ -11,9 +11,8 @@ import pytest
 
 from gpuviz.cli import main
 from gpuviz.course import SCENES, lesson
-from gpuviz.draw.color import code
 from gpuviz.draw.marks import Boxes, Frame, Raster, Texts
-from gpuviz.draw.palette import DARK, LIGHT, Palette
+from gpuviz.draw.palette import DARK, LIGHT, Palette, code
 from gpuviz.draw.stage import Stage
 from gpuviz.export.svg_marks import elements
 from gpuviz.lectures.bundle import find

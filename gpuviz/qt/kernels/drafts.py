@@ -1,18 +1,57 @@
-"""Sources that were edited here and are not saved; a crash does not take them along."""
+"""Sources that were edited here and are not saved; a crash does not take them along. With its signs
+and its ends of lines a file goes back as it came.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
 from gpuviz.base.errors import InputError
-from gpuviz.files import text_file
-from gpuviz.files.text_file import TextFile
+from gpuviz.files import bounded
+from gpuviz.files import writing as files
 from gpuviz.qt.history.crash_file import CrashFile, UnsavedText
 from gpuviz.words.language import tr
+
+_BOM = b"\xef\xbb\xbf"
+
+
+@dataclass(frozen=True)
+class TextFile:
+    """What is in a file: lines end with `\\n` in `text`, with `newline` in the file."""
+
+    text: str
+    encoding: str = "utf-8"
+    newline: str = "\n"
+
+
+def read_text_file(path: Path) -> TextFile:
+    """A text in UTF-8, or else in Latin-1, where every byte is a sign; InputError as
+    `bounded.read`.
+    """
+    content = bounded.read(path)
+    encoding = "utf-8-sig" if content.startswith(_BOM) else "utf-8"
+    try:
+        text = content.decode(encoding)
+    except UnicodeDecodeError:
+        encoding = "latin-1"
+        text = content.decode(encoding)
+    newline = "\r\n" if "\r\n" in text else "\r" if "\r" in text and "\n" not in text else "\n"
+    return TextFile(text.replace("\r\n", "\n").replace("\r", "\n"), encoding, newline)
+
+
+def write_text_file(path: Path, text: str, like: TextFile) -> None:
+    """Write a text whole, in the way of what was in the file; InputError as `files.write`."""
+    made = text.replace("\n", like.newline)
+    try:
+        content = made.encode(like.encoding)
+    except UnicodeEncodeError:
+        content = made.encode("utf-8")
+    files.write(path, content)
+
 
 _LARGEST = 1 << 20  # signs of a text that is kept about once a second
 
@@ -49,7 +88,7 @@ class Drafts(QObject):
         InputError : it cannot be read
         """
         if path not in self._texts:
-            self._known[path] = text_file.read(path)
+            self._known[path] = read_text_file(path)
         return self.text(path)
 
     def text(self, path: Path) -> str:
@@ -76,22 +115,22 @@ class Drafts(QObject):
     def theirs(self, path: Path) -> str | None:
         """What another program has made of the file, None while it is as it was read."""
         try:
-            found = text_file.read(path)
+            found = read_text_file(path)
         except InputError:
             return None
         return found.text if found.text != self._known[path].text else None
 
     def take(self, path: Path) -> None:
         """What is in the file now is what is known of it; what was edited stays."""
-        self._known[path] = text_file.read(path)
+        self._known[path] = read_text_file(path)
         self.write(path, self.text(path))
 
     def save(self, path: Path) -> None:
         """Write the text to its file; InputError where that cannot be done."""
         text, like = self.text(path), self._known[path]
         if path.exists():
-            like = replace(text_file.read(path), text=like.text)
-        text_file.write(path, text, like)
+            like = replace(read_text_file(path), text=like.text)
+        write_text_file(path, text, like)
         self._known[path] = replace(like, text=text)
         self._texts.pop(path, None)
         self._tell(path)
@@ -102,7 +141,7 @@ class Drafts(QObject):
         while path.with_name(name).exists():
             number += 1
             name = f"{path.stem}.{whose}-{number}{path.suffix}"
-        text_file.write(path.with_name(name), text, self._known[path])
+        write_text_file(path.with_name(name), text, self._known[path])
         return path.with_name(name)
 
     def settle(self, ask: Callable[[Path], str], then: Callable[[], bool]) -> bool:

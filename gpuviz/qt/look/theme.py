@@ -11,8 +11,7 @@ from PySide6.QtGui import QColor, QFont, QGuiApplication, QPalette
 from PySide6.QtWidgets import QApplication
 
 from gpuviz.base import resources
-from gpuviz.draw.color import code, mix
-from gpuviz.draw.palette import THEME_NAMES, THEMES, Palette
+from gpuviz.draw.palette import THEME_NAMES, THEMES, Palette, code, mix
 from gpuviz.qt.look import fonts
 from gpuviz.words.language import later
 

@@ -8,7 +8,7 @@ import numpy as np
 from PySide6.QtCore import QPointF, QRectF
 from PySide6.QtGui import QColor, QImage, QPainter, QPen
 
-from gpuviz.draw.color import mix
+from gpuviz.draw.palette import mix
 from gpuviz.story.script import KINDS, LongSteps
 
 if TYPE_CHECKING:

@@ -9,11 +9,11 @@ from typing import ClassVar
 import numpy as np
 
 from gpuviz.base.arrays import F32, F64, I64
-from gpuviz.draw.color import mix
 from gpuviz.draw.heading import brackets, label
 from gpuviz.draw.layout import Rect, centers, first_fitting, grid
 from gpuviz.draw.marks import Boxes, Mark, Texts
 from gpuviz.draw.metrics import text_width
+from gpuviz.draw.palette import mix
 from gpuviz.draw.stage import Stage
 from gpuviz.panels.panel import Ink, Need, Panel, Values, color
 

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpuviz.base.arrays import F32, Bool, Rgba
-from gpuviz.draw.color import mix
 from gpuviz.draw.heading import at, label
 from gpuviz.draw.layout import Rect, elide, first_fitting, grid
 from gpuviz.draw.marks import Boxes, Lines, Mark, Texts
 from gpuviz.draw.metrics import text_width
+from gpuviz.draw.palette import mix
 from gpuviz.draw.stage import Stage
 from gpuviz.draw.warp import lane_boxes
 from gpuviz.panels import layout

@@ -14,12 +14,12 @@ from typing import ClassVar
 import numpy as np
 
 from gpuviz.base.arrays import F32, F64, I64, Bool
-from gpuviz.draw.color import mix
 from gpuviz.draw.ease import smooth
 from gpuviz.draw.heading import label
 from gpuviz.draw.layout import Rect, centers, first_fitting, grid
 from gpuviz.draw.marks import Boxes, Curves, Mark, Texts
 from gpuviz.draw.metrics import text_width
+from gpuviz.draw.palette import mix
 from gpuviz.draw.stage import Stage
 from gpuviz.draw.warp import bands, partly
 from gpuviz.panels.panel import Need, Panel, Values
