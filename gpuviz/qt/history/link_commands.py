@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLineEdit, QVBoxLayout,
 
 from gpuviz.base.errors import InputError
 from gpuviz.qt.commands.actions import Command
-from gpuviz.qt.controls.controls import answers, ask, label, restyle, spaced
+from gpuviz.qt.controls.controls import answers, ask, label, set_look, spaced
 from gpuviz.qt.look.theme import Theme
 from gpuviz.qt.running.view_recorder import ViewRecorder
 from gpuviz.views.link import SCHEME, link, parse
@@ -133,8 +133,7 @@ class LinkDialog(QDialog):
         self.line.setAccessibleName(tr("Link to a view"))
         self.line.setPlaceholderText(_EXAMPLE)
         self.line.setSelection(len(text), -len(text))  # and its beginning is in view
-        self.said = label("")
-        self.said.setWordWrap(True)
+        self.said = label("", wraps=True)
         self.said.setMinimumHeight(2 * self.said.fontMetrics().lineSpacing())
         self.buttons = answers(self, tr("Open"))
         self.accepted.connect(lambda: self.opened.emit(self.view))
@@ -153,7 +152,6 @@ class LinkDialog(QDialog):
             self.view = self._read(text) if text else None
         except InputError as error:
             problem = f"▲ {error}"
-        self.said.setProperty("role", "problem" if problem else "quiet")
+        set_look(self.said, "role", "problem" if problem else "quiet")
         self.said.setText(problem or (self._told(self.view) if self.view else ""))
-        restyle(self.said)
         self.buttons.button(QDialogButtonBox.StandardButton.Ok).setEnabled(self.view is not None)

@@ -9,7 +9,7 @@ from PySide6.QtCore import QEvent, QObject, QTimer, Signal
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSplitter, QWidget
 
 from gpuviz.base.errors import InputError
-from gpuviz.qt.controls.controls import button, keep_space
+from gpuviz.qt.controls.controls import button, keep_space, timer
 from gpuviz.qt.controls.message import Message
 from gpuviz.qt.diagnostics.log import LOG
 from gpuviz.qt.diagnostics.report import homeless
@@ -103,8 +103,7 @@ class Autosave(QObject):
         self._window = window
         self._more = False
         self._last: tuple[str, tuple[UnsavedText, ...]] = ("", ())
-        self._timer = QTimer(self, singleShot=True, interval=SOON_MS)
-        self._timer.timeout.connect(self._keep)
+        self._timer = timer(self, SOON_MS, self._keep)
         core.view.changed.connect(lambda *_: self.touch())
         for signal in (core.player.speed_changed, core.player.loop_changed):
             signal.connect(lambda *_: self.touch())

@@ -6,9 +6,10 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, Signal
 
 from gpuviz.base.errors import InputError
+from gpuviz.qt.controls.controls import timer
 from gpuviz.qt.running.core import Core
 from gpuviz.qt.running.view_recorder import ViewRecorder
 from gpuviz.views import history
@@ -36,8 +37,7 @@ class Undo(QObject):
         self._recorder, self._player, self._clock = recorder, core.player, clock
         self._history = History(recorder.record())
         self._left: float | None = None
-        self._turn = QTimer(self, singleShot=True, interval=0)
-        self._turn.timeout.connect(self.gather)
+        self._turn = timer(self, 0, self.gather)
         core.view.changed.connect(self._note)
 
     @property

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from PySide6.QtCore import QElapsedTimer, QEvent, QObject, QTimer, Signal
+from PySide6.QtCore import QElapsedTimer, QEvent, QObject, Signal
 from PySide6.QtGui import QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QAbstractSpinBox, QApplication, QLineEdit, QMenu, QWidget
 from shiboken6 import isValid
@@ -16,6 +16,7 @@ from shiboken6 import isValid
 from gpuviz.base import records
 from gpuviz.base.errors import FormatError, InputError
 from gpuviz.qt.commands.actions import Actions, Command
+from gpuviz.qt.controls.controls import timer
 from gpuviz.qt.history.link_commands import LinkCommands
 from gpuviz.qt.history.undo import Undo
 from gpuviz.qt.running.core import Core
@@ -60,8 +61,7 @@ class Recents(QObject):
         self._now = recorder.record()
         self._since = QElapsedTimer()
         self._since.start()
-        self._timer = QTimer(self, singleShot=True, interval=LOOKED_MS)
-        self._timer.timeout.connect(self._look)
+        self._timer = timer(self, LOOKED_MS, self._look)
         core.view.changed.connect(self._follow)
         self._timer.start()
 

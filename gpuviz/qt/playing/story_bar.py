@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
-from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QPushButton, QSizePolicy, QWidget
 
 from gpuviz.base.errors import InputError
@@ -17,8 +17,9 @@ from gpuviz.qt.controls.controls import (
     keep_arrows,
     keep_space,
     label,
-    restyle,
+    set_look,
     spaced,
+    timer,
 )
 from gpuviz.qt.running.activity import InThread
 from gpuviz.views.playback import CLOSE
@@ -65,8 +66,7 @@ class Finder(QWidget):
         row = spaced(QHBoxLayout(self), 4)
         for part in (self.line, self.count, self.back, self.next):
             row.addWidget(part, int(part is self.line))
-        self._timer = QTimer(self, singleShot=True, interval=_WAIT_MS)
-        self._timer.timeout.connect(lambda: self._look())
+        self._timer = timer(self, _WAIT_MS, lambda: self._look())
         self._wire()
 
     def _wire(self) -> None:
@@ -148,8 +148,7 @@ class Finder(QWidget):
         self.count.setToolTip(why)
         self.line.setToolTip(why or self.line.placeholderText())
         self.count.setText(said)
-        self.count.setProperty("role", "problem" if why else "muted")
-        restyle(self.count)
+        set_look(self.count, "role", "problem" if why else "muted")
         self.found.emit(moments)
         self._tell()
 

@@ -31,7 +31,7 @@ from gpuviz.qt.controls.controls import (
     keep_arrows,
     keep_space,
     label,
-    restyle,
+    set_look,
     spaced,
 )
 from gpuviz.qt.look.theme import Theme
@@ -57,7 +57,9 @@ class PreferencesDialog(QDialog):
         self.setWindowTitle(tr("Preferences"))
         self.setModal(True)
         self.controls = {row.key: _CONTROLS_OF[row.control](row, core.theme) for row in self._rows}
-        self.notes = {row.key: _note(tr(row.note)) for row in self._rows if row.note}
+        self.notes = {
+            row.key: label(tr(row.note), "quiet", wraps=True) for row in self._rows if row.note
+        }
         self.everything = button(
             tr("Reset everything to defaults …"), tr("Reset everything to defaults")
         )
@@ -276,8 +278,7 @@ class RecordingRow(QWidget):
         self.name = ElidedLabel()
         self.choose = button(tr("Choose …"), tr("Choose your own recording"))
         self.remove = button(tr("Remove"), tr("Use your own recording no more"))
-        self.said = label("", "quiet")
-        self.said.setWordWrap(True)
+        self.said = label("", "quiet", wraps=True)
         line = QHBoxLayout(self)
         line.setContentsMargins(0, 0, 0, 0)
         line.addWidget(self.name, 1)
@@ -346,10 +347,9 @@ class RecordingRow(QWidget):
         )
 
     def _say(self, text: str, role: str = "quiet") -> None:
-        self.said.setProperty("role", role)
+        set_look(self.said, "role", role)
         self.said.setText(text)
         self.said.setVisible(bool(text))
-        restyle(self.said)
         self.told.emit()
 
 
@@ -361,12 +361,6 @@ def _add_row(grid: QGridLayout, name: str, control: QWidget, note: QLabel | None
     if note is not None:
         grid.addWidget(note, row + 1, 1)
     grid.setRowMinimumHeight(row + 2, _GAP)
-
-
-def _note(text: str) -> QLabel:
-    made = label(text, "quiet")
-    made.setWordWrap(True)
-    return made
 
 
 _CONTROLS_OF: dict[

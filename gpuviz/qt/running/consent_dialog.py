@@ -40,8 +40,7 @@ class ConsentDialog(QDialog):
         kept = tr("A yes is remembered for this very code; whatever else comes is asked about.")
         column = spaced(QVBoxLayout(self), 12, (24, 20, 24, 18))
         for text, role in ((head, "value"), (risk, ""), (kept, "quiet")):
-            words = label(text, role)
-            words.setWordWrap(True)
+            words = label(text, role, wraps=True)
             column.addWidget(words)
         column.insertWidget(1, self._list(codes, theme))
         self.buttons = QDialogButtonBox(_KINDS.Yes | _KINDS.No)
@@ -61,8 +60,7 @@ class ConsentDialog(QDialog):
         inner = QWidget()
         rows = spaced(QVBoxLayout(inner), 6)
         for code in codes:
-            row = label(f"{code.kernel}: {code.what}")
-            row.setWordWrap(True)
+            row = label(f"{code.kernel}: {code.what}", wraps=True)
             rows.addWidget(row)
         area = QScrollArea()
         area.setWidget(inner)

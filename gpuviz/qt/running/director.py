@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, Signal
 
 from gpuviz.base.errors import Failure
 from gpuviz.panels.panel import GO
+from gpuviz.qt.controls.controls import timer
 from gpuviz.qt.running.worker import Job, Perform, Performer
 from gpuviz.story.compare import SIDES
 from gpuviz.story.exhibit import (
@@ -71,8 +72,7 @@ class Director(QObject):
         self.performer = Performer(perform, self)
         self.performer.performed.connect(self._take)
         self.performer.failed.connect(self._fail)
-        self._patience = QTimer(self, singleShot=True, interval=PATIENCE_MS)
-        self._patience.timeout.connect(self._forget)
+        self._patience = timer(self, PATIENCE_MS, self._forget)
         view.changed.connect(self._follow)
 
     @property

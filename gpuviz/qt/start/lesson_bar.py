@@ -31,8 +31,7 @@ class LessonBar(QFrame):
         self._look_for = ""
         self._guess: Guess | None = None
         self._practice: Practice | None = None
-        self.words = label("", "quiet")
-        self.words.setWordWrap(True)
+        self.words = label("", "quiet", wraps=True)
         self.choices: list[QPushButton] = []
         self.asked = button(
             tr("Guess first"), tr("Guess first"), "link", tr("Be asked before the picture tells")

@@ -115,8 +115,7 @@ class Tour(QFrame):
         self._part: QWidget | None = None  # that is stood beside
         self.setObjectName("card")
         self.setAccessibleName(tr("Guided tour"))
-        self.title, self.text = label("", "value"), label("")
-        self.text.setWordWrap(True)
+        self.title, self.text = label("", "value"), label("", wraps=True)
         self.place = label("", "quiet")
         self.skip = button(tr("Skip"), tr("Skip the tour"), "link", tr("Skip the tour  (Esc)"))
         self.back = button(tr("Back"), tr("Back"), "", tr("Back  (Left)"))

@@ -5,16 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import (
-    QModelIndex,
-    QObject,
-    QPersistentModelIndex,
-    QRectF,
-    QSize,
-    Qt,
-    QTimer,
-    Signal,
-)
+from PySide6.QtCore import QModelIndex, QObject, QPersistentModelIndex, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QFontMetrics,
     QPainter,
@@ -29,7 +20,7 @@ from PySide6.QtWidgets import QListView, QStyle, QStyledItemDelegate, QStyleOpti
 
 from gpuviz.course import LessonEntry
 from gpuviz.draw.stage import Stage
-from gpuviz.qt.controls.controls import keep_arrows, plain_tip
+from gpuviz.qt.controls.controls import keep_arrows, plain_tip, timer
 from gpuviz.qt.look.theme import Theme
 from gpuviz.qt.painting.painter import to_image
 from gpuviz.qt.running.core import Core
@@ -322,8 +313,7 @@ class Thumbnails(QObject):
         self._performer = Performer(perform, self)
         self._performer.performed.connect(self._take)
         self._performer.failed.connect(self._skip)
-        self._timer = QTimer(self, singleShot=True, interval=IDLE_MS)
-        self._timer.timeout.connect(self._next)
+        self._timer = timer(self, IDLE_MS, self._next)
         director.performer.started.connect(self._yield)
         director.performer.performed.connect(self._take)
         director.performer.rested.connect(self._timer.start)

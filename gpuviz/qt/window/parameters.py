@@ -51,8 +51,7 @@ class Parameters(QWidget):
         self.presets: list[tuple[Preset, QPushButton]] = []
         self.sides = _Sides()
         self.arch = OtherArch(view, theme)  # its place is below the knobs
-        self.problem = label("", "problem")
-        self.problem.setWordWrap(True)
+        self.problem = label("", "problem", wraps=True)
         self.problem.hide()
         self.reset = button(
             tr("reset"), tr("Reset parameters"), "link", tr("Back to the defaults  (Ctrl+R)")

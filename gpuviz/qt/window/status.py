@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QTimer, Signal
+from PySide6.QtCore import QEvent, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QProgressBar
 
 from gpuviz.base.waiting import TimeLeft
@@ -17,8 +17,9 @@ from gpuviz.qt.controls.controls import (
     keep_space,
     label,
     plain_tip,
-    restyle,
+    set_look,
     spaced,
+    timer,
 )
 from gpuviz.qt.controls.message import Announcer
 from gpuviz.recordings.measurement import Telemetry
@@ -81,12 +82,8 @@ class Status(QFrame):
         self.progress.setTextVisible(False)
         self.progress.setFixedWidth(120)
         self.progress.setAccessibleName(tr("Progress"))
-        self.cancel = button(
-            tr("cancel"),
-            tr("Cancel what is under way"),
-            "link",
-            tr("Cancel what is under way  (Esc)"),
-        )
+        tip = tr("Cancel what is under way  (Esc)")
+        self.cancel = button(tr("cancel"), tr("Cancel what is under way"), "link", tip)
         self.cancel.clicked.connect(self.stop)
         self.findings = button(
             "", tr("Findings of the checks"), "link", tr("What the checks found")
@@ -97,8 +94,7 @@ class Status(QFrame):
         self.watched = label("", "quiet")
         self.announcer = Announcer(self)
         self._lay_out()
-        self._timer = QTimer(self, singleShot=True, interval=QUIET_MS)
-        self._timer.timeout.connect(lambda: self._show_running(True))
+        self._timer = timer(self, QUIET_MS, lambda: self._show_running(True))
         self._rest()
         performer = director.performer
         performer.started.connect(self._start)
@@ -116,8 +112,7 @@ class Status(QFrame):
         self.findings.setText(_summary(self._findings) or tr("not checked"))
         severities = {f.severity for _, f in self._findings}
         worst = "error" if "error" in severities else "warning" if severities else ""
-        self.findings.setProperty("severity", worst)
-        restyle(self.findings)
+        set_look(self.findings, "severity", worst)
         self.findings.setVisible(bool(self._findings) or any(map(_unchecked, showing.sides)))
         self._write(" · ".join(work_words(runs)))
         self.watched.setText(_watched(runs[next(iter(runs))]))
@@ -192,8 +187,7 @@ class Status(QFrame):
         text, tip, good = counters_words(state)
         self.counters.setText(text)
         self.counters.setToolTip(plain_tip(tip))
-        self.counters.setProperty("good", good)
-        restyle(self.counters)
+        set_look(self.counters, "good", good)
         self._show_telemetry(self._telemetry)
 
     def _show_telemetry(self, telemetry: Telemetry) -> None:
@@ -205,15 +199,8 @@ class Status(QFrame):
 
     def _lay_out(self) -> None:
         row = spaced(QHBoxLayout(self), 14, (14, 3, 14, 3))
-        for widget in (
-            self.counters,
-            self.device,
-            self.running,
-            self.link,
-            self.progress,
-            self.cancel,
-            self.findings,
-        ):
+        words = (self.counters, self.device, self.running, self.link)
+        for widget in (*words, self.progress, self.cancel, self.findings):
             row.addWidget(widget)
         row.addStretch(1)
         row.addWidget(self.watched)

@@ -15,7 +15,7 @@ from gpuviz.qt.controls.controls import (
     keep_space,
     label,
     plain_tip,
-    restyle,
+    set_look,
     spaced,
 )
 from gpuviz.views.state import LEVELS
@@ -55,8 +55,7 @@ class DeviceButton(MenuButton):
         """Text, tip and menu."""
         self.setText(words(state))
         self.setToolTip(plain_tip(tip(state)))
-        self.setProperty("live", state.activity in ("once", "continuous"))
-        restyle(self)
+        set_look(self, "live", state.activity in ("once", "continuous"))
         self._fill(state)
 
     def _fill(self, state: State) -> None:
