@@ -12,8 +12,7 @@ import numpy as np
 from PySide6.QtCore import QObject, Signal
 
 from gpuviz.base.errors import Error
-from gpuviz.gpu.gpu_state import Activity, State, why_of
-from gpuviz.gpu.newest import Newest
+from gpuviz.gpu.gpu_state import Activity, LatestMeasurements, State, why_of
 from gpuviz.qt.running.live_gpu import LiveGpu
 from gpuviz.recordings.measurement import DeviceFacts, Measurement, Telemetry
 from gpuviz.words.language import tr
@@ -74,7 +73,7 @@ class Meter(QObject):
         self._asked = False  # whether the user asked for what is under way
         self._failed: set[str] = set()  # what failed of the launches shown, by name
         self._refused: set[str] = set()  # digests of code that is asked about no more by itself
-        self._newest = Newest()
+        self._newest = LatestMeasurements()
         self.state = State()
 
     @property
@@ -108,7 +107,9 @@ class Meter(QObject):
         stay = {key for key, launch in now.items() if before.get(key) == launch}
         told = measurements_of(showing) if self.state.device else {}
         live = told | {key: one for key, one in self._newest.items() if key in stay}
-        self._newest = Newest({key: one for key, one in live.items() if one.source == "live"})
+        self._newest = LatestMeasurements(
+            {key: one for key, one in live.items() if one.source == "live"}
+        )
         if now != before:
             self._become(trouble="")  # which was of other launches
             self._failed = set()
@@ -122,7 +123,7 @@ class Meter(QObject):
 
     def forget(self) -> None:
         """Nothing is shown."""
-        self._shown, self._newest = None, Newest()
+        self._shown, self._newest = None, LatestMeasurements()
         self._rest()
 
     def run_once(self) -> None:
@@ -344,7 +345,7 @@ class Meter(QObject):
         """GPUs came or went: what is missing is missing for another reason."""
         self._become(devices=devices, device=device, why=why)
         self._again = self._by_itself
-        self._newest = Newest()  # of another GPU, or of none
+        self._newest = LatestMeasurements()  # of another GPU, or of none
         self._tell_known()
 
     def _rested(self) -> None:
