@@ -17,7 +17,7 @@ from gpuviz.arch import Architecture
 from gpuviz.base.arrays import I64, U64, Bool
 from gpuviz.memory.counts import Count, kind_of, requests_of
 from gpuviz.memory.request_counts import LOADS_OF_LOOP, columns, copied, counted, measure
-from gpuviz.traces.observe import Access, Report, Sums
+from gpuviz.traces.observe import Access, Report, Sums, relative_to_first
 from gpuviz.traces.trace import LANES, Launch, MemoryInstruction
 
 SECTOR_BITS = 5
@@ -99,7 +99,7 @@ class Rows:
 
 def representatives(address: U64, active: Bool | None, period: int) -> Rows:
     """The different ones among (N, 32) requests; `period` bytes is a power of two."""
-    base, relative = _relative(address, active)
+    base, relative = relative_to_first(address, active)
     phase = base & np.uint64(period - 1)
     if _all_alike(relative, active):
         phases, weight = np.unique(phase, return_counts=True)
@@ -112,18 +112,6 @@ def representatives(address: U64, active: Bool | None, period: int) -> Rows:
 def _mask(active: Bool | None, index: I64 | list[int]) -> Bool:
     """Active lanes of the rows picked."""
     return np.repeat(_FULL, len(index), axis=0) if active is None else active[index]
-
-
-def _relative(address: U64, active: Bool | None) -> tuple[U64, U64]:
-    """(N,) address of the first active lane, and all addresses relative to it (0 if inactive)."""
-    if active is None:
-        base = address[:, 0]
-        return base, address - base[:, None]
-    first = active.argmax(axis=1)
-    base = address[np.arange(len(address)), first]
-    relative = address - base[:, None]
-    relative *= active
-    return base, relative
 
 
 def _all_alike(relative: U64, active: Bool | None) -> bool:

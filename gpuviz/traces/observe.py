@@ -121,6 +121,14 @@ class Access:
     placed: bool = True
 
 
+def relative_to_first(address: U64, active: Bool | None) -> tuple[U64, U64]:
+    """(N,) address of the first active lane, and all addresses relative to it (0 if inactive)."""
+    if active is None:
+        return address[:, 0], address - address[:, :1]
+    base = address[np.arange(len(address)), active.argmax(axis=1)]
+    return base, (address - base[:, None]) * active
+
+
 class Values(Protocol):
     """What a plain store is about to do, for whom it interests: nothing is computed before."""
 

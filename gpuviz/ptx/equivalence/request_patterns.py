@@ -8,7 +8,7 @@ import numpy as np
 
 from gpuviz.base.arrays import I64, Array, Bool
 from gpuviz.ptx.simt.program import Program
-from gpuviz.traces.observe import Access, Sink
+from gpuviz.traces.observe import Access, Sink, relative_to_first
 from gpuviz.traces.trace import LANES, MemoryInstruction
 
 PERIOD = 256  # bytes: counts stay the same when all addresses of a request move by this many
@@ -109,11 +109,7 @@ class PatternCounter(Sink):
         moved = access.address if access.source is None else access.source
         lanes = access.active
         address = np.asarray(moved, dtype=np.uint64).view(np.int64)
-        first = 0 if lanes is None else lanes.argmax(axis=1)
-        base = address[np.arange(len(address)), first]
-        relative = address - base[:, None]
-        if lanes is not None:
-            relative *= lanes
+        base, relative = (x.view(np.int64) for x in relative_to_first(moved, lanes))
         into = None if access.source is None else access.address
         start = base % PERIOD
         for rows in _alike(relative, lanes, into):
