@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from tomllib import loads
 from types import MappingProxyType
 
 from gpuviz.arch import Architecture
+from gpuviz.base import records, resources
 from gpuviz.base.errors import UnavailableError
 
 KIB = 1024
@@ -86,95 +88,15 @@ class Device:
         return self.l2_latency + self.dram_latency + (self.l2_spread + self.dram_spread) / 2
 
 
-H200 = Device(
-    name="NVIDIA H200",
-    multiprocessors=132,
-    clock_ghz=1.98,
-    launch_us=2.2,
-    block_interval=155.0,
-    block_again=380.0,
-    warp_start=4.0,
-    skipped=frozenset({62, 63, 94, 95, 112, 113, 130, 131}),
-    branch=7.2,
-    fetch=10.0,
-    fetch_line=17.8,
-    fetch_far=360.0,
-    l1_bytes=256 * KIB,
-    block_shared=KIB,
-    carve_outs=tuple(n * KIB for n in (8, 16, 32, 64, 100, 132, 164, 196, 228)),
-    l1_latency=33.0,
-    shared_latency=22.0,
-    constant_latency=30.0,
-    queued_latency=20.0,
-    special_latency=18.0,
-    l2_latency=217.0,
-    l2_spread=180.0,
-    dram_latency=280.0,
-    dram_spread=200.0,
-    line_latency=2.0,
-    dram_line_latency=10.0,
-    line_return=1.0,
-    request=1.185,
-    store_line=1.4,
-    queue=32.0,
-    writes=333.0,
-    port=2.0,
-    l2_read=155.0,
-    l2_requests=85.0,
-    l2_fill=145.0,
-    l2_write=69.0,
-    l2_partial=32.0,
-    dram_read=70.0,
-    dram_write=28.0,
-    dirty_bytes=19e6,
-    dram_rest=72.0,
-    atomic_sectors=9.2,
-    atomic_packets=0.75,
-    barrier_latency=20.0,
-    warm_bytes=1 << 20,
-    bulk_latency=0.0,
-    bulk_line=1.0,
-    crowd=150.0,
-    phase_latency=0.0,
-    error=(3.4, 14.1),
-    tensor_error=26,
-    wgmma_column=0.5,
-    wgmma_read=0.25,
-    wgmma_latency=45.0,
-    tensor_latency=15.0,
-    tensor=MappingProxyType(
-        {
-            "HMMA.16816": 6.125,
-            "HMMA.1688": 4.0,
-            "HMMA.1688.TF32": 6.125,
-            "HMMA.1684.TF32": 4.0,
-            "HMMA.SP.16832": 8.5,
-            "HMMA.SP.16816": 6.2,
-            "IMMA.16832": 6.25,
-            "IMMA.16816": 4.06,
-            "BMMA.168256": 6.25,
-            "DMMA.8x8x4": 16.0,
-            "DMMA.16x8x4": 17.0,
-            "DMMA.16x8x8": 33.0,
-            "DMMA.16x8x16": 67.0,
-        }
-    ),
-    busy=MappingProxyType(
-        {
-            "none": 0.0,
-            "alu": 2.0,
-            "fma": 1.0,
-            "heavy": 2.0,
-            "double": 2.0,
-            "special": 4.0,
-            "function": 8.0,
-            "mio": 1.0,
-            "uniform": 2.0,
-        }
-    ),
-)
+def _devices() -> Iterator[tuple[str, Device]]:
+    """Each of resources/devices, by the architecture that it stands for."""
+    for file in sorted(resources.path("devices").glob("*.toml")):
+        plain = loads(file.read_text(encoding="utf-8"))
+        yield plain["arch"], records.record(plain, Device, file.name)
 
-DEVICES = MappingProxyType({"sm_90": H200})
+
+DEVICES = MappingProxyType(dict(_devices()))
+H200 = DEVICES["sm_90"]
 
 
 def device_of(arch: Architecture) -> Device:
