@@ -4,14 +4,14 @@ from gpuviz.draw.layout import Rect
 from gpuviz.draw.marks import Boxes, Lines, Texts
 from gpuviz.draw.palette import DARK
 from gpuviz.draw.stage import Stage
-from gpuviz.draw.swimlanes import Bar, height_of, swimlanes
+from gpuviz.panels.swimlanes import LaneBar, height_of, swimlanes
 
 STAGE = Stage(700, 330, DARK)
 AREA = Rect(0, 0, 600, 200)
 BARS = (
-    Bar(0, 0, 2, ("load everything there is to load", "load"), DARK.load),
-    Bar(1, 2, 4, ("×",), DARK.compute, marked=True),
-    Bar(-1, 4, 5, (), DARK.barrier),
+    LaneBar(0, 0, 2, ("load everything there is to load", "load"), DARK.load),
+    LaneBar(1, 2, 4, ("×",), DARK.compute, marked=True),
+    LaneBar(-1, 4, 5, (), DARK.barrier),
 )
 
 
