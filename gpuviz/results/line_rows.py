@@ -17,10 +17,9 @@ if TYPE_CHECKING:
     from gpuviz.memory.line_costs import AccessCost, LineCost
     from gpuviz.traces.trace import MemoryInstruction
 
-HEAD = (
-    later("share"), later("B / A"), later("line"), later("access"), later("requests"),
-    later("cost"), later("ideal"), later("what is wrong"), later("lesson"),
-)  # fmt: skip
+_WHERE = (later("share"), later("B / A"), later("line"), later("access"))
+_COSTS = (later("requests"), later("cost"), later("ideal"))
+HEAD = (*_WHERE, *_COSTS, later("what is wrong"), later("lesson"))
 
 
 @dataclass(frozen=True)
