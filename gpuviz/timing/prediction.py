@@ -193,12 +193,13 @@ def _round(share: tuple[int, ...], launched: SampledLaunch) -> tuple[int, ...]:
 def _atomic_pairs(work: Work) -> int:
     """How many different pairs of lines the atomics of the blocks looked at go to."""
     streams, traffic = work.streams, work.traffic
+    asks, atomic = work.code.asks == 1, work.code.kind == Kind.ATOMIC
     rows = []
     for key, stream in streams.of.items():
         code = streams.code[streams.start[stream] : streams.start[stream + 1]]
-        code = code[work.code.asks[code] == 1]
+        code = code[asks[code]]
         made = traffic.made[traffic.start[key] : traffic.start[key] + len(code)]
-        rows.append(made[(work.code.kind[code] == Kind.ATOMIC) & (made >= 0)])
+        rows.append(made[atomic[code] & (made >= 0)])
     requests = np.unique(np.concatenate(rows)) if rows else np.zeros(0, np.int64)
     parts = [traffic.line[traffic.first[q] : traffic.first[q + 1]] for q in requests.tolist()]
     lines = np.concatenate(parts) if parts else np.zeros(0, np.int32)

@@ -45,16 +45,16 @@ def simulate(work: Work, facts: Facts, sm: Multiprocessor) -> float:
             if place >= 0:
                 issued = 1
                 issue(work, facts, sm, part, place)
+        if issued == 1:
+            clock.time += 1.0
+            continue
         if clock.launched < sm.blocks.count:
             slot = free_slot(facts, sm)
             if slot >= 0:
                 clock.soon = min(clock.soon, max(sm.slots.free[slot], clock.next_launch))
-        if issued == 1:
-            clock.time += 1.0
-        else:
-            clock.time = max(clock.time + 1.0, math.ceil(clock.soon))
-            if clock.soon >= NEVER and clock.done < sm.blocks.count:
-                return -1.0
+        clock.time = max(clock.time + 1.0, math.ceil(clock.soon))
+        if clock.soon >= NEVER and clock.done < sm.blocks.count:
+            return -1.0
     end = max(clock.last_end, max(sm.path.writes, sm.path.atomics))
     sm.out.sums[Sum.CYCLES] = end
     return end
@@ -77,12 +77,12 @@ def free_slot(facts: Facts, sm: Multiprocessor) -> int:
 def start_block(work: Work, facts: Facts, sm: Multiprocessor) -> None:
     """Blocks come, one at a time."""
     clock = sm.clock
-    if clock.launched >= sm.blocks.count:
+    if clock.launched >= sm.blocks.count or clock.next_launch > clock.time:
         return
     slot = free_slot(facts, sm)
     if slot < 0:
         return
-    if max(sm.slots.free[slot], clock.next_launch) > clock.time:
+    if sm.slots.free[slot] > clock.time:
         return
     sm.slots.block[slot] = clock.launched
     sm.out.begun[clock.launched] = clock.time
