@@ -6,18 +6,11 @@ from collections.abc import Iterator, Sequence
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeySequence
-from PySide6.QtWidgets import (
-    QDialog,
-    QFrame,
-    QGridLayout,
-    QHBoxLayout,
-    QScrollArea,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QDialog, QFrame, QGridLayout, QScrollArea, QVBoxLayout, QWidget
 
 from gpuviz.qt.commands.actions import COMMANDS, GROUPS, Actions
-from gpuviz.qt.controls.controls import label, spaced
+from gpuviz.qt.controls.controls import label
+from gpuviz.qt.controls.layouts import column_of, row_of
 from gpuviz.words.language import later, tr
 
 Rows = Sequence[tuple[str, str]]
@@ -55,9 +48,7 @@ class KeysDialog(QDialog):
                 break
             inside.deleteLater()
         self.area.setWidget(inside)
-        whole = QVBoxLayout(self)
-        whole.setContentsMargins(0, 0, 0, 0)
-        whole.addWidget(self.area)
+        column_of(self.area, on=self)
         bar = self.area.verticalScrollBar().sizeHint().width()
         self.resize(
             min(wanted.width() + bar, room.width()), min(wanted.height(), room.height() - 20)
@@ -80,7 +71,7 @@ def _tables(actions: Actions) -> Iterator[tuple[str, Rows]]:
 def _columns(tables: Sequence[tuple[str, Rows]], count: int, parent: QWidget) -> QWidget:
     """The tables in so many columns of about the same height."""
     made = QWidget(parent)
-    columns = spaced(QHBoxLayout(made), 40, (24, 16, 24, 14))
+    columns = row_of(on=made, gap=40, margins=(24, 16, 24, 14))
     share = sum(len(rows) + 2 for _, rows in tables) / count
     sides = [QVBoxLayout() for _ in range(count)]
     before = 0

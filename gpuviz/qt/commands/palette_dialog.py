@@ -14,11 +14,11 @@ from PySide6.QtWidgets import (
     QStyle,
     QStyledItemDelegate,
     QStyleOptionViewItem,
-    QVBoxLayout,
     QWidget,
 )
 
 from gpuviz.qt.commands.actions import Actions, Command
+from gpuviz.qt.controls.layouts import column_of
 from gpuviz.qt.controls.message import Announcer
 from gpuviz.qt.look.theme import Theme
 from gpuviz.words.fuzzy import score
@@ -61,10 +61,7 @@ class PaletteDialog(QDialog):
         self.list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.list.setItemDelegate(_Delegate(theme, self.list))
-        column = QVBoxLayout(self)
-        column.setContentsMargins(10, 10, 10, 10)
-        column.addWidget(self.line)
-        column.addWidget(self.list)
+        column_of(self.line, self.list, on=self, margins=(10, 10, 10, 10))
         self.line.textChanged.connect(self._find)
         self.line.returnPressed.connect(self._do)
         self.line.installEventFilter(self)

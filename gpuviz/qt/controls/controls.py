@@ -5,12 +5,11 @@ from __future__ import annotations
 from functools import reduce
 from html import escape
 from operator import or_
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, QRectF, QSize, Qt, QTimer
 from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import (
-    QBoxLayout,
     QCheckBox,
     QComboBox,
     QDialog,
@@ -36,8 +35,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from gpuviz.qt.look.theme import Theme
-
-Box = TypeVar("Box", bound=QBoxLayout)
 
 
 def plain_tip(text: str) -> str:
@@ -159,13 +156,6 @@ def answers(dialog: QDialog, ok: str) -> QDialogButtonBox:
     made.accepted.connect(dialog.accept)
     made.rejected.connect(dialog.reject)
     return made
-
-
-def spaced(layout: Box, gap: int, margins: tuple[int, int, int, int] = (0, 0, 0, 0)) -> Box:
-    """A layout with so much room between its parts, and around them."""
-    layout.setContentsMargins(*margins)
-    layout.setSpacing(gap)
-    return layout
 
 
 def restyle(widget: QWidget) -> None:

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QAction, QGuiApplication
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLineEdit, QWidget
 
 from gpuviz.base.errors import InputError
 from gpuviz.qt.commands.actions import Command
-from gpuviz.qt.controls.controls import answers, ask, label, set_look, spaced
+from gpuviz.qt.controls.controls import answers, ask, label, set_look
+from gpuviz.qt.controls.layouts import column_of
 from gpuviz.qt.look.theme import Theme
 from gpuviz.qt.running.view_recorder import ViewRecorder
 from gpuviz.views.link import SCHEME, link, parse
@@ -137,10 +138,9 @@ class LinkDialog(QDialog):
         self.said.setMinimumHeight(2 * self.said.fontMetrics().lineSpacing())
         self.buttons = answers(self, tr("Open"))
         self.accepted.connect(lambda: self.opened.emit(self.view))
-        column = spaced(QVBoxLayout(self), 10, (20, 16, 20, 16))
-        column.addWidget(label(tr("A link to a view, as “Copy link to this view” makes it:")))
-        for widget in (self.line, self.said, self.buttons):
-            column.addWidget(widget)
+        head = label(tr("A link to a view, as “Copy link to this view” makes it:"))
+        parts = head, self.line, self.said, self.buttons
+        column_of(*parts, on=self, gap=10, margins=(20, 16, 20, 16))
         self.line.textChanged.connect(self._check)
         self._check()
         self.resize(min(theme.look.px(_WIDTH), parent.width() - 40), self.sizeHint().height())

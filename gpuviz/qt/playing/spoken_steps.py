@@ -9,10 +9,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QPlainTextEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QPlainTextEdit, QWidget
 
 from gpuviz.draw.spoken import hints, lines
-from gpuviz.qt.controls.controls import ask, spaced
+from gpuviz.qt.controls.controls import ask
+from gpuviz.qt.controls.layouts import column_of
 from gpuviz.qt.controls.message import SELECTABLE, Announcer
 from gpuviz.qt.playing.timeline import caption
 from gpuviz.words.glossary import entry, explained
@@ -89,9 +90,7 @@ class WordsDialog(QDialog):
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         self.buttons.button(QDialogButtonBox.StandardButton.Close).setText(tr("Close"))
         self.buttons.rejected.connect(self.reject)
-        column = spaced(QVBoxLayout(self), 10, (16, 14, 16, 12))
-        column.addWidget(self.text, 1)
-        column.addWidget(self.buttons)
+        column_of((self.text, 1), self.buttons, on=self, gap=10, margins=(16, 14, 16, 12))
         look = theme.look
         self.resize(min(look.px(640), parent.width() - 40), min(look.px(480), parent.height() - 60))
 

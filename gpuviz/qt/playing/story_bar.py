@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QPushButton, QSizePolicy, QWidget
+from PySide6.QtWidgets import QFrame, QLineEdit, QPushButton, QSizePolicy, QWidget
 
 from gpuviz.base.errors import InputError
 from gpuviz.qt.commands.actions import Command
@@ -18,9 +18,9 @@ from gpuviz.qt.controls.controls import (
     keep_space,
     label,
     set_look,
-    spaced,
     timer,
 )
+from gpuviz.qt.controls.layouts import row_of
 from gpuviz.qt.running.activity import InThread
 from gpuviz.views.playback import CLOSE
 from gpuviz.words.language import grouped, tr
@@ -63,9 +63,7 @@ class Finder(QWidget):
         self.count = label("", "muted")
         self.back = IconButton("back", tr("Previous one found"), "Shift+F3", theme, 26)
         self.next = IconButton("forward", tr("Next one found"), "F3", theme, 26)
-        row = spaced(QHBoxLayout(self), 4)
-        for part in (self.line, self.count, self.back, self.next):
-            row.addWidget(part, int(part is self.line))
+        row_of((self.line, 1), self.count, self.back, self.next, on=self, gap=4)
         self._timer = timer(self, _WAIT_MS, lambda: self._look())
         self._wire()
 
@@ -176,8 +174,7 @@ class StoryBar(QFrame):
         self.setObjectName("timepane")
         self.buttons: dict[Value, QPushButton] = {}
         self.finder = Finder(player, theme)
-        self._row = spaced(QHBoxLayout(self), 4, (12, 4, 12, 0))
-        self._row.addWidget(self.finder, 1)
+        self._row = row_of((self.finder, 1), on=self, gap=4, margins=(12, 4, 12, 0))
         player.story_changed.connect(self._show)
         view.follow("lesson", self._offer)
         view.follow("values", self._mark)

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeySequence
-from PySide6.QtWidgets import QHBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
-from gpuviz.qt.controls.controls import Combo, IconButton, keep_arrows, keep_space, spaced
+from gpuviz.qt.controls.controls import Combo, IconButton, keep_arrows, keep_space
+from gpuviz.qt.controls.layouts import row_of
 from gpuviz.views.playback import SPEEDS
 from gpuviz.words.language import tr
 
@@ -44,10 +45,8 @@ class Transport(QWidget):
         self.speed.activated.connect(lambda i: player.set_speed(SPEEDS[i]))
         keep_arrows(self.speed)
         keep_space(self.speed)
-        row = spaced(QHBoxLayout(self), 2)
-        for id, _ in _BUTTONS:
-            row.addWidget(self.buttons[id])
-        row.addWidget(self.speed, alignment=Qt.AlignmentFlag.AlignVCenter)
+        buttons = (self.buttons[id] for id, _ in _BUTTONS)
+        row_of(*buttons, (self.speed, Qt.AlignmentFlag.AlignVCenter), on=self, gap=2)
         player.playing_changed.connect(self._show_playing)
         player.speed_changed.connect(self._show_speed)
         player.loop_changed.connect(self.buttons["play.loop"].setChecked)

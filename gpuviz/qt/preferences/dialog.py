@@ -12,11 +12,9 @@ from PySide6.QtWidgets import (
     QDialog,
     QFileDialog,
     QGridLayout,
-    QHBoxLayout,
     QLabel,
     QMessageBox,
     QSlider,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -32,8 +30,8 @@ from gpuviz.qt.controls.controls import (
     keep_space,
     label,
     set_look,
-    spaced,
 )
+from gpuviz.qt.controls.layouts import column_of, row_of
 from gpuviz.qt.look.theme import Theme
 from gpuviz.qt.preferences.preferences import PREFERENCES, Preference
 from gpuviz.qt.running.activity import InThread
@@ -103,15 +101,9 @@ class PreferencesDialog(QDialog):
             _add_row(grid, tr(row.label), control, self.notes.get(row.key))
             if isinstance(control, RecordingRow):
                 _add_row(grid, "", control.said, None)
-        foot = QHBoxLayout()
-        foot.addWidget(self.everything)
-        foot.addStretch(1)
-        foot.addSpacing(24)
-        foot.addWidget(self.buttons)
-        column = spaced(QVBoxLayout(self), 22, (24, 20, 24, 18))
-        column.addLayout(grid)
-        column.addStretch(1)
-        column.addLayout(foot)
+        foot = row_of(self.everything, 1, self.buttons)
+        foot.insertSpacing(2, 24)
+        column_of(grid, 1, foot, on=self, gap=22, margins=(24, 20, 24, 18))
 
     def _show(self) -> None:
         """The controls say how it is."""
@@ -205,9 +197,7 @@ class SliderControl(QWidget):
         self.slider.setAccessibleName(tr(row.label))
         self.name = label("", "value")
         keep_arrows(self.slider)
-        line = spaced(QHBoxLayout(self), 10)
-        for widget in (self.slider, self.name):
-            line.addWidget(widget)
+        row_of(self.slider, self.name, on=self, gap=10)
         self.slider.valueChanged.connect(lambda at: self.changed.emit())
 
     def value(self) -> Any:
@@ -279,12 +269,9 @@ class RecordingRow(QWidget):
         self.choose = button(tr("Choose …"), tr("Choose your own recording"))
         self.remove = button(tr("Remove"), tr("Use your own recording no more"))
         self.said = label("", "quiet", wraps=True)
-        line = QHBoxLayout(self)
-        line.setContentsMargins(0, 0, 0, 0)
-        line.addWidget(self.name, 1)
         for made in (self.choose, self.remove):
             keep_space(made)
-            line.addWidget(made)
+        row_of((self.name, 1), self.choose, self.remove, on=self)
         self.choose.clicked.connect(self._choose)
         self.remove.clicked.connect(lambda: self._become(""))
         self._show_file("")

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QFrame, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QFrame, QScrollArea, QWidget
 
-from gpuviz.qt.controls.controls import label, spaced
+from gpuviz.qt.controls.controls import label
+from gpuviz.qt.controls.layouts import column_of
 from gpuviz.words.language import tr, trn
 
 if TYPE_CHECKING:
@@ -38,11 +39,10 @@ class ConsentDialog(QDialog):
             "the GPU, and harm more where a driver has faults. Say yes if you trust who made it."
         )
         kept = tr("A yes is remembered for this very code; whatever else comes is asked about.")
-        column = spaced(QVBoxLayout(self), 12, (24, 20, 24, 18))
-        for text, role in ((head, "value"), (risk, ""), (kept, "quiet")):
-            words = label(text, role, wraps=True)
-            column.addWidget(words)
-        column.insertWidget(1, self._list(codes, theme))
+        said = (head, "value"), (risk, ""), (kept, "quiet")
+        first, *rest = (label(text, role, wraps=True) for text, role in said)
+        parts = first, self._list(codes, theme), *rest
+        column = column_of(*parts, on=self, gap=12, margins=(24, 20, 24, 18))
         self.buttons = QDialogButtonBox(_KINDS.Yes | _KINDS.No)
         self.yes, self.no = (self.buttons.button(kind) for kind in (_KINDS.Yes, _KINDS.No))
         self.yes.setText(tr("Run on the GPU"))
@@ -58,10 +58,8 @@ class ConsentDialog(QDialog):
     def _list(self, codes: Sequence[Code], theme: Theme) -> QWidget:
         """A line a kernel; many are scrolled."""
         inner = QWidget()
-        rows = spaced(QVBoxLayout(inner), 6)
-        for code in codes:
-            row = label(f"{code.kernel}: {code.what}", wraps=True)
-            rows.addWidget(row)
+        rows = (label(f"{code.kernel}: {code.what}", wraps=True) for code in codes)
+        column_of(*rows, on=inner, gap=6)
         area = QScrollArea()
         area.setWidget(inner)
         area.setWidgetResizable(True)

@@ -6,9 +6,10 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout
+from PySide6.QtWidgets import QFrame, QPushButton
 
-from gpuviz.qt.controls.controls import button, keep_space, label, spaced
+from gpuviz.qt.controls.controls import button, keep_space, label
+from gpuviz.qt.controls.layouts import column_of, row_of
 from gpuviz.words.language import tr
 
 if TYPE_CHECKING:
@@ -42,14 +43,9 @@ class LessonBar(QFrame):
         self.given = button(tr("Show"), tr("Show the answer"), "chip", tr("This is my prediction"))
         self.given.hide()
         keep_space(self.given)
-        column = spaced(QVBoxLayout(self), 0, (20, 5, 14, 3))
-        self._row, self._below = QHBoxLayout(), QHBoxLayout()
-        for row in (self._row, self._below):
-            row.setSpacing(8)
-            column.addLayout(row)
-        self._below.addWidget(self.given)
-        self._row.addWidget(self.words, 1)
-        self._row.addWidget(self.asked, alignment=Qt.AlignmentFlag.AlignTop)
+        self._row = row_of((self.words, 1), (self.asked, Qt.AlignmentFlag.AlignTop), gap=8)
+        self._below = row_of(self.given, gap=8)
+        column_of(self._row, self._below, on=self, gap=0, margins=(20, 5, 14, 3))
 
     def show_lesson(self, lesson: Lesson) -> None:
         """Say what to look for in it."""

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, QPoint, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QWidget
 
-from gpuviz.qt.controls.controls import button, keep_arrows, label, spaced
+from gpuviz.qt.controls.controls import button, keep_arrows, label
+from gpuviz.qt.controls.layouts import column_of, row_of
 from gpuviz.qt.controls.message import Announcer
 from gpuviz.words.language import later, tr
 
@@ -124,15 +125,8 @@ class Tour(QFrame):
             made.clicked.connect(do)
             keep_arrows(made)
             made.installEventFilter(self)
-        row = QHBoxLayout()
-        row.addWidget(self.place)
-        row.addStretch(1)
-        for made in (self.skip, self.back, self.on):
-            row.addWidget(made)
-        column = spaced(QVBoxLayout(self), 8, (16, 12, 16, 12))
-        for part in (self.title, self.text):
-            column.addWidget(part)
-        column.addLayout(row)
+        row = row_of(self.place, 1, self.skip, self.back, self.on)
+        column_of(self.title, self.text, row, on=self, gap=8, margins=(16, 12, 16, 12))
         self.outline = _Outline(window)
         self.announcer = Announcer(self)
         window.installEventFilter(self)

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QEvent, QObject, QSize, Qt
 from PySide6.QtWidgets import (
     QFrame,
-    QHBoxLayout,
     QScrollArea,
     QSplitter,
     QStackedWidget,
@@ -17,8 +16,8 @@ from PySide6.QtWidgets import (
 )
 
 from gpuviz.qt.code.source import Source
-from gpuviz.qt.controls.controls import keep_arrows, spaced
-from gpuviz.qt.controls.layouts import tab_after
+from gpuviz.qt.controls.controls import keep_arrows
+from gpuviz.qt.controls.layouts import column_of, row_of, tab_after
 from gpuviz.qt.controls.message import Message
 from gpuviz.qt.playing.stage_view import StageView
 from gpuviz.qt.playing.story_bar import StoryBar
@@ -48,9 +47,7 @@ class LeftTabs(QWidget):
         self._stack.addWidget(lessons)
         self.tabs.currentChanged.connect(self._stack.setCurrentIndex)
         keep_arrows(self.tabs)
-        column = spaced(QVBoxLayout(self), 0)
-        column.addWidget(self.tabs)
-        column.addWidget(self._stack, 1)
+        column_of(self.tabs, (self._stack, 1), on=self, gap=0)
         self.offer(False)
 
     def add_lecture(self, lecture: QWidget) -> None:
@@ -180,7 +177,7 @@ def _pane(name: str) -> QFrame:
 
 def _rows(of: QWidget) -> QVBoxLayout:
     """Widgets below each other, without margins."""
-    return spaced(QVBoxLayout(of), 0)
+    return column_of(on=of, gap=0)
 
 
 def _put(pane: QFrame, *widgets: QWidget) -> None:
@@ -198,9 +195,8 @@ def _rows_of(pane: QFrame) -> QVBoxLayout:
 def _time_row(transport: Transport, timeline: Timeline) -> QFrame:
     made = QFrame()
     made.setObjectName("timepane")
-    row = spaced(QHBoxLayout(made), 12, (10, 4, 12, 2))
-    row.addWidget(transport, alignment=Qt.AlignmentFlag.AlignTop)
-    row.addWidget(timeline, 1)
+    at_top = transport, Qt.AlignmentFlag.AlignTop
+    row_of(at_top, (timeline, 1), on=made, gap=12, margins=(10, 4, 12, 2))
     return made
 
 
@@ -212,10 +208,7 @@ class _Column(QScrollArea):
     def __init__(self) -> None:
         super().__init__()
         self.inside = QWidget()
-        self._panels = QVBoxLayout(self.inside)
-        self._panels.setContentsMargins(14, 12, 12, 12)
-        self._panels.setSpacing(18)
-        self._panels.addStretch(1)
+        self._panels = column_of(1, on=self.inside, gap=18, margins=(14, 12, 12, 12))
         self.setWidget(self.inside)
         self.setWidgetResizable(True)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)

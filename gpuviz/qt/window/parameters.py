@@ -6,21 +6,12 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtWidgets import (
-    QGridLayout,
-    QHBoxLayout,
-    QLabel,
-    QPushButton,
-    QSizePolicy,
-    QTabBar,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QGridLayout, QLabel, QPushButton, QSizePolicy, QTabBar, QWidget
 
 from gpuviz.arch import ARCHITECTURES
-from gpuviz.qt.controls.controls import Combo, button, keep_arrows, keep_space, label, spaced
+from gpuviz.qt.controls.controls import Combo, button, keep_arrows, keep_space, label
 from gpuviz.qt.controls.knobs import Knob, knob
-from gpuviz.qt.controls.layouts import FlowLayout
+from gpuviz.qt.controls.layouts import FlowLayout, column_of, row_of
 from gpuviz.story.compare import SIDES
 from gpuviz.views.state import AS_A, ViewState
 from gpuviz.words.language import tr
@@ -61,13 +52,11 @@ class Parameters(QWidget):
         self.sweep.hide()
         for made in (self.reset, self.sweep):
             keep_space(made)
-        self._column = spaced(QVBoxLayout(self), 6)
-        self._column.addLayout(self._heading())
-        self._column.addWidget(self.sides)
         self._body = QWidget()
-        self._column.addWidget(self._body)
-        self._column.addWidget(self.sweep, alignment=Qt.AlignmentFlag.AlignLeft)
-        self._column.addWidget(self.problem)
+        heading = row_of(label(tr("Parameters"), "heading"), 1, self.reset)
+        sweep = self.sweep, Qt.AlignmentFlag.AlignLeft
+        parts = heading, self.sides, self._body, sweep, self.problem
+        self._column = column_of(*parts, on=self, gap=6)
         view.follow("compared", self._switch)
         view.follow("lesson compare_lesson values compare_values", self._show_side)
         self.sides.currentChanged.connect(self._show_side)
@@ -113,13 +102,6 @@ class Parameters(QWidget):
         found = [w for made in self.knobs.values() for w in _focusable(made)]
         return found[0] if found else self.reset
 
-    def _heading(self) -> QHBoxLayout:
-        row = QHBoxLayout()
-        row.addWidget(label(tr("Parameters"), "heading"))
-        row.addStretch(1)
-        row.addWidget(self.reset)
-        return row
-
     def _build(self, lesson: Lesson) -> None:
         """New knobs, unless they are of this lesson already, or the same ones."""
         known, self._built = self._built, lesson
@@ -130,11 +112,7 @@ class Parameters(QWidget):
         self._column.replaceWidget(old, self._body)
         old.hide()
         old.deleteLater()
-        column = QVBoxLayout(self._body)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(8)
-        column.addLayout(self._preset_row(lesson))
-        column.addLayout(self._grid(lesson))
+        column_of(self._preset_row(lesson), self._grid(lesson), on=self._body, gap=8)
         self.sweep.setVisible(bool(lesson.swept))
         self._order_tabs()
         self._show()
@@ -246,9 +224,7 @@ class OtherArch(QWidget):
         keep_arrows(self.combo)
         keep_space(self.combo)
         self.name = label(tr("architecture"))
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.addWidget(self.combo, 1)
+        row_of((self.combo, 1), on=self)
         view.follow("compare_arch", self._show)
         self.combo.currentIndexChanged.connect(lambda i: view.set(compare_arch=self._archs[i]))
 

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, Signal
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QProgressBar
+from PySide6.QtWidgets import QFrame, QProgressBar
 
 from gpuviz.base.waiting import TimeLeft
 from gpuviz.gpu.gpu_state import State, why_of
@@ -18,9 +18,9 @@ from gpuviz.qt.controls.controls import (
     label,
     plain_tip,
     set_look,
-    spaced,
     timer,
 )
+from gpuviz.qt.controls.layouts import row_of
 from gpuviz.qt.controls.message import Announcer
 from gpuviz.recordings.measurement import Telemetry
 from gpuviz.words.language import grouped, tr, trn, typeset
@@ -198,12 +198,9 @@ class Status(QFrame):
         self.device.setVisible(device is not None)
 
     def _lay_out(self) -> None:
-        row = spaced(QHBoxLayout(self), 14, (14, 3, 14, 3))
-        words = (self.counters, self.device, self.running, self.link)
-        for widget in (*words, self.progress, self.cancel, self.findings):
-            row.addWidget(widget)
-        row.addStretch(1)
-        row.addWidget(self.watched)
+        words = self.counters, self.device, self.running, self.link
+        parts = *words, self.progress, self.cancel, self.findings, 1, self.watched
+        row_of(*parts, on=self, gap=14, margins=(14, 3, 14, 3))
         for made in (self.cancel, self.findings, self.link):
             keep_space(made)
         for made in (self.findings, self.link):

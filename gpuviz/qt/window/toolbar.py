@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QPushButton, QWidget
+from PySide6.QtWidgets import QFrame, QMenu, QPushButton, QWidget
 
 from gpuviz.arch import ARCHITECTURES
 from gpuviz.gpu.gpu_state import USES, State, why_of
@@ -16,8 +16,8 @@ from gpuviz.qt.controls.controls import (
     label,
     plain_tip,
     set_look,
-    spaced,
 )
+from gpuviz.qt.controls.layouts import row_of
 from gpuviz.views.state import LEVELS
 from gpuviz.words.language import tr
 
@@ -174,17 +174,10 @@ class Toolbar(QFrame):
         return made
 
     def _lay_out(self) -> None:
-        row = spaced(QHBoxLayout(self), 10, (12, 7, 14, 7))
-        row.addWidget(self.main)
-        row.addWidget(label("gpuviz", "brand"))
-        row.addSpacing(4)
         left: tuple[QWidget, ...] = (self.lesson, self.compare, self.arch, self.level)
         right: tuple[QWidget, ...] = (self.present, self.export, self.commands)
-        for widget in left:
-            row.addWidget(widget)
-        row.addStretch(1)
-        for widget in (self.device, *right):
-            row.addWidget(widget)
+        first, last = (self.main, label("gpuviz", "brand"), *left), (self.device, *right)
+        row_of(*first, 1, *last, on=self, gap=10, margins=(12, 7, 14, 7)).insertSpacing(2, 4)
         for widget in (self.main, *left, *right):
             keep_space(widget)
 
