@@ -85,38 +85,28 @@ class Compilation:
 
 @dataclass(frozen=True, eq=False)
 class Program:
-    """One compiled source text.
+    """One compiled source text."""
 
-    Attributes
-    ----------
-    ptx : PTX text, the same whatever folder it was compiled in
-    cubin : machine code for `arch`, b"" when the program came as PTX
-    resources : by mangled kernel name; empty when the program came as PTX
-    source : the CUDA text, "" when unknown. `.loc` lines refer to it where `.file` says `name`
-    arch : what `cubin` was compiled for, or the PTX's own `.target`
-    compiler : name and version, "NVRTC 13.5"
-    flags : its options that change what is computed, ("-std=c++17", "-ftz=true")
-    note : in words, anything the user should know about how it was made
-    origin : name of the file that brought it, which nobody held against its source; "" for what
-        was compiled here, or ships
-    read : the user's own files that were read besides the one compiled: headers by whole names, as
-        they were opened; None where the compiler did not say
-    asked : how it was compiled, so that another text can be compiled likewise (`compile.again`)
-    """
-
-    ptx: str
-    cubin: bytes
+    ptx: str  # PTX text, the same whatever folder it was compiled in
+    cubin: bytes  # machine code for `arch`, b"" when the program came as PTX
     log: str
-    resources: Mapping[str, Resources]
+    resources: Mapping[str, Resources]  # by mangled kernel name; empty when the program came as PTX
     warnings: tuple[Diagnostic, ...]
+    # The CUDA text, "" when unknown. `.loc` lines refer to it where `.file` says `name`.
     source: str
     name: str
-    arch: str
-    compiler: str
-    note: str = field(default="")
+    arch: str  # what `cubin` was compiled for, or the PTX's own `.target`
+    compiler: str  # name and version, "NVRTC 13.5"
+    note: str = field(default="")  # in words, anything the user should know about how it was made
+    # Name of the file that brought it, which nobody held against its source; "" for what was
+    # compiled here, or ships.
     origin: str = ""
+    # The user's own files that were read besides the one compiled: headers by whole names, as they
+    # were opened; None where the compiler did not say.
     read: tuple[str, ...] | None = ()
+    # Its options that change what is computed, ("-std=c++17", "-ftz=true").
     flags: tuple[str, ...] = ()
+    # How it was compiled, so that another text can be compiled likewise (`compile.again`).
     asked: BuildOptions = BuildOptions()
 
     @property

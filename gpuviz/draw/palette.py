@@ -112,47 +112,41 @@ def code(rgba: Rgba) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Palette:
-    """The colours of one theme; single colours are (4,) RGBA, opaque.
-
-    Attributes
-    ----------
-    ground, panel, cell : behind everything, of a box on it, of an empty cell
-    border, ink, muted, faint : outlines; text, secondary text, and marks hardly there
-    accent, accent_soft : the one accent, and its quiet form (wide areas)
-    good, warn, bad : verdicts; never without words
-    waste, waste_ground : hatching of what a request moved and did not use, and what lies beneath it
-    outline : drawn around what is happening now
-    load, store, barrier, compute, shared : kinds of step and of operand
-    lanes : (32, 4), hue = quarter warp, lightness = lane within it; any two of different quarters
-        stay apart for viewers who lack one kind of cone, and carry `ink_on` with 4.5 to 1
-    heat : (256, 4), few to many, even steps; entry 0 is still told from `cell`
-    todo_share : how far a colour still to come is moved towards the ground
-    """
+    """The colours of one theme; single colours are (4,) RGBA, opaque."""
 
     name: str
+    # ground, panel, cell: behind everything, of a box on it, of an empty cell.
     ground: Rgba
     panel: Rgba
     cell: Rgba
+    # border, ink, muted, faint: outlines; text, secondary text, and marks hardly there.
     border: Rgba
     ink: Rgba
     muted: Rgba
     faint: Rgba
+    # accent, accent_soft: the one accent, and its quiet form (wide areas).
     accent: Rgba
     accent_soft: Rgba
+    # good, warn, bad: verdicts; never without words.
     good: Rgba
     warn: Rgba
     bad: Rgba
+    # waste, waste_ground: hatching of what a request moved and did not use, and what lies beneath
+    # it.
     waste: Rgba
     waste_ground: Rgba
-    outline: Rgba
+    outline: Rgba  # drawn around what is happening now
+    # load, store, barrier, compute, shared: kinds of step and of operand.
     load: Rgba
     store: Rgba
     barrier: Rgba
     compute: Rgba
     shared: Rgba
+    # (32, 4), hue = quarter warp, lightness = lane within it; any two of different quarters stay
+    # apart for viewers who lack one kind of cone, and carry `ink_on` with 4.5 to 1.
     lanes: Rgba
-    heat: Rgba
-    todo_share: float
+    heat: Rgba  # (256, 4), few to many, even steps; entry 0 is still told from `cell`
+    todo_share: float  # how far a colour still to come is moved towards the ground
 
     @property
     def dark(self) -> bool:

@@ -21,37 +21,25 @@ FASTEST = 120  # pictures a second
 
 @dataclass(frozen=True, eq=False)
 class Format:
-    """One row.
+    """One row."""
 
-    Attributes
-    ----------
-    suffix, name : of the file; what people choose it by, in English: `PNG: pixels`
-    holds : "picture" and "data" are of a moment, "film" and "page" of a stretch of time, "timeline"
-        of the launch that a moment shows
-    write : writes a view
-    options : names of the `Options` that it heeds
-    painted : whether it takes a `Painter`, that is, the libraries of the window
-    fastest : pictures a second, at most
-    widest : pixels along a side, at most
-    even : whether its pictures are of even width and height
-    lacking : what it lacks on this machine and how to get it, "" when nothing
-    mime : what a clipboard calls it, "" when it is not exchanged that way
-    begins : how its files begin, where `record` has to know
-    record : finds the record of the view in a file, None when there is no room for it
-    """
-
+    # suffix, name: of the file; what people choose it by, in English: `PNG: pixels`.
     suffix: str
     name: str
+    # "picture" and "data" are of a moment, "film" and "page" of a stretch of time, "timeline" of
+    # the launch that a moment shows.
     holds: Holds
-    write: Write
-    options: tuple[str, ...] = ()
-    painted: bool = False
-    fastest: int = FASTEST
-    widest: int = 1 << 31
-    even: bool = False
+    write: Write  # writes a view
+    options: tuple[str, ...] = ()  # names of the `Options` that it heeds
+    painted: bool = False  # whether it takes a `Painter`, that is, the libraries of the window
+    fastest: int = FASTEST  # pictures a second, at most
+    widest: int = 1 << 31  # pixels along a side, at most
+    even: bool = False  # whether its pictures are of even width and height
+    # What it lacks on this machine and how to get it, "" when nothing.
     lacking: Callable[[], str] = str
-    mime: str = ""
-    begins: bytes = b""
+    mime: str = ""  # what a clipboard calls it, "" when it is not exchanged that way
+    begins: bytes = b""  # how its files begin, where `record` has to know
+    # Finds the record of the view in a file, None when there is no room for it.
     record: FindRecord | None = in_one_piece
 
     @property

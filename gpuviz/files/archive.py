@@ -32,22 +32,13 @@ _ANY = 1 << 31  # bytes that a file of any form may unpack to
 
 @dataclass(frozen=True)
 class Form:
-    """A form of files.
+    """A form of files."""
 
-    Attributes
-    ----------
-    name : as the manifest has it
-    version : the one that is written and read
-    called : what people call such a file
-    arrays : the member that holds the arrays
-    largest : bytes that a file may unpack to
-    """
-
-    name: str
-    version: int
-    called: str
-    arrays: str
-    largest: int
+    name: str  # as the manifest has it
+    version: int  # the one that is written and read
+    called: str  # what people call such a file
+    arrays: str  # the member that holds the arrays
+    largest: int  # bytes that a file may unpack to
 
 
 def write(

@@ -122,33 +122,20 @@ _INSIDE = 64  # fields of one parameter; more are bytes
 
 @dataclass(frozen=True)
 class KernelParameter:
-    """Something that a launch is given: a parameter of a kernel, a field of one, a variable.
+    """Something that a launch is given: a parameter of a kernel, a field of one, a variable."""
 
-    Attributes
-    ----------
-    name : as in the source; of a field with those around it, `p.origin.x`
-    kind : the type as SPECs call it; of a buffer that of its elements; "struct", "texture",
-        "surface", "tensormap"
-    buffer : whether it is a pointer
-    lanes : elements that make one of what it points to
-    written : whether the kernel may write to it
-    offset : byte of its parameter that it begins at
-    count : elements of an array by value
-    size : bytes
-    fields : of a structure
-    image : of a texture or surface what the kernel reads or writes there, `f32*4[64,64]`
-    """
-
-    name: str
+    name: str  # as in the source; of a field with those around it, `p.origin.x`
+    # The type as SPECs call it; of a buffer that of its elements; "struct", "texture", "surface",
+    # "tensormap".
     kind: str
-    buffer: bool
-    lanes: int = 1
-    written: bool = True
-    offset: int = 0
-    count: int = 1
-    size: int = 8
-    fields: tuple[KernelParameter, ...] = field(default=())
-    image: str = ""
+    buffer: bool  # whether it is a pointer
+    lanes: int = 1  # elements that make one of what it points to
+    written: bool = True  # whether the kernel may write to it
+    offset: int = 0  # byte of its parameter that it begins at
+    count: int = 1  # elements of an array by value
+    size: int = 8  # bytes
+    fields: tuple[KernelParameter, ...] = field(default=())  # of a structure
+    image: str = ""  # of a texture or surface what the kernel reads or writes there, `f32*4[64,64]`
 
     @property
     def leaves(self) -> tuple[KernelParameter, ...]:

@@ -118,22 +118,17 @@ GRID, BLOCK = "16", "256"  # where nothing else is said
 
 @dataclass(frozen=True)
 class LaunchTexts:
-    """What a user says of a launch; "" or nothing where nothing is said.
+    """What a user says of a launch; "" or nothing where nothing is said."""
 
-    Attributes
-    ----------
-    grid, block : one to three expressions, separated by commas
-    shared : bytes of dynamic shared memory
-    arguments : by the names of parameters and fields (`p.n`), see `gpuviz.launch.argument_texts`
-    data : what `__constant__` and `__device__` variables hold, by their names
-    sizes : names of the user's own that the others use, as expressions
-    """
-
+    # grid, block: one to three expressions, separated by commas.
     grid: str = ""
     block: str = ""
-    shared: str = ""
+    shared: str = ""  # bytes of dynamic shared memory
+    # By the names of parameters and fields (`p.n`), see `gpuviz.launch.argument_texts`.
     arguments: Texts = field(default_factory=dict)
+    # What `__constant__` and `__device__` variables hold, by their names.
     data: Texts = field(default_factory=dict)
+    # Names of the user's own that the others use, as expressions.
     sizes: Texts = field(default_factory=dict)
 
     def over(self, others: LaunchTexts) -> LaunchTexts:

@@ -44,27 +44,18 @@ class Problem:
 
 @dataclass(frozen=True)
 class Question:
-    """What a class is asked before a picture tells; the answer is counted, never written down.
+    """What a class is asked before a picture tells; the answer is counted, never written down."""
 
-    Attributes
-    ----------
-    ask : the question
-    choices : what can be guessed; one of them has to be the answer
-    count : what is counted, a key of `memory.counting` (`global_load_sectors`), or
-        `shared_load_conflicts` and the like: wavefronts beyond the ideal; or "limiter": what limits
-        the launch, of a slide that shows its time. The choices are resources then; or "phases":
-        those of mbarriers that are over in the end, in the blocks that are drawn
-    per : of each request on average, or of the whole launch
-    run : which run, by its role ("tiled") or side ("B"); the first one when empty
-    line : of the instructions of this CUDA line alone; 0: of all
-    """
-
-    ask: str
-    choices: tuple[Guess, ...]
+    ask: str  # the question
+    choices: tuple[Guess, ...]  # what can be guessed; one of them has to be the answer
+    # What is counted, a key of `memory.counting` (`global_load_sectors`), or
+    # `shared_load_conflicts` and the like: wavefronts beyond the ideal; or "limiter": what limits
+    # the launch, of a slide that shows its time. The choices are resources then; or "phases": those
+    # of mbarriers that are over in the end, in the blocks that are drawn.
     count: str
-    per: Per = "request"
-    run: str = ""
-    line: int = 0
+    per: Per = "request"  # of each request on average, or of the whole launch
+    run: str = ""  # which run, by its role ("tiled") or side ("B"); the first one when empty
+    line: int = 0  # of the instructions of this CUDA line alone; 0: of all
 
 
 @dataclass(frozen=True)
@@ -80,49 +71,33 @@ class PlotSpec:
 
 @dataclass(frozen=True)
 class Slide:
-    """One slide: a view of a lesson, or words alone.
+    """One slide: a view of a lesson, or words alone."""
 
-    Attributes
-    ----------
-    title : what it is called in the speaker's list; the head of a slide of words
-    view : the lesson with its values; None when it is of words, or could not be read
-    stops : moments in seconds at which the story waits, the first being where it begins; none: it
-        is told from its beginning to its end
-    steps : whether it waits at every step of the story instead
-    question : asked at the first stop; the story up to the next stop is the reveal
-    show : "timeline" in place of the lesson's picture: a launch over time, then what limits it
-    run : of which launch, by its role ("tiled"); the first one when empty
-    numbers : counts shown below the picture, keys of `memory.counting`, or "time"
-    words : the paragraphs of a slide of words
-    markdown : whether they are Markdown
-    pictures : the files of the pictures in there, by the names they have there
-    notes : what the speaker reads
-    problems : what of it could not be read
-    raw : the text it was read from
-    minutes : how long it is meant to take; 0: its share of the lecture's
-    ink : what was drawn over its picture, and kept
-    plot : what is plotted beside the lesson
-    taken : seconds that it took when the lecture was rehearsed last; 0: it was not
-    """
-
-    title: str = ""
+    title: str = ""  # what it is called in the speaker's list; the head of a slide of words
+    # The lesson with its values; None when it is of words, or could not be read.
     view: Provenance | None = None
+    # Moments in seconds at which the story waits, the first being where it begins; none: it is told
+    # from its beginning to its end.
     stops: tuple[float, ...] = ()
-    steps: bool = False
+    steps: bool = False  # whether it waits at every step of the story instead
+    # Asked at the first stop; the story up to the next stop is the reveal.
     question: Question | None = None
+    # Counts shown below the picture, keys of `memory.counting`, or "time".
     numbers: tuple[str, ...] = ()
-    words: str = ""
-    markdown: bool = False
+    words: str = ""  # the paragraphs of a slide of words
+    markdown: bool = False  # whether they are Markdown
+    # The files of the pictures in there, by the names they have there.
     pictures: tuple[tuple[str, Path], ...] = ()
-    notes: str = ""
-    problems: tuple[Problem, ...] = ()
-    raw: str = ""
+    notes: str = ""  # what the speaker reads
+    problems: tuple[Problem, ...] = ()  # what of it could not be read
+    raw: str = ""  # the text it was read from
+    # "timeline" in place of the lesson's picture: a launch over time, then what limits it.
     show: Show = ""
-    run: str = ""
-    minutes: float = 0.0
-    ink: Ink | None = None
-    taken: float = 0.0
-    plot: PlotSpec | None = None
+    run: str = ""  # of which launch, by its role ("tiled"); the first one when empty
+    minutes: float = 0.0  # how long it is meant to take; 0: its share of the lecture's
+    ink: Ink | None = None  # what was drawn over its picture, and kept
+    taken: float = 0.0  # seconds that it took when the lecture was rehearsed last; 0: it was not
+    plot: PlotSpec | None = None  # what is plotted beside the lesson
 
     def with_view(self, view: Provenance) -> Slide:
         """The slide with another view; what is plotted beside a lesson stays with that lesson."""

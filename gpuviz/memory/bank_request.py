@@ -60,29 +60,20 @@ class Deliveries:
 
 @dataclass(frozen=True, eq=False)
 class BankRequest:
-    """A request to shared memory.
+    """A request to shared memory."""
 
-    Attributes
-    ----------
-    instruction, block, warp : what was executed, and by whom
-    address, active : (32,) offset in shared memory, and the lanes that take part
-    waves : lanes served by each wavefront
-    ideal : wavefronts if no two lanes collided
-    worst : the worst collision, or None
-    groups : lanes that are served together, in order
-    brought : every word that a lane wants, and the wavefront that brings it
-    """
-
+    # instruction, block, warp: what was executed, and by whom.
     instruction: MemoryInstruction
     block: int
     warp: int
+    # address, active: (32,) offset in shared memory, and the lanes that take part.
     address: I64
     active: Bool
-    waves: tuple[I64, ...]
-    ideal: int
-    worst: Conflict | None
-    groups: tuple[I64, ...]
-    brought: Deliveries
+    waves: tuple[I64, ...]  # lanes served by each wavefront
+    ideal: int  # wavefronts if no two lanes collided
+    worst: Conflict | None  # the worst collision, or None
+    groups: tuple[I64, ...]  # lanes that are served together, in order
+    brought: Deliveries  # every word that a lane wants, and the wavefront that brings it
 
     @property
     def is_store(self) -> bool:

@@ -177,21 +177,16 @@ def cells(arch: Architecture, address: U64, width: int, bank_width: int = 4) -> 
 
 @dataclass(frozen=True)
 class Rule:
-    """How a family serves the lanes of a request.
+    """How a family serves the lanes of a request."""
 
-    Attributes
-    ----------
-    groups : into how many groups of consecutive lanes a request is split before any merging, by
-        the width of an access
-    extra_passes : passes each group takes beyond its conflicts, by the width
-    wide_loads_merge : groups of a wide load whose neighbours ask for the same are served together
-    word_by_word : a wide access is several requests of one word (the rules of 1.x)
-    """
-
+    # Into how many groups of consecutive lanes a request is split before any merging, by the width
+    # of an access.
     groups: Callable[[int], int]
+    # Passes each group takes beyond its conflicts, by the width.
     extra_passes: Callable[[int], int] = lambda width: 0
+    # Groups of a wide load whose neighbours ask for the same are served together.
     wide_loads_merge: bool = False
-    word_by_word: bool = False
+    word_by_word: bool = False  # a wide access is several requests of one word (the rules of 1.x)
 
 
 # 128-bit accesses of 2.x take a pass more (G.4.3). Merging was measured on an H200: stores never

@@ -142,21 +142,14 @@ def serve_blocks(address: U64, active: Bool, width: int, block: int, group: I64)
 
 @dataclass(frozen=True, eq=False)
 class Transactions:
-    """What N requests cost; all arrays (N,) int64.
+    """What N requests cost; all arrays (N,) int64."""
 
-    Attributes
-    ----------
-    count : transactions
-    lines : distinct 128-byte lines the active lanes touch
-    ideal : transactions if as many lanes asked for consecutive, aligned elements; more than
-        `count` where lanes share bytes (so does Nsight Compute's ideal)
-    moved : bytes of all transactions together
-    """
-
-    count: I64
-    lines: I64
+    count: I64  # transactions
+    lines: I64  # distinct 128-byte lines the active lanes touch
+    # Transactions if as many lanes asked for consecutive, aligned elements; more than `count` where
+    # lanes share bytes (so does Nsight Compute's ideal).
     ideal: I64
-    moved: I64
+    moved: I64  # bytes of all transactions together
 
 
 def transactions(
@@ -236,20 +229,15 @@ def segments(
 
 @dataclass(frozen=True)
 class Rule:
-    """How a family turns what lanes ask for into transactions.
+    """How a family turns what lanes ask for into transactions."""
 
-    Attributes
-    ----------
-    groups : into how many requests a warp is split, by the width of an access
-    count : (N, 32) addresses, active lanes, width, block to transactions, the ideal, bytes moved
-    serve : (32,) addresses, active lanes, width, block, lanes of one group to its transactions
-    rounds : atomics of lanes that want the same address come one after another
-    """
-
+    # Into how many requests a warp is split, by the width of an access.
     groups: Callable[[int], int]
+    # (N, 32) addresses, active lanes, width, block to transactions, the ideal, bytes moved.
     count: Callable[[U64, Bool, int, int], Counted]
+    # (32,) addresses, active lanes, width, block, lanes of one group to its transactions.
     serve: Callable[[U64, Bool, int, int, I64], list[Segment]]
-    rounds: bool = False
+    rounds: bool = False  # atomics of lanes that want the same address come one after another
 
 
 def _blocks(groups: Callable[[int], int], rounds: bool = False) -> Rule:

@@ -36,29 +36,21 @@ _RETRIES = later(
 
 @dataclass(frozen=True)
 class Hardware:
-    """A counter of the hardware; in names of metrics stand `{space}` and `{op}`, the opcode.
+    """A counter of the hardware; in names of metrics stand `{space}` and `{op}`, the opcode."""
 
-    Attributes
-    ----------
-    metric : what should equal the prediction
-    live : the same, read in one pass with everything else that has such a metric; "" for none
-    noisy : the same with arbitration between warps, read beside it under a name with `RAW`
-    besides : what is added to `metric`, and to `live`, where the chip has it: matrices are loaded
-        and stored by instructions that these do not count
-    less : what is taken off `metric`, where the chip has it
-    panel : `metric` is read besides the live ones while a lesson is explored
-    lost_past_l1 : copies that bypass L1 are missing, so a launch that has some gets no reading
-    cause : why it may differ all the same
-    """
-
-    metric: str
+    metric: str  # what should equal the prediction
+    # The same, read in one pass with everything else that has such a metric; "" for none.
     live: str = ""
+    # The same with arbitration between warps, read beside it under a name with `RAW`.
     noisy: str = ""
+    # What is added to `metric`, and to `live`, where the chip has it: matrices are loaded and
+    # stored by instructions that these do not count.
     besides: str = ""
-    less: str = ""
-    panel: bool = False
+    less: str = ""  # what is taken off `metric`, where the chip has it
+    panel: bool = False  # `metric` is read besides the live ones while a lesson is explored
+    # Copies that bypass L1 are missing, so a launch that has some gets no reading.
     lost_past_l1: bool = False
-    cause: str = _UNKNOWN
+    cause: str = _UNKNOWN  # why it may differ all the same
 
 
 def named(metric: str, space: str, op: str) -> str:

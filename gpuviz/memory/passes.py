@@ -16,23 +16,15 @@ from gpuviz.traces.trace import LANES, MemoryInstruction, Requests, Trace
 
 @dataclass(frozen=True, eq=False)
 class ServedRequest:
-    """A request, and the turns that its lanes are served in.
+    """A request, and the turns that its lanes are served in."""
 
-    Attributes
-    ----------
-    instruction : what was executed
-    address, active : (32,) where the lanes ask, and those that take part
-    turns : lanes served by each pass, wavefront or transaction, in order
-    ideal : how few turns there could be
-    noun : what they are called, a word of `units`
-    """
-
-    instruction: MemoryInstruction
+    instruction: MemoryInstruction  # what was executed
+    # address, active: (32,) where the lanes ask, and those that take part.
     address: I64
     active: Bool
-    turns: tuple[I64, ...]
-    ideal: int
-    noun: str
+    turns: tuple[I64, ...]  # lanes served by each pass, wavefront or transaction, in order
+    ideal: int  # how few turns there could be
+    noun: str  # what they are called, a word of `units`
 
     @property
     def count(self) -> int:

@@ -18,27 +18,21 @@ LINE = 128  # bytes
 
 @dataclass(frozen=True, eq=False)
 class Strip:
-    """The transactions of one request. Byte positions are relative to the buffer's start.
+    """The transactions of one request. Byte positions are relative to the buffer's start."""
 
-    Attributes
-    ----------
-    start, size : (S,) first byte and bytes of each transaction
-    unit : bytes of a cell: a word, or an element where that is smaller
-    cell_box, cell_at, cell_lane : (C,) transaction of each cell, its first byte within it, and the
-        lane that asks for it (the lowest one; -1: nobody)
-    lane_box, lane_at : (32,) transaction that serves each lane (-1: inactive), byte within it
-    width : bytes a lane asks for
-    """
-
+    # start, size: (S,) first byte and bytes of each transaction.
     start: I64
     size: I64
-    unit: int
+    unit: int  # bytes of a cell: a word, or an element where that is smaller
+    # cell_box, cell_at, cell_lane: (C,) transaction of each cell, its first byte within it, and the
+    # lane that asks for it (the lowest one; -1: nobody).
     cell_box: I64
     cell_at: I64
     cell_lane: I64
+    # lane_box, lane_at: (32,) transaction that serves each lane (-1: inactive), byte within it.
     lane_box: I64
     lane_at: I64
-    width: int
+    width: int  # bytes a lane asks for
 
     @property
     def used(self) -> I64:

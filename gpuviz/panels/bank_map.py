@@ -32,22 +32,15 @@ _NUMBER = 12.0  # least size of a lane's number in its word
 
 @dataclass(frozen=True, eq=False)
 class BankMap(Panel):
-    """A request to shared memory while wavefronts go by.
-
-    Attributes
-    ----------
-    request : what is asked for
-    sent : how much of it has gone out, 0 to 1
-    served : wavefronts that are over, the fraction being the one under way
-    whole : the request whose rows of words are shown, and told of by their hover texts; its own
-    filled : (R * B,) 0 to 1, which words of these rows hold data yet; by default those asked for
-    """
+    """A request to shared memory while wavefronts go by."""
 
     share: ClassVar[float] = 1.0
-    request: BankRequest
-    sent: float
-    served: float
+    request: BankRequest  # what is asked for
+    sent: float  # how much of it has gone out, 0 to 1
+    served: float  # wavefronts that are over, the fraction being the one under way
+    # The request whose rows of words are shown, and told of by their hover texts; its own.
     whole: BankRequest | None = None
+    # (R * B,) 0 to 1, which words of these rows hold data yet; by default those asked for.
     filled: F64 | None = None
 
     def need(self, stage: Stage, width: float) -> Need:

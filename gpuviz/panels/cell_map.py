@@ -63,44 +63,31 @@ class Outline:
 
 @dataclass(frozen=True, eq=False)
 class CellMap(Panel):
-    """The cells of a part of memory.
+    """The cells of a part of memory."""
 
-    Attributes
-    ----------
-    names : what it is, wordings from the longest
-    rows, columns : how many cells there are
-    lane : (N,) whose element a cell holds, -1 for none
-    done : (N,) how far it is there, 0 to 1
-    ahead : whether what is to come is seen, dim, or the cell is empty until then
-    tip : hover text of a cell
-    aspect : how many times as wide as high they are together; None: as the room is
-    unused, wasted : cells that are hatched; those that are wasted, not while a class is asked, and
-        over their colour where something is there
-    outlines : around what is asked for and served
-    row_name, column_name : names of some rows and columns, as many as fit
-    corner : what the columns are
-    words : what stands in each cell, where it can be read
-    notes : sentences for the room that is left beside or below, the first one said loudest
-    least : letters that the cells are high and wide at least
-    """
-
-    names: tuple[str, ...]
+    names: tuple[str, ...]  # what it is, wordings from the longest
+    # rows, columns: how many cells there are.
     rows: int
     columns: int
-    lane: I64
-    done: F64
-    ahead: bool
-    tip: Callable[[int], str]
+    lane: I64  # (N,) whose element a cell holds, -1 for none
+    done: F64  # (N,) how far it is there, 0 to 1
+    ahead: bool  # whether what is to come is seen, dim, or the cell is empty until then
+    tip: Callable[[int], str]  # hover text of a cell
+    # How many times as wide as high they are together; None: as the room is.
     aspect: float | None = None
+    # unused, wasted: cells that are hatched; those that are wasted, not while a class is asked, and
+    # over their colour where something is there.
     unused: I64 | None = None
     wasted: I64 | None = None
-    outlines: tuple[Outline, ...] = ()
+    outlines: tuple[Outline, ...] = ()  # around what is asked for and served
+    # row_name, column_name: names of some rows and columns, as many as fit.
     row_name: Callable[[int], str] | None = None
     column_name: Callable[[int], str] | None = None
-    corner: str = ""
-    words: tuple[str, ...] = ()
+    corner: str = ""  # what the columns are
+    words: tuple[str, ...] = ()  # what stands in each cell, where it can be read
+    # Sentences for the room that is left beside or below, the first one said loudest.
     notes: tuple[str, ...] = ()
-    least: float = _LEAST
+    least: float = _LEAST  # letters that the cells are high and wide at least
 
     def need(self, stage: Stage, width: float) -> Need:
         """As high as wide, or rows that can be told apart; they take what room is left."""

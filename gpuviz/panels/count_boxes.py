@@ -22,22 +22,13 @@ _GAP = 4.0  # pixels between boxes
 
 @dataclass(frozen=True, eq=False)
 class CountBoxes(Panel):
-    """A box each, filled one after another; while a class is asked they stay empty.
+    """A box each, filled one after another; while a class is asked they stay empty."""
 
-    Attributes
-    ----------
-    names : what the counts are of
-    count : (N,) in the boxes
-    heat : (N,) 0 to 1, how warm a box is
-    filled : boxes that are filled
-    picked : the box that is marked, -1 for none
-    """
-
-    names: tuple[str, ...]
-    count: I64
-    heat: F64
-    filled: float
-    picked: int = -1
+    names: tuple[str, ...]  # what the counts are of
+    count: I64  # (N,) in the boxes
+    heat: F64  # (N,) 0 to 1, how warm a box is
+    filled: float  # boxes that are filled
+    picked: int = -1  # the box that is marked, -1 for none
 
     def need(self, stage: Stage, width: float) -> Need:
         """Tall boxes in many rows, or low ones in few."""

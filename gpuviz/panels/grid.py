@@ -86,31 +86,23 @@ class Note:
 
 @dataclass(frozen=True, eq=False)
 class Grid:
-    """One matrix, its cells numbered row by row.
+    """One matrix, its cells numbered row by row."""
 
-    Attributes
-    ----------
-    names : wordings of its name, longest first; the last is what moves to and from it call it
-    paints, heat : its colours, from the first to the last, then heat
-    words : what stands in each cell, instead of counts of heat
-    own : cells with a double line, to be told from all others
-    tile : lines stand between tiles so wide; 0: none
-    answers : whether it is empty while a class is asked
-    """
-
+    # Wordings of its name, longest first; the last is what moves to and from it call it.
     names: tuple[str, ...]
     rows: int
     columns: int
     tip: Tip | None = None
+    # paints, heat: its colours, from the first to the last, then heat.
     paints: tuple[Paint, ...] = ()
     heat: Heat | None = None
-    words: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()  # what stands in each cell, instead of counts of heat
     hatched: tuple[Hatch, ...] = ()
     outlines: tuple[Outline, ...] = ()
-    own: tuple[int, ...] = ()
-    tile: int = 0
+    own: tuple[int, ...] = ()  # cells with a double line, to be told from all others
+    tile: int = 0  # lines stand between tiles so wide; 0: none
     note: Note | None = None
-    answers: bool = False
+    answers: bool = False  # whether it is empty while a class is asked
 
 
 def numbered(stage: Stage, matrix: Matrix) -> bool:

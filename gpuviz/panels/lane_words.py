@@ -28,27 +28,19 @@ _PORT, _FEW = 12.0, 8  # most pixels that ports are high; as wide as if there we
 
 @dataclass(frozen=True, eq=False)
 class LaneWords(Panel):
-    """A load of one word a lane.
-
-    Attributes
-    ----------
-    word : (32,) the word that each lane wants
-    turn : (32,) the turn that brings it
-    turns : how many there are, in words: `8 passes`
-    sent : how much of the request has gone out, 0 to 1
-    served : turns that are over, the fraction being the one under way
-    port, ports : (32,) the port that each lane's word leaves through, and how many ports there are
-    active : (32,) the lanes that take part
-    """
+    """A load of one word a lane."""
 
     share: ClassVar[float] = 1.0
-    word: I64
-    turn: I64
-    turns: str
-    sent: float
-    served: float
+    word: I64  # (32,) the word that each lane wants
+    turn: I64  # (32,) the turn that brings it
+    turns: str  # how many there are, in words: `8 passes`
+    sent: float  # how much of the request has gone out, 0 to 1
+    served: float  # turns that are over, the fraction being the one under way
+    # port, ports: (32,) the port that each lane's word leaves through, and how many ports there
+    # are.
     port: I64 = field(default_factory=lambda: np.zeros(LANES, np.int64))
     ports: int = 1
+    # (32,) the lanes that take part.
     active: Bool = field(default_factory=lambda: np.ones(LANES, bool))
 
     @cached_property

@@ -38,26 +38,17 @@ class Span:
 
 @dataclass(frozen=True, eq=False)
 class LanesOverTime(Panel):
-    """Lanes at work in their colours, those switched off hatched, what is to come dim.
-
-    Attributes
-    ----------
-    start, count : (P,) instructions issued before and in each stretch
-    active : (P, 32) lanes at work
-    now : instructions issued so far
-    spans : names above the stretches
-    unit : what goes out from left to right
-    tip : hover text of a stretch (row) and a lane
-    """
+    """Lanes at work in their colours, those switched off hatched, what is to come dim."""
 
     share: ClassVar[float] = 1.0
+    # start, count: (P,) instructions issued before and in each stretch.
     start: I64
     count: I64
-    active: Bool
-    now: float
-    spans: tuple[Span, ...]
-    unit: str
-    tip: Callable[[int, int], str]
+    active: Bool  # (P, 32) lanes at work
+    now: float  # instructions issued so far
+    spans: tuple[Span, ...]  # names above the stretches
+    unit: str  # what goes out from left to right
+    tip: Callable[[int, int], str]  # hover text of a stretch (row) and a lane
 
     @property
     def total(self) -> float:

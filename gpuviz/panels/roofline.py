@@ -36,22 +36,13 @@ class Kernel:
 
 @dataclass(frozen=True, eq=False)
 class Climb:
-    """One kernel in variants, from the lowest intensity to the highest, and where it is now.
+    """One kernel in variants, from the lowest intensity to the highest, and where it is now."""
 
-    Attributes
-    ----------
-    name : of all variants
-    stops : the variants, named in a word or two
-    along : the variant it is at, a fraction being on the way to the next; -1: not there yet
-    axis : wordings of what the variants differ in
-    choose : the parameter values of a variant, by number
-    """
-
-    name: str
-    stops: tuple[Kernel, ...]
-    along: float
-    axis: tuple[str, ...]
-    choose: Callable[[int], Values]
+    name: str  # of all variants
+    stops: tuple[Kernel, ...]  # the variants, named in a word or two
+    along: float  # the variant it is at, a fraction being on the way to the next; -1: not there yet
+    axis: tuple[str, ...]  # wordings of what the variants differ in
+    choose: Callable[[int], Values]  # the parameter values of a variant, by number
 
     @property
     def intensity(self) -> float:
@@ -67,27 +58,17 @@ class Climb:
 
 @dataclass(frozen=True, eq=False)
 class Roofline(Panel):
-    """Roofs and kernels.
-
-    Attributes
-    ----------
-    roof : None when it is not known; `others` further ones with their names
-    kernels : from the lowest intensity to the highest
-    climb : the kernel that moves
-    titles : wordings of what the axis of intensities is
-    badge : the word for where measured rates come from, "" where there are none
-    drawn : how far the roof is drawn, 0 to 1
-    arrived : kernels that have risen to it, the fraction being the one on its way
-    """
+    """Roofs and kernels."""
 
     share: ClassVar[float] = 1.0
-    roof: Roof | None
+    roof: Roof | None  # None when it is not known; `others` further ones with their names
     others: tuple[tuple[Roof, str], ...]
-    kernels: tuple[Kernel, ...]
-    climb: Climb
-    titles: tuple[str, ...]
-    badge: str = ""
-    drawn: float = 1.0
+    kernels: tuple[Kernel, ...]  # from the lowest intensity to the highest
+    climb: Climb  # the kernel that moves
+    titles: tuple[str, ...]  # wordings of what the axis of intensities is
+    badge: str = ""  # the word for where measured rates come from, "" where there are none
+    drawn: float = 1.0  # how far the roof is drawn, 0 to 1
+    # Kernels that have risen to it, the fraction being the one on its way.
     arrived: float = float("inf")
 
     def need(self, stage: Stage, width: float) -> Need:

@@ -27,30 +27,20 @@ _LEAST_CELL = 5  # pixels
 
 @dataclass(frozen=True)
 class Resource:
-    """One row.
+    """One row."""
 
-    Attributes
-    ----------
-    name, unit : what it is; what a block has of it, in words
-    capacity, need : of the multiprocessor; of one block
-    room : blocks it has room for, None when none of it is used
-    limits : whether it is what keeps one block more out
-    used : of capacity, so far: wordings from the longest
-    counted : whether single slots are told apart, where there is room
-    idle : the part of each block's need that is given and not used, 0 to 1
-    empty : whether slots that stay empty are a loss
-    """
-
+    # name, unit: what it is; what a block has of it, in words.
     name: str
     unit: str
+    # capacity, need: of the multiprocessor; of one block.
     capacity: int
     need: int
-    room: int | None
-    limits: bool
-    used: tuple[str, ...]
-    counted: bool = False
-    idle: float = 0.0
-    empty: bool = False
+    room: int | None  # blocks it has room for, None when none of it is used
+    limits: bool  # whether it is what keeps one block more out
+    used: tuple[str, ...]  # of capacity, so far: wordings from the longest
+    counted: bool = False  # whether single slots are told apart, where there is room
+    idle: float = 0.0  # the part of each block's need that is given and not used, 0 to 1
+    empty: bool = False  # whether slots that stay empty are a loss
 
 
 @dataclass(frozen=True, eq=False)

@@ -46,33 +46,21 @@ class MapAxis:
 
 @dataclass(frozen=True, eq=False)
 class ValueMap(Panel):
-    """One cell for each pair of values, or one bar for each value where `y` is None.
-
-    Attributes
-    ----------
-    values : (rows, columns), NaN where nothing is known
-    failed : (rows, columns) where nothing ever will be: such cells are hatched
-    picked : column and row of the cell that is shown elsewhere; (-1, -1) for none
-    tip : hover text of column and row
-    log : whether cells are as warm as the logarithm of their value
-    most : a value from which on cells are no warmer
-    shown : the part of the columns that is filled so far
-    square : whether cells are, and the axes are named within as little room as can be
-    link : the other maps of this name light the cell that is pointed at in this one, too
-    """
+    """One cell for each pair of values, or one bar for each value where `y` is None."""
 
     share: ClassVar[float] = 1.0
     x: MapAxis
     y: MapAxis | None
-    values: F64
-    failed: Bool
-    picked: tuple[int, int]
-    tip: Callable[[int, int], str]
-    log: bool = False
-    most: float | None = None
-    shown: float = 1.0
+    values: F64  # (rows, columns), NaN where nothing is known
+    failed: Bool  # (rows, columns) where nothing ever will be: such cells are hatched
+    picked: tuple[int, int]  # column and row of the cell that is shown elsewhere; (-1, -1) for none
+    tip: Callable[[int, int], str]  # hover text of column and row
+    log: bool = False  # whether cells are as warm as the logarithm of their value
+    most: float | None = None  # a value from which on cells are no warmer
+    shown: float = 1.0  # the part of the columns that is filled so far
+    # Whether cells are, and the axes are named within as little room as can be.
     square: bool = False
-    link: str = ""
+    link: str = ""  # the other maps of this name light the cell that is pointed at in this one, too
 
     def need(self, stage: Stage, width: float) -> Need:
         """Enough to tell cells apart."""

@@ -116,30 +116,21 @@ _PTX = ".nv_debug_ptx_txt"
 
 @dataclass(frozen=True)
 class SassInstruction:
-    """One machine instruction.
+    """One machine instruction."""
 
-    Attributes
-    ----------
-    address : byte offset in the kernel's code
-    text : as nvdisasm writes it, the guard included
-    guard : "", or the predicate it is executed under: `P0`, `!P0`
-    line, ptx_line : line of the CUDA source (of the call, when inlined from a header), and of the
-        PTX text; 0 when the compiler does not tell
-    target : address it may jump to, -1 when it does not jump
-    spill : whether it saves or restores a register that was short
-    control : the upper half of its encoding, which says when it may be issued (sm_70 and later; see
-        `gpuviz.timing.schedule`); 0 when nvdisasm was not asked for it
-    """
-
-    address: int
-    text: str
-    guard: str
+    address: int  # byte offset in the kernel's code
+    text: str  # as nvdisasm writes it, the guard included
+    guard: str  # "", or the predicate it is executed under: `P0`, `!P0`
     opcode: str
     operands: str
+    # line, ptx_line: line of the CUDA source (of the call, when inlined from a header), and of the
+    # PTX text; 0 when the compiler does not tell.
     line: int
     ptx_line: int
-    target: int = -1
-    spill: bool = False
+    target: int = -1  # address it may jump to, -1 when it does not jump
+    spill: bool = False  # whether it saves or restores a register that was short
+    # The upper half of its encoding, which says when it may be issued (sm_70 and later; see
+    # `gpuviz.timing.schedule`); 0 when nvdisasm was not asked for it.
     control: int = 0
 
     @cached_property

@@ -14,20 +14,13 @@ Kind = Literal["same", "merged", "dropped", "split", "widened", "unmatched"]
 
 @dataclass(frozen=True)
 class Emit:
-    """One machine instruction that stands for a PTX one.
+    """One machine instruction that stands for a PTX one."""
 
-    Attributes
-    ----------
-    sass : the instruction (of several copies, the first)
-    shift : bytes to add to the PTX instruction's address
-    width : bytes per lane
-    owner : pc of the first PTX instruction of the basic block that is executed as often as this
-        instruction is issued, or -1 when it is issued only by warps with an active lane
-    """
-
-    sass: SassInstruction
-    shift: int
-    width: int
+    sass: SassInstruction  # the instruction (of several copies, the first)
+    shift: int  # bytes to add to the PTX instruction's address
+    width: int  # bytes per lane
+    # Pc of the first PTX instruction of the basic block that is executed as often as this
+    # instruction is issued, or -1 when it is issued only by warps with an active lane.
     owner: int = -1
 
 
@@ -56,25 +49,18 @@ class Difference:
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """How to execute a kernel's PTX so that its memory accesses are those of the machine code.
+    """How to execute a kernel's PTX so that its memory accesses are those of the machine code."""
 
-    Attributes
-    ----------
-    module : the PTX, its loops unrolled as the assembler did
-    matches : by pc of `module`
-    origin : pc of an unrolled copy to the pc of the instruction it was copied from
-    idle : machine instructions that never access memory but are issued (`@!PT LDS`, which goes
-        before an asynchronous copy on sm_90), with the pc of the PTX instruction they come with
-    spills : machine instructions that save and restore registers, with the pc of the first
-        instruction of the PTX block they belong to
-    differences : in the order of the PTX text
-    unaccounted : machine instructions that stand for no PTX memory instruction (jump tables)
-    """
-
-    module: Module
-    matches: Mapping[int, Match]
+    module: Module  # the PTX, its loops unrolled as the assembler did
+    matches: Mapping[int, Match]  # by pc of `module`
+    # Pc of an unrolled copy to the pc of the instruction it was copied from.
     origin: Mapping[int, int] = field(default_factory=dict)
+    # Machine instructions that never access memory but are issued (`@!PT LDS`, which goes before an
+    # asynchronous copy on sm_90), with the pc of the PTX instruction they come with.
     idle: tuple[tuple[int, Emit], ...] = ()
+    # Machine instructions that save and restore registers, with the pc of the first instruction of
+    # the PTX block they belong to.
     spills: tuple[tuple[int, Emit], ...] = ()
-    differences: tuple[Difference, ...] = ()
+    differences: tuple[Difference, ...] = ()  # in the order of the PTX text
+    # Machine instructions that stand for no PTX memory instruction (jump tables).
     unaccounted: tuple[SassInstruction, ...] = ()

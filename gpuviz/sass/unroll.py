@@ -146,22 +146,15 @@ Shape = tuple[Loop, tuple[Chunk, ...]]
 
 @dataclass(frozen=True, eq=False)
 class UnrolledFunction:
-    """A function in the shape of its machine code.
+    """A function in the shape of its machine code."""
 
-    Attributes
-    ----------
-    function : the function, rewritten
-    origin : pc of each copy to that of its original
-    chunk_of : pc of each copy to its chunk
-    tests : pc of an instruction of a chunk, or of the loop that is left, to the test before it
-    chunks : pc of an instruction of the loop that is left to the blocks of machine code, and the
-        guards in them, that hold the chunks of the loop
-    """
-
-    function: Function
-    origin: Mapping[int, int]
-    chunk_of: Mapping[int, Chunk]
+    function: Function  # the function, rewritten
+    origin: Mapping[int, int]  # pc of each copy to that of its original
+    chunk_of: Mapping[int, Chunk]  # pc of each copy to its chunk
+    # Pc of an instruction of a chunk, or of the loop that is left, to the test before it.
     tests: Mapping[int, int]
+    # Pc of an instruction of the loop that is left to the blocks of machine code, and the guards in
+    # them, that hold the chunks of the loop.
     chunks: Mapping[int, frozenset[tuple[int, str]]]
 
 

@@ -153,23 +153,14 @@ _KEPT = 256  # steps made last
 
 @dataclass(frozen=True, eq=False)
 class LongSteps(Sequence[Step]):
-    """A sequence of steps that follow each other without a gap.
+    """A sequence of steps that follow each other without a gap."""
 
-    Attributes
-    ----------
-    edges : (N + 1,) when each begins, and when the last one ends
-    stops : (N,) when each shows all that it has: where a story waits that is stepped through
-    kinds : (N,) index into `KINDS`
-    lines : (N,) line of the CUDA source, 0 for none
-    make : the step of a number
-    names, what : (N,) number of the instruction that each is about, among names; -1 for none
-    """
-
-    edges: F64
-    stops: F64
-    kinds: I8
-    lines: I32
-    make: Callable[[int], Step]
+    edges: F64  # (N + 1,) when each begins, and when the last one ends
+    stops: F64  # (N,) when each shows all that it has: where a story waits that is stepped through
+    kinds: I8  # (N,) index into `KINDS`
+    lines: I32  # (N,) line of the CUDA source, 0 for none
+    make: Callable[[int], Step]  # the step of a number
+    # names, what: (N,) number of the instruction that each is about, among names; -1 for none.
     names: tuple[str, ...]
     what: I32
 

@@ -71,31 +71,25 @@ class Task:
 
 @dataclass(frozen=True)
 class Found:
-    """What was found out of one launch.
-
-    Attributes
-    ----------
-    counts : by name (`memory.counts.Count`): predicted, those that are not 0, or what a GPU's
-        counters read
-    occupancy : resident warps over the most there can be; None where registers are not known
-    microseconds : median of the launches timed; None for one that was emulated
-    modelled : microseconds as the model of time has them, the data in memory; None where nobody
-        asked for it
-    launches : the durations of all of them, in the order launched
-    clocks : the lowest and the highest of the multiprocessors meanwhile, in MHz
-    resident_blocks : how many the driver says fit on a multiprocessor
-    """
+    """What was found out of one launch."""
 
     role: str
+    # By name (`memory.counts.Count`): predicted, those that are not 0, or what a GPU's counters
+    # read.
     counts: Mapping[str, float]
     thread_instructions: int | None = None
     warp_instructions: int | None = None
     registers: int | None = None
+    # Resident warps over the most there can be; None where registers are not known.
     occupancy: float | None = None
+    # Median of the launches timed; None for one that was emulated.
     microseconds: float | None = None
-    launches: tuple[float, ...] = ()
+    launches: tuple[float, ...] = ()  # the durations of all of them, in the order launched
+    # The lowest and the highest of the multiprocessors meanwhile, in MHz.
     clocks: tuple[float, float] | None = None
-    resident_blocks: int | None = None
+    resident_blocks: int | None = None  # how many the driver says fit on a multiprocessor
+    # Microseconds as the model of time has them, the data in memory; None where nobody asked for
+    # it.
     modelled: float | None = None
 
 

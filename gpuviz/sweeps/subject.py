@@ -27,17 +27,12 @@ _WHOLE = re.compile(r"-?\d{1,18}")
 
 @dataclass(frozen=True, eq=False)
 class Subject:
-    """What is swept over.
+    """What is swept over."""
 
-    Attributes
-    ----------
-    says : what decides a cell besides its own values, as texts by name
-    arch : the architecture that cells are compiled for and counted by, unless they name theirs
-    launches : the launches of a cell by role, compiled; may raise any `errors.Error`
-    """
-
-    says: Mapping[str, str]
+    says: Mapping[str, str]  # what decides a cell besides its own values, as texts by name
+    # The architecture that cells are compiled for and counted by, unless they name theirs.
     arch: str
+    # The launches of a cell by role, compiled; may raise any `errors.Error`.
     launches: Callable[[Cell], Mapping[str, Job]]
 
 

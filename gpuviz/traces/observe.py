@@ -50,20 +50,14 @@ class Warps:
     """Which warps of the launch the N rows of an event stand for.
 
     A row stands for one warp, or for `blocks` x `warps` of them that did the very same.
-
-    Attributes
-    ----------
-    first : (N,) ascending, the first warp of each row, counted over the launch: block * `per_block`
-        + warp within the block
-    per_block : warps of a block
-    blocks : a row stands for the same warp of this many consecutive blocks
-    warps : a row stands for this many consecutive warps of a block
     """
 
+    # (N,) ascending, the first warp of each row, counted over the launch: block * `per_block` +
+    # warp within the block.
     first: I64
-    per_block: int
-    blocks: int = 1
-    warps: int = 1
+    per_block: int  # warps of a block
+    blocks: int = 1  # a row stands for the same warp of this many consecutive blocks
+    warps: int = 1  # a row stands for this many consecutive warps of a block
 
     @property
     def repeat(self) -> int:
@@ -95,29 +89,22 @@ NOTHING = (1 << 64) - 1
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Access:
-    """One memory instruction executed by many warps in step.
+    """One memory instruction executed by many warps in step."""
 
-    Attributes
-    ----------
-    instruction : what was executed
-    address : (N, 32) uint64, first byte each lane accesses; unspecified where the lane is inactive.
-        Global: device address. Shared and constant: offset in the block's shared memory / the
-        constant bank. Local: offset in the thread's own local memory (not interleaved).
-    active : (N, 32) bool, lanes that access memory, or None when all 32 do in every row
-    repeat : how many warps each row stands for; counts are to be multiplied by it
-    source : of an asynchronous copy into shared memory, the (N, 32) global addresses it reads from,
-        `NOTHING` of a lane that reads none and fills with zeros
-    warps : whose rows these are; `NOBODY` in an access that no launch made
-    placed : False when addresses are right modulo 256 only, and where they were is told apart
-        (see `Sums`)
-    """
-
-    instruction: MemoryInstruction
+    instruction: MemoryInstruction  # what was executed
+    # (N, 32) uint64, first byte each lane accesses; unspecified where the lane is inactive. Global:
+    # device address. Shared and constant: offset in the block's shared memory / the constant bank.
+    # Local: offset in the thread's own local memory (not interleaved).
     address: U64
+    # (N, 32) bool, lanes that access memory, or None when all 32 do in every row.
     active: Bool | None
-    repeat: int = 1
+    repeat: int = 1  # how many warps each row stands for; counts are to be multiplied by it
+    # Of an asynchronous copy into shared memory, the (N, 32) global addresses it reads from,
+    # `NOTHING` of a lane that reads none and fills with zeros.
     source: U64 | None = None
-    warps: Warps = NOBODY
+    warps: Warps = NOBODY  # whose rows these are; `NOBODY` in an access that no launch made
+    # False when addresses are right modulo 256 only, and where they were is told apart (see
+    # `Sums`).
     placed: bool = True
 
 
@@ -173,43 +160,28 @@ class At(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BarrierEvent:
-    """A barrier of some blocks at which not simply every thread waited.
+    """A barrier of some blocks at which not simply every thread waited."""
 
-    Attributes
-    ----------
-    places : the barriers in the program that threads came to; `waits` which of them make wait
-        (bar.arrive does not)
-    came : (B, T) int8: at which of the places each thread is (1 for the first), 0 for nowhere; T is
-        the threads of a block in whole warps
-    count : threads that the barrier waits for, 0 for all of the block that have not ended
-    """
-
+    # The barriers in the program that threads came to; `waits` which of them make wait (bar.arrive
+    # does not).
     places: tuple[Place, ...]
     waits: tuple[bool, ...]
+    # (B, T) int8: at which of the places each thread is (1 for the first), 0 for nowhere; T is the
+    # threads of a block in whole warps.
     came: I8
-    count: int
+    count: int  # threads that the barrier waits for, 0 for all of the block that have not ended
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WarpSync:
-    """Lanes of many warps that execute a synchronising instruction together.
+    """Lanes of many warps that execute a synchronising instruction together."""
 
-    Attributes
-    ----------
-    at : the instruction: __syncwarp, a shuffle, a vote, a match, a reduction
-    warps : whose rows these are
-    active : (N, 32) bool, lanes that execute it, None for all 32 in every row
-    members : (N, 32) uint32, the member mask that each of them names; bit i is lane i
-    running : (N, 32) bool, lanes that exist and have not ended
-    sources : of a shuffle, (N, 32) the lane that each reads from; None else
-    """
-
-    at: Place
-    warps: Warps
-    active: Bool | None
-    members: U32
-    running: Bool
-    sources: I64 | None = None
+    at: Place  # the instruction: __syncwarp, a shuffle, a vote, a match, a reduction
+    warps: Warps  # whose rows these are
+    active: Bool | None  # (N, 32) bool, lanes that execute it, None for all 32 in every row
+    members: U32  # (N, 32) uint32, the member mask that each of them names; bit i is lane i
+    running: Bool  # (N, 32) bool, lanes that exist and have not ended
+    sources: I64 | None = None  # of a shuffle, (N, 32) the lane that each reads from; None else
 
 
 PhaseKind = Literal["init", "arrive", "over", "wait"]

@@ -28,38 +28,27 @@ BESIDE = "illegal shared access"
 
 @dataclass(frozen=True)
 class MemoryInstruction:
-    """One memory instruction of the program, as written in the PTX.
+    """One memory instruction of the program, as written in the PTX."""
 
-    Attributes
-    ----------
-    pc : index of the instruction in its module's instruction list
-    line : line of the CUDA source it comes from, 0 when unknown
-    ptx_line : line of the PTX text, counted from 1
-    text : the opcode with its qualifiers, `ld.global.nc.v4.f32`
-    op : load, store, atomic (the old value is used), reduction (it is not, whether PTX says atom or
-        red: the assembler makes the same of both), or copy (cp.async: recorded once for each side)
-    space : the state space accessed; a generic access is resolved to the space its lanes hit
-    width : bytes per lane, all vector elements together: 1, 2, 4, 8 or 16 (32 on sm_100 and later)
-    kind : PTX type of one element, `f32`
-    path : "" or "nc" for loads through the read-only (texture) path, "cg" for copies past L1
-    form : of an atomic, its operation and type, `add.u32`; `increment.u32` when it adds the
-        constant 1 and nobody uses the result; of a load of matrices "ldmatrix"
-    function : kernel or device function that holds it
-    unused : bit i set when nothing uses byte i of what a vector load brings
-    """
-
-    pc: int
-    line: int
-    ptx_line: int
-    text: str
+    pc: int  # index of the instruction in its module's instruction list
+    line: int  # line of the CUDA source it comes from, 0 when unknown
+    ptx_line: int  # line of the PTX text, counted from 1
+    text: str  # the opcode with its qualifiers, `ld.global.nc.v4.f32`
+    # Load, store, atomic (the old value is used), reduction (it is not, whether PTX says atom or
+    # red: the assembler makes the same of both), or copy (cp.async: recorded once for each side).
     op: Op
+    # The state space accessed; a generic access is resolved to the space its lanes hit.
     space: Space
+    # Bytes per lane, all vector elements together: 1, 2, 4, 8 or 16 (32 on sm_100 and later).
     width: int
-    kind: str = "b32"
+    kind: str = "b32"  # PTX type of one element, `f32`
+    # "" or "nc" for loads through the read-only (texture) path, "cg" for copies past L1.
     path: str = ""
-    function: str = ""
+    function: str = ""  # kernel or device function that holds it
+    # Of an atomic, its operation and type, `add.u32`; `increment.u32` when it adds the constant 1
+    # and nobody uses the result; of a load of matrices "ldmatrix".
     form: str = ""
-    unused: int = 0
+    unused: int = 0  # bit i set when nothing uses byte i of what a vector load brings
 
 
 MATRICES = "ldmatrix"  # the form of their loads
@@ -108,25 +97,16 @@ class Launch(Geometry):
 
 @dataclass(frozen=True, eq=False)
 class Requests:
-    """Memory requests of the recorded blocks, one row a request, in the order they were issued.
+    """Memory requests of the recorded blocks, one row a request, in the order they were issued."""
 
-    Attributes
-    ----------
-    instruction : (R,) index into `Trace.instructions`
-    step : (R,) number of the issue slot; rows of one step were issued together
-    block, warp : (R,) linear block id, warp within the block
-    phase : (R,) barriers the block had passed before
-    active : (R,) bit i set when lane i accesses memory
-    address : (R, 32) first byte each lane accesses, as in `observe.Access`; 0 where inactive
-    """
-
-    instruction: I32
-    step: I64
+    instruction: I32  # (R,) index into `Trace.instructions`
+    step: I64  # (R,) number of the issue slot; rows of one step were issued together
+    # block, warp: (R,) linear block id, warp within the block.
     block: I64
     warp: I32
-    phase: I32
-    active: U32
-    address: U64
+    phase: I32  # (R,) barriers the block had passed before
+    active: U32  # (R,) bit i set when lane i accesses memory
+    address: U64  # (R, 32) first byte each lane accesses, as in `observe.Access`; 0 where inactive
 
     def __len__(self) -> int:
         """Number of requests."""
@@ -151,31 +131,19 @@ class Handovers:
 
     One row a warp and event of `observe.PhaseEvent` (a phase that is over: one), or a piece that a
     bulk copy moves (see `observe.Transfer`), in the order in which they happened in the emulator.
-
-    Attributes
-    ----------
-    kind : (H,) index into `HANDOVERS`
-    step : (H,) issue slot of the last request before it
-    line : (H,) CUDA line, 0 when unknown
-    block : (H,) linear id of the block whose shared memory it is
-    warp : (H,) who did it, within its own block; of a phase that is over, one of the last to come
-    address : (H,) offset of the mbarrier, or of the first byte moved
-    threads : (H,) how many of the warp's lanes did so
-    size : (H,) bytes moved, 0 at mbarriers
-    mbarrier : (H,) offset of the mbarrier that counts the bytes, -1 for none
-    source : (H,) global address of the first byte moved, -1 for none or several
     """
 
-    kind: I64
-    step: I64
-    line: I64
-    block: I64
+    kind: I64  # (H,) index into `HANDOVERS`
+    step: I64  # (H,) issue slot of the last request before it
+    line: I64  # (H,) CUDA line, 0 when unknown
+    block: I64  # (H,) linear id of the block whose shared memory it is
+    # (H,) who did it, within its own block; of a phase that is over, one of the last to come.
     warp: I64
-    address: I64
-    threads: I64
-    size: I64
-    mbarrier: I64
-    source: I64
+    address: I64  # (H,) offset of the mbarrier, or of the first byte moved
+    threads: I64  # (H,) how many of the warp's lanes did so
+    size: I64  # (H,) bytes moved, 0 at mbarriers
+    mbarrier: I64  # (H,) offset of the mbarrier that counts the bytes, -1 for none
+    source: I64  # (H,) global address of the first byte moved, -1 for none or several
 
     def __len__(self) -> int:
         """Number of events."""
@@ -201,18 +169,13 @@ class Path:
     """The way of the recorded blocks' warps through the program, one row a stretch executed.
 
     Rows of one warp are in the order in which it issues them: lanes that went apart take turns.
-
-    Attributes
-    ----------
-    stretch : (P,) index into `Trace.stretches`
-    block, warp : (P,) linear block id, warp within the block
-    active : (P,) bit i set when lane i took part
     """
 
-    stretch: I32
+    stretch: I32  # (P,) index into `Trace.stretches`
+    # block, warp: (P,) linear block id, warp within the block.
     block: I64
     warp: I32
-    active: U32
+    active: U32  # (P,) bit i set when lane i took part
 
     def of(self, block: int, warp: int) -> Path:
         """The rows of one warp."""
@@ -267,23 +230,17 @@ class Finding:
 
 @dataclass(frozen=True)
 class Coverage:
-    """From how many of its `blocks` the counts of a launch are: `run` were executed.
+    """From how many of its `blocks` the counts of a launch are: `run` were executed."""
 
-    Attributes
-    ----------
-    how : all of them; one of each class of blocks that provably do the same ("classes": the counts
-        are exact, but only the blocks that were run have left their outputs); a "sample" that
-        stands for all (counts are estimates); "some", as many as were asked for; or those up to
-        the fault at which the run "ended"
-    classes : how many of them there are
-    why : it is not what was wanted, in words
-    """
-
+    # All of them; one of each class of blocks that provably do the same ("classes": the counts are
+    # exact, but only the blocks that were run have left their outputs); a "sample" that stands for
+    # all (counts are estimates); "some", as many as were asked for; or those up to the fault at
+    # which the run "ended".
     how: Literal["all", "classes", "sample", "some", "ended"]
     run: int
     blocks: int
-    classes: int = 0
-    why: str = ""
+    classes: int = 0  # how many of them there are
+    why: str = ""  # it is not what was wanted, in words
 
     @property
     def whole(self) -> bool:
@@ -313,40 +270,31 @@ class Coverage:
 
 @dataclass(frozen=True, eq=False)
 class Trace:
-    """What one launch did. Arrays are read-only.
-
-    Attributes
-    ----------
-    instructions : memory instructions that made the requests
-    requests : every request of the blocks in `recorded`
-    recorded : linear ids of the blocks whose requests were kept
-    blocks_emulated : how many of `launch.blocks` the numbers are of (all, unless fewer were asked
-        for): those that were executed, or belong to the class of one that was
-    thread_instructions, warp_instructions : PTX instructions executed by lanes and by warps
-    printed : what the kernel wrote with printf
-    flops : floating-point operations executed (see `gpuviz.ptx.flops`)
-    stretches, path : which instructions the recorded blocks' warps executed, with which lanes; None
-        unless asked for
-    handovers : what went on at mbarriers of the recorded blocks; None when nothing did
-    """
+    """What one launch did. Arrays are read-only."""
 
     launch: Launch
-    instructions: tuple[MemoryInstruction, ...]
-    requests: Requests
-    recorded: tuple[int, ...]
+    instructions: tuple[MemoryInstruction, ...]  # memory instructions that made the requests
+    requests: Requests  # every request of the blocks in `recorded`
+    recorded: tuple[int, ...]  # linear ids of the blocks whose requests were kept
+    # How many of `launch.blocks` the numbers are of (all, unless fewer were asked for): those that
+    # were executed, or belong to the class of one that was.
     blocks_emulated: int
+    # thread_instructions, warp_instructions: PTX instructions executed by lanes and by warps.
     thread_instructions: int
     warp_instructions: int
     branches: tuple[Branch, ...] = ()
     findings: tuple[Finding, ...] = ()
-    printed: str = ""
+    printed: str = ""  # what the kernel wrote with printf
     source: str = ""
     ptx: str = ""
     arch: str = ""
     notes: tuple[str, ...] = field(default=())
+    # stretches, path: which instructions the recorded blocks' warps executed, with which lanes;
+    # None unless asked for.
     stretches: tuple[Stretch, ...] = ()
     path: Path | None = None
-    flops: int = 0
+    flops: int = 0  # floating-point operations executed (see `gpuviz.ptx.flops`)
+    # What went on at mbarriers of the recorded blocks; None when nothing did.
     handovers: Handovers | None = None
 
     def of(

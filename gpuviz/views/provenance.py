@@ -32,40 +32,32 @@ Whole = Annotated[int, Meta(gt=-_LARGEST, lt=_LARGEST)]
 
 @dataclass(frozen=True)
 class Provenance:
-    """What it takes to make a picture again, and what its numbers are worth.
+    """What it takes to make a picture again, and what its numbers are worth."""
 
-    Attributes
-    ----------
-    lesson, values, arch, level : what was run; `values` holds every parameter
-    launch : how a kernel of the user's own is launched (`scenes.kernel.record_of`); else empty
-    compare_values, compare_arch : of the variant beside it; empty when there is none, or when the
-        architecture is the same
-    compare_lesson, compare_launch : of the variant beside it where it is of another lesson, or a
-        kernel that is launched in another way; else empty
-    time : seconds into the story; where a film begins
-    end : where a film ends; equal to `time` for a picture
-    theme, width, height, letters : the stage, in logical pixels, and how far letters are enlarged
-    badges : what kind of number is shown, by quantity ("counts": "modelled")
-    language : of the texts
-    version : the gpuviz that made it
-    """
-
+    # lesson, values, arch, level: what was run; `values` holds every parameter.
     lesson: str
     values: Values
     arch: str
     level: str = "sass"
+    # compare_values, compare_arch: of the variant beside it; empty when there is none, or when the
+    # architecture is the same.
     compare_values: Values = field(default_factory=dict)
     compare_arch: str = ""
-    time: Number = 0.0
-    end: Number = 0.0
+    time: Number = 0.0  # seconds into the story; where a film begins
+    end: Number = 0.0  # where a film ends; equal to `time` for a picture
+    # theme, width, height, letters: the stage, in logical pixels, and how far letters are enlarged.
     theme: str = "dark"
     width: Whole = 1920
     height: Whole = 1080
     letters: Number = 1.0
+    # What kind of number is shown, by quantity ("counts": "modelled").
     badges: Mapping[str, str] = field(default_factory=dict)
-    language: str = "en"
-    version: str = __version__
+    language: str = "en"  # of the texts
+    version: str = __version__  # the gpuviz that made it
+    # How a kernel of the user's own is launched (`scenes.kernel.record_of`); else empty.
     launch: Values = field(default_factory=dict)
+    # compare_lesson, compare_launch: of the variant beside it where it is of another lesson, or a
+    # kernel that is launched in another way; else empty.
     compare_lesson: str = ""
     compare_launch: Values = field(default_factory=dict)
 

@@ -21,31 +21,22 @@ AS_A = ""
 
 @dataclass(frozen=True)
 class ViewState:
-    """Side A, and B where it is `compared` with.
+    """Side A, and B where it is `compared` with."""
 
-    Attributes
-    ----------
-    lesson, values, arch, level : what is run
-    compare_lesson : the lesson of B where that is another than A's: a kernel, an earlier text of
-        one
-    compare_values : of B; none were chosen yet while they are empty
-    compare_arch : of B, `AS_A` where it is that of A
-    checks : what is looked for while launches run
-    seconds : what the emulation of a launch may take
-    lecture : the file of the lecture whose slide is shown
-    """
-
+    # lesson, values, arch, level: what is run.
     lesson: Lesson
     values: Values
     arch: str = ARCH
     level: Level = LEVEL
     compared: bool = False
+    # The lesson of B where that is another than A's: a kernel, an earlier text of one.
     compare_lesson: Lesson | None = None
+    # Of B; none were chosen yet while they are empty.
     compare_values: Values = field(default_factory=dict)
-    compare_arch: str = AS_A
-    checks: tuple[str, ...] = ALL
-    seconds: float = SECONDS
-    lecture: Path | None = None
+    compare_arch: str = AS_A  # of B, `AS_A` where it is that of A
+    checks: tuple[str, ...] = ALL  # what is looked for while launches run
+    seconds: float = SECONDS  # what the emulation of a launch may take
+    lecture: Path | None = None  # the file of the lecture whose slide is shown
 
     def opened(
         self, lesson: Lesson, values: Mapping[str, Value], beside: Mapping[str, Value]

@@ -24,24 +24,14 @@ PAGE = Path(__file__).parents[2] / "docs" / "glossary.md"
 
 @dataclass(frozen=True)
 class Entry:
-    """One word.
+    """One word."""
 
-    Attributes
-    ----------
-    id : how lessons and other entries name it
-    word : as shown, lower case unless it is a name
-    text : one or two sentences
-    source : where a figure in the text is published, or ""
-    see : ids of related words
-    classes : public classes of the program that hold such things
-    """
-
-    id: str
-    word: str
-    text: str
-    source: str = ""
-    see: tuple[str, ...] = ()
-    classes: tuple[str, ...] = ()
+    id: str  # how lessons and other entries name it
+    word: str  # as shown, lower case unless it is a name
+    text: str  # one or two sentences
+    source: str = ""  # where a figure in the text is published, or ""
+    see: tuple[str, ...] = ()  # ids of related words
+    classes: tuple[str, ...] = ()  # public classes of the program that hold such things
 
 
 @cache

@@ -38,20 +38,15 @@ class Gate:
 
 @dataclass(frozen=True, eq=False)
 class Gates(Panel):
-    """One row a limit: a bar as long as its share of what is allowed, up to the wall or against it.
-
-    Attributes
-    ----------
-    devices : names, each with wordings from the longest; the first is the one whose wall it is
-    asked : share of the rows in which is said what is asked for
-    compared : rows compared so far, the fraction being the one under way; none while a class is
-        asked what comes of the launch
-    """
+    """One row a limit: a bar as long as its share of what is allowed, up to the wall or against it."""
 
     share: ClassVar[float] = 1.0
+    # Names, each with wordings from the longest; the first is the one whose wall it is.
     devices: tuple[tuple[str, ...], ...]
     gates: tuple[Gate, ...]
-    asked: float
+    asked: float  # share of the rows in which is said what is asked for
+    # Rows compared so far, the fraction being the one under way; none while a class is asked what
+    # comes of the launch.
     compared: float
 
     def need(self, stage: Stage, width: float) -> Need:

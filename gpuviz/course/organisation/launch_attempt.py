@@ -132,29 +132,21 @@ _NOTHING: Four = (0.0, 0.0, 0.0, 0.0)
 
 @dataclass(frozen=True, eq=False)
 class Attempt:
-    """A launch asked for, and what comes of it.
-
-    Attributes
-    ----------
-    why : the reason why the device refuses it, "" when it does not
-    way : how the arrays are copied, a `launch_calls.Way`
-    device, host : the first element of a, b, c and d after the launches, and after the copies;
-        `host` is None where nobody knows
-    calls : what a GPU of this architecture returned; None where no recording says it
-    filled : what d holds on the device before
-    difference : the largest one between what the kernel computed and a sequential version
-    """
+    """A launch asked for, and what comes of it."""
 
     asked: Plan
     arch: Architecture
-    why: str
+    why: str  # the reason why the device refuses it, "" when it does not
     gates: tuple[Gate, ...]
-    way: str
+    way: str  # how the arrays are copied, a `launch_calls.Way`
+    # device, host: the first element of a, b, c and d after the launches, and after the copies;
+    # `host` is None where nobody knows.
     device: Four
     host: Four | None
+    # What a GPU of this architecture returned; None where no recording says it.
     calls: LaunchCalls | None
-    filled: float
-    difference: float
+    filled: float  # what d holds on the device before
+    difference: float  # the largest one between what the kernel computed and a sequential version
 
     @property
     def ran(self) -> bool:

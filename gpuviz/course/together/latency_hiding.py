@@ -29,20 +29,13 @@ def cycles_of(arch: Architecture) -> float:
 
 @dataclass(frozen=True)
 class Latency:
-    """Warps that take turns while loads are under way.
+    """Warps that take turns while loads are under way."""
 
-    Attributes
-    ----------
-    warps : resident ones
-    independent : instructions a warp has to execute between a load and the use of what it loads
-    cycles : that one of them takes
-    wait : cycles from a load to its data
-    """
-
-    warps: int
+    warps: int  # resident ones
+    # Instructions a warp has to execute between a load and the use of what it loads.
     independent: int
-    cycles: float
-    wait: int
+    cycles: float  # that one of them takes
+    wait: int  # cycles from a load to its data
 
     @property
     def turn(self) -> float:

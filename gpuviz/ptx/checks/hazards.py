@@ -20,32 +20,23 @@ MOST = 256  # pairs of statements told apart
 
 @dataclass(frozen=True)
 class Hazard:
-    """Two statements that race, in the order in which the emulator ran them.
+    """Two statements that race, in the order in which the emulator ran them."""
 
-    Attributes
-    ----------
-    kind : "read after write": the second may read before the first has written, and so on
-    first, second : what accesses the bytes (of a line that was unrolled, one of its copies)
-    blocks, phase : linear ids of the two threads' blocks, and barriers that the second block had
-        passed, of the first case
-    threads : linear ids of the two threads, each within its block, of the first case
-    address : of the first case: offset in shared memory, or a global address
-    count : how many words are at stake, each counted once in a phase of a block
-    asynchronous : the first is a copy that was not awaited
-    together : it is one and the same instruction, executed by two lanes of a warp
-    owner : where blocks of a cluster race, linear id of the one whose shared memory it is; else -1
-    """
-
-    kind: Kind
+    kind: Kind  # "read after write": the second may read before the first has written, and so on
+    # first, second: what accesses the bytes (of a line that was unrolled, one of its copies).
     first: MemoryInstruction
     second: MemoryInstruction
+    # blocks, phase: linear ids of the two threads' blocks, and barriers that the second block had
+    # passed, of the first case.
     blocks: tuple[int, int]
     phase: int
+    # Linear ids of the two threads, each within its block, of the first case.
     threads: tuple[int, int]
-    address: int
-    count: int
-    asynchronous: bool = False
-    together: bool = False
+    address: int  # of the first case: offset in shared memory, or a global address
+    count: int  # how many words are at stake, each counted once in a phase of a block
+    asynchronous: bool = False  # the first is a copy that was not awaited
+    together: bool = False  # it is one and the same instruction, executed by two lanes of a warp
+    # Where blocks of a cluster race, linear id of the one whose shared memory it is; else -1.
     owner: int = -1
 
     @property

@@ -41,15 +41,11 @@ class Pattern:
 
 @dataclass(eq=False)
 class Requests:
-    """Those of one instruction.
+    """Those of one instruction."""
 
-    Attributes
-    ----------
-    starts : by pattern, how many requests start where in a period
-    low, high : how far all of them may move without leaving the memory they lie in
-    """
-
+    # By pattern, how many requests start where in a period.
     starts: dict[Pattern, I64] = field(default_factory=dict)
+    # low, high: how far all of them may move without leaving the memory they lie in.
     low: int = -_FAR
     high: int = _FAR
     _visited: list[I64] = field(default_factory=list)

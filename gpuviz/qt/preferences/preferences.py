@@ -72,32 +72,24 @@ class Motion:
 
 @dataclass(frozen=True)
 class Preference:
-    """One of what is kept.
+    """One of what is kept."""
 
-    Attributes
-    ----------
-    key : in the settings
-    default : at the very first start; says of which type it is, too
-    get, set : as it is in effect, and into effect
-    choices : of a word all, of a number from the first to the last, or `exact` all
-    label, note : in the dialog; one without a label is not there
-    control : what it is chosen with
-    offered, name : the choices there, and what each is called
-    said : whether there is reason for the note
-    """
-
-    key: str
-    default: Value
+    key: str  # in the settings
+    default: Value  # at the very first start; says of which type it is, too
+    # get, set: as it is in effect, and into effect.
     get: Callable[[Core], Value]
     set: Callable[[Core, Any], object]
+    # Of a word all, of a number from the first to the last, or `exact` all.
     choices: Sequence[Any] = ()
+    # label, note: in the dialog; one without a label is not there.
     label: str = ""
     note: str = ""
-    control: Literal["list", "slider", "switch", "recording"] = "list"
+    control: Literal["list", "slider", "switch", "recording"] = "list"  # what it is chosen with
+    # offered, name: the choices there, and what each is called.
     offered: Callable[[], Sequence[Value]] | None = None
     name: Callable[[Any], str] = str
     exact: bool = False
-    said: Callable[[Any], bool] = lambda value: True
+    said: Callable[[Any], bool] = lambda value: True  # whether there is reason for the note
 
     def stored(self, settings: Settings) -> Any:
         """As it was left; the default where what is stored makes no sense."""

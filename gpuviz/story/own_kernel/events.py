@@ -28,23 +28,16 @@ _BARRIERS = ("bar.sync", "barrier.sync", "bar.red", "barrier.red", "barrier.cta"
 
 @dataclass(frozen=True, eq=False)
 class Events:
-    """The events of one warp of a block, or of all its warps.
+    """The events of one warp of a block, or of all its warps."""
 
-    Attributes
-    ----------
-    trace, arch, block, warp : whose they are; `warp` may be `ALL`
-    rows : (R,) the requests among them
-    row : (N,) which of the rows an event is; -1 for a barrier
-    phase : (N,) barriers that the block had passed before
-    """
-
+    # trace, arch, block, warp: whose they are; `warp` may be `ALL`.
     trace: Trace
     arch: Architecture
     block: int
     warp: int
-    rows: Requests
-    row: I64
-    phase: I32
+    rows: Requests  # (R,) the requests among them
+    row: I64  # (N,) which of the rows an event is; -1 for a barrier
+    phase: I32  # (N,) barriers that the block had passed before
 
     def __len__(self) -> int:
         """How many there are."""

@@ -43,31 +43,25 @@ class Phase:
 
 @dataclass(frozen=True, eq=False)
 class WarpPhases(Panel):
-    """The rows at a time.
-
-    Attributes
-    ----------
-    phases : from left to right; what a warp leaves of one it waits at the barrier
-    warp, start, end : (B,) of each box: its row, and where it lies
-    ink : (B,) number of its colour among `inks`
-    now, row : where time is, and whose request is under way (-1: nobody's)
-    tip, choose : hover text of a box, and what a click on it sets
-    marked : boxes that something is wrong with, by number; two of them belong together
-    """
+    """The rows at a time."""
 
     share: ClassVar[float] = 1.0
+    # From left to right; what a warp leaves of one it waits at the barrier.
     phases: tuple[Phase, ...]
     warps: int
+    # warp, start, end: (B,) of each box: its row, and where it lies.
     warp: I64
     start: F64
     end: F64
-    ink: I64
+    ink: I64  # (B,) number of its colour among `inks`
     inks: tuple[Ink, ...]
+    # now, row: where time is, and whose request is under way (-1: nobody's).
     now: float
     row: int
+    # tip, choose: hover text of a box, and what a click on it sets.
     tip: Callable[[int], str]
     choose: Callable[[int], Values]
-    marked: I64
+    marked: I64  # boxes that something is wrong with, by number; two of them belong together
 
     def need(self, stage: Stage, width: float) -> Need:
         """Rows that can be told apart."""

@@ -125,20 +125,12 @@ def _plan(role: str, elements: int, threads: int, each: int, triple: Triple) -> 
 
 @dataclass(frozen=True, eq=False)
 class Walk:
-    """One block's walk through the array, from its trace.
+    """One block's walk through the array, from its trace."""
 
-    Attributes
-    ----------
-    element : (I, T) element that each thread loads in each iteration
-    path : (T,) number of the branch that each thread takes
-    size : elements of the array
-    request : the first load of warp 0
-    """
-
-    element: I64
-    path: I64
-    size: int
-    request: Request
+    element: I64  # (I, T) element that each thread loads in each iteration
+    path: I64  # (T,) number of the branch that each thread takes
+    size: int  # elements of the array
+    request: Request  # the first load of warp 0
 
     @property
     def threads(self) -> int:

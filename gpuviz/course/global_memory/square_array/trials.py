@@ -55,28 +55,19 @@ THEN = architecture("sm_11")  # of the GeForce 8600 GTS
 
 @dataclass(frozen=True, eq=False)
 class Trial:
-    """One trial: what block 0 loads, on average for 32 elements (a whole warp's worth).
+    """One trial: what block 0 loads, on average for 32 elements (a whole warp's worth)."""
 
-    Attributes
-    ----------
-    triple : STRIDE, OFFSET, GROUP_SIZE
-    published : ms, None for a trial of one's own
-    requests : load requests
-    then, bytes_then : transactions and their bytes on the published card's architecture
-    now, noun : transactions on the architecture chosen, and what they are called there
-    lines : lines that the requests touch there, each request by itself
-    first : warp 0's first load, as the published card served it
-    """
-
-    triple: Triple
-    published: float | None
-    requests: float
+    triple: Triple  # STRIDE, OFFSET, GROUP_SIZE
+    published: float | None  # ms, None for a trial of one's own
+    requests: float  # load requests
+    # then, bytes_then: transactions and their bytes on the published card's architecture.
     then: float
     bytes_then: float
+    # now, noun: transactions on the architecture chosen, and what they are called there.
     now: float
     noun: str
-    lines: float
-    first: Request
+    lines: float  # lines that the requests touch there, each request by itself
+    first: Request  # warp 0's first load, as the published card served it
     time: LaunchTime | None
 
 
@@ -270,20 +261,14 @@ _LEAST = 6  # rows
 
 @dataclass(frozen=True, eq=False)
 class TurnTable(Panel):
-    """`taken` (I, T) by each thread in each turn, of which `now` are over.
-
-    Attributes
-    ----------
-    lane : (T,) lane whose colour each thread has
-    captions : what the numbers are, wordings from the longest
-    thread_tip, tip : hover texts of a thread, and of what is taken in a turn by a thread
-    """
+    """`taken` (I, T) by each thread in each turn, of which `now` are over."""
 
     share: ClassVar[float] = 1.0
     taken: I64
-    lane: I64
+    lane: I64  # (T,) lane whose colour each thread has
     now: float
-    captions: tuple[str, ...]
+    captions: tuple[str, ...]  # what the numbers are, wordings from the longest
+    # thread_tip, tip: hover texts of a thread, and of what is taken in a turn by a thread.
     thread_tip: Callable[[int], str]
     tip: Callable[[int, int], str]
 

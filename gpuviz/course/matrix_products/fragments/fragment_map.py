@@ -33,30 +33,22 @@ _GROWN = np.array([-1.5, -1.5, 3, 3], np.float32)
 
 @dataclass(frozen=True, eq=False)
 class Spread:
-    """One matrix in the registers of a warp; arrays are of its cells, row by row.
+    """One matrix in the registers of a warp; arrays are of its cells, row by row."""
 
-    Attributes
-    ----------
-    name, registers : `A`, and what its registers are called, from the first to the last
-    rows, columns : cells; one may stand for several neighbours in one register
-    lane, register, place : (N,) which lane, the how-manieth register, which part of it
-    each : cells that one register holds
-    stands : elements that a cell stands for, down and along
-    come : (N,) how far each is there, 0 to 1
-    tip : hover text of a cell
-    """
-
+    # name, registers: `A`, and what its registers are called, from the first to the last.
     name: str
     registers: tuple[str, ...]
+    # rows, columns: cells; one may stand for several neighbours in one register.
     rows: int
     columns: int
+    # lane, register, place: (N,) which lane, the how-manieth register, which part of it.
     lane: I64
     register: I64
     place: I64
-    each: int
-    come: F64
-    tip: Callable[[int], str]
-    stands: tuple[int, int] = (1, 1)
+    each: int  # cells that one register holds
+    come: F64  # (N,) how far each is there, 0 to 1
+    tip: Callable[[int], str]  # hover text of a cell
+    stands: tuple[int, int] = (1, 1)  # elements that a cell stands for, down and along
 
 
 @dataclass(frozen=True, eq=False)

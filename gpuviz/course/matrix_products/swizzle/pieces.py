@@ -23,40 +23,27 @@ _LEAST = 4.0  # pixels of the lowest row
 
 @dataclass(frozen=True, eq=False)
 class Pieces(Panel):
-    """N pieces on `rows` x `columns` places.
-
-    Attributes
-    ----------
-    names : what it is, wordings from the longest
-    x, y, wide : (N,) where each begins and how wide it is, in places; y is its row
-    heat : (N,) 0 to 1, its colour
-    come : (N,) how far it is there
-    words : what stands in each, where it can be read
-    tip : hover text of a piece
-    column_name, row_name : of some columns and rows, as many as fit
-    corner : what the columns are
-    marked : pieces that are outlined
-    followed : the piece that is marked most, -1 for none
-    picks : what a click on a piece sets
-    """
+    """N pieces on `rows` x `columns` places."""
 
     share: ClassVar[float] = 1.0
-    names: tuple[str, ...]
+    names: tuple[str, ...]  # what it is, wordings from the longest
     rows: int
     columns: int
+    # x, y, wide: (N,) where each begins and how wide it is, in places; y is its row.
     x: F64
     y: F64
     wide: F64
-    heat: F64
-    come: F64
-    words: tuple[str, ...]
-    tip: Callable[[int], str]
+    heat: F64  # (N,) 0 to 1, its colour
+    come: F64  # (N,) how far it is there
+    words: tuple[str, ...]  # what stands in each, where it can be read
+    tip: Callable[[int], str]  # hover text of a piece
+    # column_name, row_name: of some columns and rows, as many as fit.
     column_name: Callable[[int], str]
     row_name: Callable[[int], str]
-    corner: str
-    marked: I64
-    followed: int
-    picks: Callable[[int], Values]
+    corner: str  # what the columns are
+    marked: I64  # pieces that are outlined
+    followed: int  # the piece that is marked most, -1 for none
+    picks: Callable[[int], Values]  # what a click on a piece sets
 
     def need(self, stage: Stage, width: float) -> Need:
         """A name, an axis, and rows that can be told apart."""

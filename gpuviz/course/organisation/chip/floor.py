@@ -33,35 +33,27 @@ _WIDE = 1.9  # of a chip's plan: so many times as wide as high
 
 @dataclass(frozen=True, eq=False)
 class Chip(Panel):
-    """The plan at one moment.
-
-    Attributes
-    ----------
-    sms, slots : multiprocessors, and blocks that each has room for
-    block, sm, slot : (R,) the blocks that are there now
-    age : (R,) how much of its time each has had, 0 to 1
-    served : (sms,) how many blocks each multiprocessor has finished
-    shown : the block that the camera goes to, with its `home` (multiprocessor and slot), warps,
-        the warp and the lane that it goes on to
-    words : (32,) elements that the lanes of that warp load
-    depth : how far the camera has gone, 0 to DEPTHS
-    """
+    """The plan at one moment."""
 
     share: ClassVar[float] = 1.0
+    # sms, slots: multiprocessors, and blocks that each has room for.
     sms: int
     slots: int
+    # block, sm, slot: (R,) the blocks that are there now.
     block: I64
     sm: I64
     slot: I64
-    age: F64
-    served: I64
+    age: F64  # (R,) how much of its time each has had, 0 to 1
+    served: I64  # (sms,) how many blocks each multiprocessor has finished
+    # The block that the camera goes to, with its `home` (multiprocessor and slot), warps, the warp
+    # and the lane that it goes on to.
     shown: int
     home: tuple[int, int]
     warps: int
     warp: int
     lane: int
-    words: I64
-    depth: float
+    words: I64  # (32,) elements that the lanes of that warp load
+    depth: float  # how far the camera has gone, 0 to DEPTHS
 
     def need(self, stage: Stage, width: float) -> Need:
         """Enough to tell multiprocessors apart."""

@@ -139,21 +139,14 @@ def _about(module: Module, kernel: Function, line: int) -> tuple[str, ...]:
 
 @dataclass(frozen=True, eq=False)
 class LocalLoads:
-    """Loads of warp 0 of block 0 from local memory.
+    """Loads of warp 0 of block 0 from local memory."""
 
-    Attributes
-    ----------
-    word : (R, 32) element each lane loads
-    elements : of the array
-    boxes : for each load (T, 3) row, first column and columns of its transactions in a table of
-        elements by lanes, which is how local memory is laid out
-    counted : what each load takes, `4 sectors`
-    """
-
-    word: I64
-    elements: int
+    word: I64  # (R, 32) element each lane loads
+    elements: int  # of the array
+    # For each load (T, 3) row, first column and columns of its transactions in a table of elements
+    # by lanes, which is how local memory is laid out.
     boxes: tuple[I64, ...]
-    counted: tuple[str, ...]
+    counted: tuple[str, ...]  # what each load takes, `4 sectors`
 
 
 def local_loads(trace: Trace, arch: Architecture) -> LocalLoads | None:

@@ -61,24 +61,16 @@ class Trip:
 
 @dataclass(frozen=True, eq=False)
 class FloorPlan(Panel):
-    """Places by keys: on the `chip`, in `device` memory; `l2` between them where there is one.
-
-    Attributes
-    ----------
-    who : wordings of what the lanes are, longest first
-    seen : keys of the places told of so far
-    trips : what is under way
-    clock : how much time has passed, in words
-    """
+    """Places by keys: on the `chip`, in `device` memory; `l2` between them where there is one."""
 
     share: ClassVar[float] = 1.0
-    who: tuple[str, ...]
+    who: tuple[str, ...]  # wordings of what the lanes are, longest first
     chip: Mapping[str, Place]
     l2: Place | None
     device: Mapping[str, Place]
-    seen: frozenset[str]
-    trips: tuple[Trip, ...] = ()
-    clock: str = ""
+    seen: frozenset[str]  # keys of the places told of so far
+    trips: tuple[Trip, ...] = ()  # what is under way
+    clock: str = ""  # how much time has passed, in words
 
     def need(self, stage: Stage, width: float) -> Need:
         """Lanes, a row of places below them, and words in these."""

@@ -77,21 +77,15 @@ SHARED = Tile("tile", 32, 32)  # where shared memory would be, in a kernel witho
 
 @dataclass(frozen=True, eq=False)
 class Moves:
-    """All requests of one kind of the block, in the order they were made.
+    """All requests of one kind of the block, in the order they were made."""
 
-    Attributes
-    ----------
-    tile : where they go
-    cell, color : (R, 32) where each lane's element lies in the tile, row by row, and which it is
-    mine : the place of the watched warp's first request
-    first : that request; its transactions are (T, 3) `boxes`, row, first column and columns of
-        each, none in shared memory
-    """
-
-    tile: Tile
+    tile: Tile  # where they go
+    # cell, color: (R, 32) where each lane's element lies in the tile, row by row, and which it is.
     cell: I64
     color: I64
-    mine: int
+    mine: int  # the place of the watched warp's first request
+    # That request; its transactions are (T, 3) `boxes`, row, first column and columns of each, none
+    # in shared memory.
     first: ServedRequest
     boxes: I64
 

@@ -60,34 +60,25 @@ def cost_of(run: Run) -> Cost:
 class CountRequests:
     """The requests that count: the first one whose lanes wait longest, then all others in the order
     in which the block made them.
-
-    Attributes
-    ----------
-    instruction : the atomic, `load` the load of the values in front of it
-    bins, copies : how many bins there are, and copies of each
-    warp : (R,) who asks
-    active, bin, copy : (R, 32) the lanes, and where each counts
-    cost, ideal : (R,) sectors (global) or wavefronts (shared) of each, and how few there could be
-    turn : (R, 32) when each lane is served: its round or its wavefront
-    noun : what a transaction of global memory is called (a key of `request_words`)
-    lanes_meet : whether lanes that want one counter of shared memory hinder each other
-    locks : whether atomics lock, which is not modelled
     """
 
-    instruction: MemoryInstruction
+    instruction: MemoryInstruction  # the atomic, `load` the load of the values in front of it
     load: MemoryInstruction
+    # bins, copies: how many bins there are, and copies of each.
     bins: int
     copies: int
-    warp: I64
+    warp: I64  # (R,) who asks
+    # active, bin, copy: (R, 32) the lanes, and where each counts.
     active: Bool
     bin: I64
     copy: I64
+    # cost, ideal: (R,) sectors (global) or wavefronts (shared) of each, and how few there could be.
     cost: I64
     ideal: I64
-    turn: I64
-    noun: str
-    lanes_meet: bool
-    locks: bool
+    turn: I64  # (R, 32) when each lane is served: its round or its wavefront
+    noun: str  # what a transaction of global memory is called (a key of `request_words`)
+    lanes_meet: bool  # whether lanes that want one counter of shared memory hinder each other
+    locks: bool  # whether atomics lock, which is not modelled
 
     @property
     def shared(self) -> bool:

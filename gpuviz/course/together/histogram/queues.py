@@ -83,27 +83,17 @@ class _View(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Queues(Panel):
-    """Lanes above, their tokens in queues over the bins, and what has been counted below.
-
-    Attributes
-    ----------
-    lanes : of the request under way
-    first : whether it is the one told turn by turn: its tokens pile up in the bins
-    grown : how far the piled tokens have become the bars of a whole block (0 to 1)
-    counts : (copies, bins) now, `counted` when the block is over
-    total : (bins,) of all blocks; `merged` (0 to 1) of the others have come
-    others : what is to be said of bins that are not drawn, ""
-    """
+    """Lanes above, their tokens in queues over the bins, and what has been counted below."""
 
     share: ClassVar[float] = 1.0
-    lanes: Lanes
-    first: bool
-    grown: float
-    counts: I32
+    lanes: Lanes  # of the request under way
+    first: bool  # whether it is the one told turn by turn: its tokens pile up in the bins
+    grown: float  # how far the piled tokens have become the bars of a whole block (0 to 1)
+    counts: I32  # (copies, bins) now, `counted` when the block is over
     counted: I32
-    total: I64
+    total: I64  # (bins,) of all blocks; `merged` (0 to 1) of the others have come
     merged: float
-    others: str = ""
+    others: str = ""  # what is to be said of bins that are not drawn, ""
 
     def need(self, stage: Stage, width: float) -> Need:
         """Room for lanes, queues, counters and bars."""

@@ -61,28 +61,20 @@ class Accesses:
 
 @dataclass(frozen=True, eq=False)
 class AccessTable(Panel):
-    """Accesses of several arrays side by side in each step.
-
-    Attributes
-    ----------
-    names : of whose accesses they are, the last where there is little room
-    who, when : names of the threads and of the steps
-    seen, now : steps over or under way; the one under way, -1 for none
-    followed : the thread that is followed
-    whole : whether it may not be cut down to a window
-    corner : what the names of the threads are made of
-    """
+    """Accesses of several arrays side by side in each step."""
 
     share: ClassVar[float] = 1.0
-    names: tuple[str, str]
+    names: tuple[str, str]  # of whose accesses they are, the last where there is little room
     arrays: tuple[Accesses, ...]
+    # who, when: names of the threads and of the steps.
     who: tuple[str, ...]
     when: tuple[str, ...]
+    # seen, now: steps over or under way; the one under way, -1 for none.
     seen: int
     now: int
-    followed: int
-    whole: bool = False
-    corner: str = ""
+    followed: int  # the thread that is followed
+    whole: bool = False  # whether it may not be cut down to a window
+    corner: str = ""  # what the names of the threads are made of
 
     def need(self, stage: Stage, width: float) -> Need:
         """All of it, or enough of it."""

@@ -104,32 +104,21 @@ def naive_moments(sizes: Sizes) -> Iterator[Moment]:
 
 @dataclass(frozen=True, eq=False)
 class Operand:
-    """M or N: how often the watched block has read its elements, in both kernels.
+    """M or N: how often the watched block has read its elements, in both kernels."""
 
-    Attributes
-    ----------
-    name, shape, padded : "M" or "N"; rows and columns, and those rounded up to whole tiles
-    tile : loads and reads of its shared tile
-    tiled : (phases + 1, E) global reads of the tiled kernel before each phase and in all
-    naive : (inner + 1, E) global reads of the naive kernel before each step and in all
-    shared : (phases, tile + 1, tile * tile) reads of each slot in a phase, before each k and in all
-    held : (phases, tile * tile) element in each slot, -1 for a zero put there by a guard lane
-    origin : (phases, 2) row and column of the tile's first element
-    naive_reads : (inner, T) element each thread of the naive kernel reads at each step
-    value : (rows, columns)
-    """
-
+    # name, shape, padded: "M" or "N"; rows and columns, and those rounded up to whole tiles.
     name: Literal["M", "N"]
     shape: tuple[int, int]
     padded: tuple[int, int]
-    tile: TileReads
-    tiled: I64
-    naive: I64
+    tile: TileReads  # loads and reads of its shared tile
+    tiled: I64  # (phases + 1, E) global reads of the tiled kernel before each phase and in all
+    naive: I64  # (inner + 1, E) global reads of the naive kernel before each step and in all
+    # (phases, tile + 1, tile * tile) reads of each slot in a phase, before each k and in all.
     shared: I64
-    held: I64
-    origin: I64
-    naive_reads: I64
-    value: F64
+    held: I64  # (phases, tile * tile) element in each slot, -1 for a zero put there by a guard lane
+    origin: I64  # (phases, 2) row and column of the tile's first element
+    naive_reads: I64  # (inner, T) element each thread of the naive kernel reads at each step
+    value: F64  # (rows, columns)
 
     def written(self, element: int) -> str:
         """An element as in a program: `M[1][2]`."""
@@ -190,33 +179,24 @@ class Totals:
 
 @dataclass(frozen=True, eq=False)
 class Multiplication:
-    """One block of a product, both kernels.
-
-    Attributes
-    ----------
-    block, thread : (x, y) of the block, and of the thread whose sum is followed
-    m, n : the operands
-    costs : of the requests of the tiled kernel
-    product : (rows, columns), as the tiled kernel has left it
-    sums : (inner + 1,) the followed thread's sum before each step and at the end
-    totals : by role
-    barriers : CUDA lines of the tiled kernel's barriers
-    merged : whether the counts are those of machine code, which may read several words at once
-    """
+    """One block of a product, both kernels."""
 
     sizes: Sizes
     arch: Architecture
+    # block, thread: (x, y) of the block, and of the thread whose sum is followed.
     block: tuple[int, int]
     thread: tuple[int, int]
+    # m, n: the operands.
     m: Operand
     n: Operand
     naive: Naive
     tiled: TiledReads
-    costs: Costs
-    product: F64
-    sums: F64
-    totals: Mapping[str, Totals]
-    barriers: tuple[int, ...]
+    costs: Costs  # of the requests of the tiled kernel
+    product: F64  # (rows, columns), as the tiled kernel has left it
+    sums: F64  # (inner + 1,) the followed thread's sum before each step and at the end
+    totals: Mapping[str, Totals]  # by role
+    barriers: tuple[int, ...]  # CUDA lines of the tiled kernel's barriers
+    # Whether the counts are those of machine code, which may read several words at once.
     merged: bool
 
     @property

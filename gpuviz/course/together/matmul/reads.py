@@ -120,20 +120,12 @@ class Naive:
 
 @dataclass(frozen=True, eq=False)
 class TileReads:
-    """One matrix and its shared tile.
+    """One matrix and its shared tile."""
 
-    Attributes
-    ----------
-    element : (phases, T) element each thread loads from global memory
-    slot : (phases, T) where in the shared tile it puts it
-    reads : (phases, tile, T) slot each thread reads at each k
-    load : the instruction that loads it
-    """
-
-    element: I64
-    slot: I64
-    reads: I64
-    load: MemoryInstruction
+    element: I64  # (phases, T) element each thread loads from global memory
+    slot: I64  # (phases, T) where in the shared tile it puts it
+    reads: I64  # (phases, tile, T) slot each thread reads at each k
+    load: MemoryInstruction  # the instruction that loads it
 
     def filled(self, phase: int) -> I64:
         """(tile * tile,) element in each slot, -1 where a guard lane has put a zero."""

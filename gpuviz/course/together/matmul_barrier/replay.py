@@ -30,23 +30,15 @@ _WORD = 4
 
 @dataclass(frozen=True, eq=False)
 class Touch:
-    """Accesses to one shared tile, or stores to P, (A,) each.
+    """Accesses to one shared tile, or stores to P, (A,) each."""
 
-    Attributes
-    ----------
-    position : when, as a number in the order of the replay
-    interval : barriers passed before
-    thread, slot : who, and which element of the tile (of P for stores there)
-    phase : which tiles the access is meant for
-    line : CUDA line
-    """
-
-    position: I64
-    interval: I64
+    position: I64  # when, as a number in the order of the replay
+    interval: I64  # barriers passed before
+    # thread, slot: who, and which element of the tile (of P for stores there).
     thread: I64
     slot: I64
-    phase: I64
-    line: I64
+    phase: I64  # which tiles the access is meant for
+    line: I64  # CUDA line
 
 
 class Misread(NamedTuple):

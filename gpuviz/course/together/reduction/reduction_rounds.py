@@ -28,27 +28,19 @@ _WORD = 4
 
 @dataclass(frozen=True, eq=False)
 class Round:
-    """What happens between two barriers, or with one shuffle.
+    """What happens between two barriers, or with one shuffle."""
 
-    Attributes
-    ----------
-    kind : `load` fills the places, `add` adds `source` to `target`, `move` copies it there
-    thread, target, source : (A,) who does it, and between which places
-    useful : (A,) whether the sum depends on it
-    warps : how many warps take part
-    wavefronts, ideal : of its requests to shared memory, and how few there could be
-    line : of the CUDA source
-    """
-
-    kind: Kind
+    kind: Kind  # `load` fills the places, `add` adds `source` to `target`, `move` copies it there
+    # thread, target, source: (A,) who does it, and between which places.
     thread: I64
     target: I64
     source: I64
-    useful: Bool
-    warps: int
+    useful: Bool  # (A,) whether the sum depends on it
+    warps: int  # how many warps take part
+    # wavefronts, ideal: of its requests to shared memory, and how few there could be.
     wavefronts: int
     ideal: int
-    line: int
+    line: int  # of the CUDA source
 
     @property
     def apart(self) -> int:

@@ -19,20 +19,15 @@ TILES = Roof(150e9)
 
 @dataclass(frozen=True, eq=False)
 class Point:
-    """One kernel.
+    """One kernel."""
 
-    Attributes
-    ----------
-    role, name : the run's; in words
-    flops, bytes : floating-point operations, and the bytes taken as the basis
-    time : measured, None when no GPU ran it
-    """
-
+    # role, name: the run's; in words.
     role: str
     name: str
+    # flops, bytes: floating-point operations, and the bytes taken as the basis.
     flops: int
     bytes: int
-    time: LaunchTime | None
+    time: LaunchTime | None  # measured, None when no GPU ran it
 
     @property
     def intensity(self) -> float:

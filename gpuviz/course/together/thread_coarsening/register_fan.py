@@ -32,24 +32,17 @@ _OUT = np.array([-2, -2, 4, 4], np.float32)
 
 @dataclass(frozen=True, eq=False)
 class Strip:
-    """A row of elements as it lies in memory, in the colours of the lanes that want them.
+    """A row of elements as it lies in memory, in the colours of the lanes that want them."""
 
-    Attributes
-    ----------
-    names : wordings of what it is, longest first; `count` what the request under way takes
-    come : (MULTI,) how far each cell's request has come, 0 to 1
-    now : the cell whose request is under way, -1 for none
-    boxes : (S, 2) first column and columns of each transaction of the request; `done` (S,) how far
-    tip : hover text of a column
-    """
-
+    # Wordings of what it is, longest first; `count` what the request under way takes.
     names: tuple[str, ...]
     count: str
-    come: F64
-    now: int
+    come: F64  # (MULTI,) how far each cell's request has come, 0 to 1
+    now: int  # the cell whose request is under way, -1 for none
+    # (S, 2) first column and columns of each transaction of the request; `done` (S,) how far.
     boxes: F64
     done: F64
-    tip: Callable[[int], str]
+    tip: Callable[[int], str]  # hover text of a column
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,36 +58,26 @@ class _FanLayout:
 
 @dataclass(frozen=True, eq=False)
 class RegisterFan(Panel):
-    """A block's cells of P, one warp a row of them, and what one thread multiplies.
-
-    Attributes
-    ----------
-    n, p : the elements of N that the warp reads, and those of P that it stores
-    lane, cell : (C,) whose each column is, and which of its thread's cells that is
-    rows, row : rows of P, and the one whose warp is watched
-    followed : the lane of the thread
-    register : wordings of what it keeps of M, longest first
-    kept : (MULTI,) how much of it has come for each product; 0 where it is for another one
-    had : (MULTI,) how much of it had come when the product was made
-    products : wordings of each product, all of them of one length at a time
-    tip : hover text of a cell of P by row and column
-    choose : the parameter values that follow a lane
-    """
+    """A block's cells of P, one warp a row of them, and what one thread multiplies."""
 
     share: ClassVar[float] = 1.0
+    # n, p: the elements of N that the warp reads, and those of P that it stores.
     n: Strip
     p: Strip
+    # lane, cell: (C,) whose each column is, and which of its thread's cells that is.
     lane: I64
     cell: I64
+    # rows, row: rows of P, and the one whose warp is watched.
     rows: int
     row: int
-    followed: int
-    register: tuple[str, ...]
-    kept: F64
-    had: F64
+    followed: int  # the lane of the thread
+    register: tuple[str, ...]  # wordings of what it keeps of M, longest first
+    kept: F64  # (MULTI,) how much of it has come for each product; 0 where it is for another one
+    had: F64  # (MULTI,) how much of it had come when the product was made
+    # Wordings of each product, all of them of one length at a time.
     products: tuple[tuple[str, ...], ...]
-    tip: Callable[[int, int], str]
-    choose: Callable[[int], Values]
+    tip: Callable[[int, int], str]  # hover text of a cell of P by row and column
+    choose: Callable[[int], Values]  # the parameter values that follow a lane
 
     def need(self, stage: Stage, width: float) -> Need:
         """Both strips, and the products between them."""
