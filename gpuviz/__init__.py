@@ -46,8 +46,6 @@ app, cli    entry points; api: that of Python, which this file offers; notebook:
 From Python: docs/api.md. `import gpuviz` loads nothing but this file.
 """
 
-from __future__ import annotations
-
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 

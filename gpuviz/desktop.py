@@ -4,8 +4,6 @@ By the specifications of freedesktop.org (desktop entries, shared MIME-info, ico
 user's own folders; nothing is asked of an administrator.
 """
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

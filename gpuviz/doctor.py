@@ -5,8 +5,6 @@ PySide6-Essentials 6.11 (Linux), less what the wheel or every C++ program brings
 `python -m gpuviz.doctor` prints the advice; with `--packages` just the Debian package names.
 """
 
-from __future__ import annotations
-
 import ctypes
 import os
 import sys

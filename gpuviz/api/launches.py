@@ -1,7 +1,5 @@
 """`gpuviz.sweep` and `gpuviz.verify`: the counts of many launches, varied or measured."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from itertools import product
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What is known of one compute capability: sizes, limits, and the names of its rules."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

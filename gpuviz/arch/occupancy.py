@@ -6,8 +6,6 @@ kernel with one barrier a block), partitioned global caching (5.2, 5.3, 6.1, 6.2
 and clusters.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType

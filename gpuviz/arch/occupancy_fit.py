@@ -1,7 +1,5 @@
 """What blocks of a kernel take of a multiprocessor, resource by resource, and where cliffs lie."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Literal

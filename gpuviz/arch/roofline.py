@@ -4,8 +4,6 @@ S. Williams, A. Waterman, D. Patterson, "Roofline: an insightful visual performa
 multicore architectures", Communications of the ACM 52 (2009).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from gpuviz.base.errors import InputError

@@ -1,7 +1,5 @@
 """The facts of every compute capability, as resources/architectures.toml has them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from tomllib import loads

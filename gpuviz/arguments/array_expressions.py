@@ -4,8 +4,6 @@ Floats are taken in double precision, so that a difference is the kernel's own; 
 what they are, and wrap.
 """
 
-from __future__ import annotations
-
 import ast
 import operator
 from collections.abc import Callable, Mapping

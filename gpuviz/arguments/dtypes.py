@@ -2,8 +2,6 @@
 as their bits.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from functools import cache
 

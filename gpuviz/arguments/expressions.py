@@ -1,7 +1,5 @@
 """Numbers written as arithmetic, `ceil(1024 / x)`, evaluated exactly; nothing else is run."""
 
-from __future__ import annotations
-
 import ast
 import operator
 import re

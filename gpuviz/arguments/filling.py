@@ -3,8 +3,6 @@ an engine takes them: arrays are buffers, NumPy scalars are passed by value, and
 value and has pointers in it is a `ByValue`.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Texts to arguments; what is wrong with one is said with the text and the remedy."""
 
-from __future__ import annotations
-
 import math
 import re
 

@@ -1,7 +1,5 @@
 """What a launch is given, as records that know their text."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace

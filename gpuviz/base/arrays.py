@@ -1,7 +1,5 @@
 """Names for the types of NumPy arrays, by what an element is; shapes stand in the docstrings."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -12,8 +12,6 @@ Error
 └── Cancelled            the caller asked to stop
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from pathlib import Path

@@ -4,8 +4,6 @@ A record is a frozen dataclass. What does not fit its types is told by its place
 `recordings/0/timing/median: expected a number, got "x"`. What a record does not know is left out.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from bisect import bisect_left

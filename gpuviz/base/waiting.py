@@ -2,8 +2,6 @@
 stop, and how work that waits for another program hears of it.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

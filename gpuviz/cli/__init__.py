@@ -6,8 +6,6 @@ error); 2 an error, told in one message on stderr; 3 this machine lacks somethin
 compiler, a system library).
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import signal

@@ -1,7 +1,5 @@
 """What a launch made of its buffers, on the command line: shown, written to files, checked."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Sequence
 from pathlib import Path

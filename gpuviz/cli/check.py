@@ -1,7 +1,5 @@
 """`gpuviz check`: can the emulator run the kernels of these files?"""
 
-from __future__ import annotations
-
 import argparse
 import json
 from dataclasses import asdict

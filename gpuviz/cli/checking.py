@@ -1,7 +1,5 @@
 """`--check` on the command line: what is looked for, and what was found, in words."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """`gpuviz compare`: two launches side by side, A and B, the ratio first."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import math

@@ -1,7 +1,5 @@
 """What the user agrees to: kernels of strangers on the GPU, files that a lecture may read."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections.abc import Iterable

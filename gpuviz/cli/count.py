@@ -1,7 +1,5 @@
 """`gpuviz count`: emulate a launch and print what its memory accesses cost."""
 
-from __future__ import annotations
-
 import argparse
 import json
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """`gpuviz device`: the GPUs of this machine, and whether their counters can be read."""
 
-from __future__ import annotations
-
 import argparse
 import json
 from dataclasses import asdict

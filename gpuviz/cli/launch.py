@@ -1,7 +1,5 @@
 """LAUNCH on the command line: a kernel file with its geometry and arguments, or a lesson."""
 
-from __future__ import annotations
-
 import argparse
 import re
 import time

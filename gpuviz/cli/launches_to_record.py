@@ -1,7 +1,5 @@
 """Launches to be recorded: of lessons, what is covered, lectures; recordings put together."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping

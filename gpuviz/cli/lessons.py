@@ -1,7 +1,5 @@
 """`gpuviz list`: the lessons, their parameters and defaults."""
 
-from __future__ import annotations
-
 import argparse
 import json
 from typing import Any

@@ -1,7 +1,5 @@
 """A file given as a kernel that gpuviz wrote itself: what it is, and what is wrong with it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path

@@ -2,8 +2,6 @@
 what it is for. A row that says nothing more is an option that several subcommands have.
 """
 
-from __future__ import annotations
-
 import argparse
 import math
 import re

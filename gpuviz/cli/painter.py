@@ -1,7 +1,5 @@
 """Who paints what is rendered: Qt, which is imported only then."""
 
-from __future__ import annotations
-
 from contextlib import AbstractContextManager, nullcontext
 
 from gpuviz.export.export import Painter

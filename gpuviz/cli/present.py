@@ -1,7 +1,5 @@
 """`gpuviz present`: give a lecture, full screen, with a window of notes for the speaker."""
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 

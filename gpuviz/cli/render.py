@@ -1,7 +1,5 @@
 """`gpuviz render`: a lesson as a picture, a film, a page or data, without a display."""
 
-from __future__ import annotations
-
 import argparse
 import math
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """`gpuviz site`: the course as a folder of pages for browsers."""
 
-from __future__ import annotations
-
 import argparse
 import os
 import time

@@ -1,7 +1,5 @@
 """`gpuviz sweep`: one or two things varied, everything counted or measured of each launch."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import signal

@@ -1,7 +1,5 @@
 """`gpuviz verify`: predictions against measurements."""
 
-from __future__ import annotations
-
 import argparse
 import json
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """`gpuviz why`: where the time of a launch goes, as modelled; no GPU is needed."""
 
-from __future__ import annotations
-
 import argparse
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Which architecture to compile for, when the one asked for is history or not known yet."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

@@ -5,8 +5,6 @@ file; where there is a compiler nobody asks. That they were compiled from their 
 word.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 from collections.abc import Iterable, Mapping

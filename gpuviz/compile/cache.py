@@ -4,8 +4,6 @@ They are JSON: nothing in them is ever executed or unpickled. The compiler itsel
 that it opened; nothing is guessed from the text.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Source text or file to Program: chooses the compiler; the options that people may choose."""
 
-from __future__ import annotations
-
 import re
 import struct
 from collections.abc import Callable, Iterable, Mapping

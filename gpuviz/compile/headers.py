@@ -8,8 +8,6 @@ without. The longer ones lie in resources/headers; there the limits of both IEEE
 written out, as CCCL leaves them to the host in some releases.
 """
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

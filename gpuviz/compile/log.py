@@ -2,8 +2,6 @@
 a cubin that it does not tell: sizes of ELF sections.
 """
 
-from __future__ import annotations
-
 import re
 import struct
 from collections.abc import Iterable

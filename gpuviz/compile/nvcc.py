@@ -1,7 +1,5 @@
 """nvcc, for sources with host code: it needs a CUDA toolkit and a host compiler."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import tempfile

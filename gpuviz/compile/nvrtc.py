@@ -1,7 +1,5 @@
 """The NVRTC libraries of this machine. They work in a process of their own."""
 
-from __future__ import annotations
-
 import re
 import sys
 from contextlib import suppress

@@ -4,8 +4,6 @@ The process is kept for the next compilation, and is started again after a crash
 Calls may come from any thread; those at the same time work in processes of their own.
 """
 
-from __future__ import annotations
-
 import atexit
 import tempfile
 import threading

@@ -1,7 +1,5 @@
 """What a compilation leaves behind: PTX that is the same on every machine, and what was said."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field

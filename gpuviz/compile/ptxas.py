@@ -7,8 +7,6 @@ program, here or on a GPU, then forms these clusters.
 Source: PTX ISA, "Cluster Dimension Directives".
 """
 
-from __future__ import annotations
-
 import importlib.util
 import math
 import re

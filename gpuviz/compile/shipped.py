@@ -3,8 +3,6 @@
 `resources/kernels/prebuilt/index.json` lists what is there; `python -m tools.prebuild` makes it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache

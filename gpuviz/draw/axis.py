@@ -2,8 +2,6 @@
 pictures side by side can share them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 

@@ -1,7 +1,5 @@
 """Easing: how far a movement has come, 0 to 1, at a share of its time, 0 to 1."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from gpuviz.base.arrays import F64, I64

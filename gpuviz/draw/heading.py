@@ -5,8 +5,6 @@ What is predicted is in the accent; what a GPU said is green, filled while it sa
 published or missing, is quiet: one set of colours, in pictures and in the window.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from string import ascii_uppercase
 

@@ -2,8 +2,6 @@
 boxes that are linked with it; and one lane followed, what is another's stepping back.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -5,8 +5,6 @@ never one object a cell. Colours are RGBA, uint8, (N, 4); a single colour is (4,
 Marks know nothing of Qt; `qt/painting/painter.py` and `export/` turn them into pictures.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal

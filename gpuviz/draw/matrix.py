@@ -4,8 +4,6 @@ Three matrices of a product are placed as multiplication is taught: N above P, M
 so that a row of M and a column of N meet in their element of P.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property

@@ -5,8 +5,6 @@ JetBrains Mono 2.242 has one width). Kerning is left out, which over-estimates a
 about one percent. Letters with accents are as wide as those without.
 """
 
-from __future__ import annotations
-
 import json
 from functools import cache, lru_cache
 

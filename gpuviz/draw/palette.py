@@ -8,8 +8,6 @@ color space for image processing", 2020); relative luminance and contrast ratio 
 section 1.4.3.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from tomllib import loads

@@ -1,7 +1,5 @@
 """A plot: two axes, linear or logarithmic, with curves, stairs, columns and points over them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """A picture in words: what stands in it, in reading order, and what hovering its parts says."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

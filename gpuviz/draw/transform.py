@@ -1,7 +1,5 @@
 """A picture moved, made larger or smaller, and put in the middle of another size."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """An index space of one to three dimensions: x to the right, y downwards, z as planes in a row."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -2,8 +2,6 @@
 part, while data travels.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

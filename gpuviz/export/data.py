@@ -1,7 +1,5 @@
 """The counts of a view's runs as data."""
 
-from __future__ import annotations
-
 import json as json_
 from dataclasses import asdict
 from typing import IO, Any

@@ -1,7 +1,5 @@
 """An export under way: a view, how it is to be written, and who paints it."""
 
-from __future__ import annotations
-
 import mmap
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Films: pictures one after another into a file, never more than a few of them in memory."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass

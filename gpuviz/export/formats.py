@@ -1,7 +1,5 @@
 """The formats that views are written in: a row each. A new one is a file beside this and a row."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path

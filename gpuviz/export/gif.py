@@ -2,8 +2,6 @@
 changed.
 """
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Iterable
 from typing import IO

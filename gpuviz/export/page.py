@@ -5,8 +5,6 @@ a picture is the numbers of its elements, given as the difference to the picture
 it is deflated; the page unpacks it itself, in browsers of any age (resources/page/inflate.js).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from html import escape

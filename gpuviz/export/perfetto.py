@@ -5,8 +5,6 @@ name processes and threads, complete events (ph X) are what a thread does from `
 microseconds, counters (ph C) are values over time. A thread here is a place for a warp.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from typing import IO, Any

@@ -1,7 +1,5 @@
 """PNG files by their chunks: pictures, small ones made of cells, texts, and films (APNG)."""
 
-from __future__ import annotations
-
 import io
 import struct
 import zlib

@@ -1,7 +1,5 @@
 """What a file that gpuviz wrote tells: the record of a view, a recording or a trace."""
 
-from __future__ import annotations
-
 import mmap
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A view into a file, the format by its suffix."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What is asked before a picture or a film is written, as records that can be remembered."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar

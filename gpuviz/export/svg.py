@@ -4,8 +4,6 @@ Texts stay texts, in the shipped fonts where they are installed and in common on
 width elsewhere. Nothing is scripted and nothing is loaded.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from html import escape
 from typing import IO

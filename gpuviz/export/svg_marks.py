@@ -4,8 +4,6 @@ Edges lie on whole pixels, as the painter of the window puts them: neighbouring 
 without a seam in any renderer, and the picture is sharp at its own size.
 """
 
-from __future__ import annotations
-
 import base64
 from collections.abc import Callable, Iterator
 from dataclasses import replace

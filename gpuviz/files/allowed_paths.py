@@ -7,8 +7,6 @@ automatic mounts asks a host for what is named in it. What the user types or cho
 own affair.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Iterable

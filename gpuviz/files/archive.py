@@ -3,8 +3,6 @@
 Nothing in them is ever executed or unpickled.
 """
 
-from __future__ import annotations
-
 import io
 import zipfile
 from collections.abc import Mapping

@@ -4,8 +4,6 @@ A folder's SHA256SUMS holds them as `sha256sum` writes them. What writes such a 
 too; a stranger's file never lies in such a folder.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Iterator
 from functools import cache

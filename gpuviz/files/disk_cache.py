@@ -6,8 +6,6 @@ short counts as absent. A disk that is full or read-only is no error: nothing is
 Folders are bounded in bytes; what was used longest ago goes first. Several processes may use one.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

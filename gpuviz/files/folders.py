@@ -2,8 +2,6 @@
 gpuviz's own kinds (pictures and films are in `export.formats`).
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 _NAME = "gpuviz/gpuviz"  # organisation and application: what Qt writes lies there, too

@@ -3,8 +3,6 @@
 A header is believed only as far as the file reaches, and nothing is allocated before it is checked.
 """
 
-from __future__ import annotations
-
 import io
 import math
 from collections.abc import Iterator, Mapping

@@ -5,8 +5,6 @@ that nobody holds was left by a process that was killed: the next who writes the
 what can be lost: a cache has its own housekeeping).
 """
 
-from __future__ import annotations
-
 import errno
 import os
 import re

@@ -2,8 +2,6 @@
 unpacked, and what unpacks to more than it says is cut there.
 """
 
-from __future__ import annotations
-
 import struct
 import zipfile
 import zlib

@@ -5,8 +5,6 @@ Buffers are made once on this side, and copied from device memory then. What is 
 arrays beside the buffers that hold their texels.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Any
 

@@ -7,8 +7,6 @@ and so on) is read as `.sum`. Where chips differ, several forms are listed, best
 first one whose metrics the chip has is taken.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from typing import Literal

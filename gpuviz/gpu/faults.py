@@ -8,8 +8,6 @@ UnavailableError
 WorkerLost             the process that owned the GPU is gone
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from typing import Any, Literal, get_args

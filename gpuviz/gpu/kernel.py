@@ -1,7 +1,5 @@
 """A launch on the device: its code loaded, its buffers filled, ready to go again and again."""
 
-from __future__ import annotations
-
 import ctypes
 import os
 import sys

@@ -6,8 +6,6 @@ an operation and width. Volatile PTX keeps the compiler from removing, splitting
 access, and lanes that take no part have ended, so that the access itself is not predicated.
 """
 
-from __future__ import annotations
-
 from collections.abc import Container, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime

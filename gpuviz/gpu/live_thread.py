@@ -3,8 +3,6 @@
 Reports are handed to a function, which is called in the thread.
 """
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable, Container, Iterator, Mapping

@@ -6,8 +6,6 @@ a block stay. The driver assembles this PTX for the one launch that is looked at
 runs the compiler's own machine code.
 """
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

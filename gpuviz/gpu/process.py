@@ -1,7 +1,5 @@
 """The process that owns a GPU, seen from outside: started, asked, and told of when it is lost."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import IO
 

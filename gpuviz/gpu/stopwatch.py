@@ -4,8 +4,6 @@ Launches queue up behind a kernel that holds the GPU, so that the time between t
 launch has no part of the time the processor takes to start it.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from typing import Any

@@ -9,8 +9,6 @@ buffers, variables of the module and textures are all this: bytes, with addresse
 buffers are in the order in which the emulator has them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal

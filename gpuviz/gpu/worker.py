@@ -5,8 +5,6 @@ in the middle of a kernel that never would, or after an error that leaves the GP
 unusable. What kernels print goes to standard error.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 import threading

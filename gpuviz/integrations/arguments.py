@@ -1,7 +1,5 @@
 """The arguments of a launch: arrays as buffers, numbers as values, texts as on the command line."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any

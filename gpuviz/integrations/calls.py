@@ -1,7 +1,5 @@
 """A launch as a program writes it, and what that makes: a job, and where its results belong."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path

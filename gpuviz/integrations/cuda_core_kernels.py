@@ -1,7 +1,5 @@
 """cuda.core's compiled code: an ObjectCode of PTX, or a cubin that holds the PTX it was made of."""
 
-from __future__ import annotations
-
 import gc
 import sys
 from collections.abc import Callable, Iterator

@@ -2,8 +2,6 @@
 CIndexer (include/cupy/carray.cuh), with as few dimensions as can be.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod

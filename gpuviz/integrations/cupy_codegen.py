@@ -3,8 +3,6 @@
 Each is the text that CuPy writes for these arguments, with the arguments as CuPy passes them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod

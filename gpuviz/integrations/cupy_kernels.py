@@ -1,7 +1,5 @@
 """CuPy's kernels: those with a text, and those that CuPy writes; all are compiled here."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Numba's kernels (numba-cuda): compiled by Numba to PTX, which needs no GPU."""
 
-from __future__ import annotations
-
 import linecache
 import re
 import warnings

@@ -1,7 +1,5 @@
 """Triton's kernels: compiled as Triton compiles them for a launch, with or without a GPU."""
 
-from __future__ import annotations
-
 import linecache
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager

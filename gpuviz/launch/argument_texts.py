@@ -10,8 +10,6 @@ tensormap(f16[n, k]=rand, box=64x64, swizzle=128)   a CUtensorMap; `a[n, k]` of 
 f32[n*m]=rand, i32=n           with the type said
 """
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping

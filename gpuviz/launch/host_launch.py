@@ -1,7 +1,5 @@
 """What the host code of a file says of a launch, as texts of the launch."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Mapping

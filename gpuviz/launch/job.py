@@ -1,7 +1,5 @@
 """A launch as asked for: compiled code, geometry, arguments; checked against a device's limits."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

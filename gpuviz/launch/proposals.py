@@ -1,7 +1,5 @@
 """Arguments that may do for a first try, by what a parameter is and how it is called."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 

@@ -1,7 +1,5 @@
 """Earlier texts of a user's kernel file, kept whenever one has run: what B may be beside A."""
 
-from __future__ import annotations
-
 import hashlib
 import time
 from contextlib import suppress

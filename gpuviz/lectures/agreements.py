@@ -3,8 +3,6 @@
 They are kept by name in the folder of the user's data.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass

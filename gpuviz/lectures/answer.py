@@ -1,7 +1,5 @@
 """Counts that a lecture shows: what the trace says, and what a GPU counted of the same launch."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace

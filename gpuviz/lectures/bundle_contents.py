@@ -3,8 +3,6 @@
 What goes in is gathered first, as a list to be shown: nothing leaves that nobody has seen.
 """
 
-from __future__ import annotations
-
 import os
 import tempfile
 import zipfile

@@ -1,7 +1,5 @@
 """A lecture's text in parts, its head and its slides, so that one broken part breaks no other."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Iterator, Mapping

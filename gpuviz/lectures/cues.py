@@ -1,7 +1,5 @@
 """What the clicks of a speaker lead through: the cues of a slide, one after another."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

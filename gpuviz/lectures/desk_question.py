@@ -1,7 +1,5 @@
 """A question about any launch, for who looks at it alone: how much its dearest requests take."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 
 from gpuviz.arch import architecture

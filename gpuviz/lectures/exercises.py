@@ -1,7 +1,5 @@
 """Exercises: change a kernel until it is better, or find the line; judged by what is emulated."""
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -6,8 +6,6 @@ written in the lecture, each with its translation. Lessons, values and stops sta
 alone; a line that is not in the catalogue stays as it is.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace

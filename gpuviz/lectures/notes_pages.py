@@ -1,7 +1,5 @@
 """What the speaker says, to print: small pictures of the slides, and beside each its notes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from gpuviz.base.errors import Cancelled

@@ -1,7 +1,5 @@
 """A launch of a lesson as a slide shows it over time: its timeline fills up, then what limits."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial

@@ -1,7 +1,5 @@
 """Kernels and traces of a lecture: files that lie beside it, and are named as seen from there."""
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """How long the slides of a lecture are meant to take, and how far behind its speaker is."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 
 from gpuviz.lectures.lecture import Lecture, Slide

@@ -1,7 +1,5 @@
 """A lecture on paper: the picture of every cue as a view that can be exported."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace

@@ -3,8 +3,6 @@
 It is a lesson of its own, which launches the first one's kernel once for each value.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """A number predicted by dragging it along a line; once the answer is out the line shows both."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import expm1, floor, log1p

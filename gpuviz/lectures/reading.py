@@ -1,7 +1,5 @@
 """Lectures from files and texts. A broken slide is told by its line; the others still play."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, TypedDict

@@ -1,7 +1,5 @@
 """Slides as plain values, as TOML holds them, and back; what does not fit is told by its key."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """The strip above a picture, by which a slide is changed while it is shown."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 from gpuviz.draw.heading import label

@@ -3,8 +3,6 @@
 Of a slide that was changed, only the keys that differ are set anew.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress

@@ -15,8 +15,6 @@ lock       before 5.0 each atomic locks its word, which is not modelled: it coun
 Not modelled: turns lost to other warps.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal

@@ -1,7 +1,5 @@
 """One executed request to shared memory: its wavefronts, and what they bring to which lane."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 

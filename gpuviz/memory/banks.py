@@ -17,8 +17,6 @@ Not modelled: arbitration with other traffic (hardware counters of full launches
 more), data-dependent retries of shared atomics (lock loops) on 2.x and 3.x.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 

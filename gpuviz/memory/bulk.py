@@ -11,8 +11,6 @@ directions and multicasts (tests/data/bulk_copies_h200.json), 274 of wgmma. Boxe
 their tensor, prefetches, and copies between blocks, in which L2 has no part, were not compared.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from gpuviz.base.arrays import I64

@@ -4,8 +4,6 @@ Metrics are Nsight Compute's (Kernel Profiling Guide, "Metrics Decoder"). Those 
 names count patched instructions and are exact; the others count events of the hardware.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 from gpuviz.words.language import later

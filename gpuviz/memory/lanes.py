@@ -1,7 +1,5 @@
 """What all rules on a warp's lanes share: groups of lanes, and counting distinct values."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import TypeVar
 

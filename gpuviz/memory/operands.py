@@ -4,8 +4,6 @@ The compiler tells lines alone. So the text is compiled once more with each memo
 line of its own: where that gives the same accesses, their lines there say which is which.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 

@@ -1,7 +1,5 @@
 """What requests cost that go to no bank or sector alone: constant and local memory, cp.async."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from gpuviz.arch import Architecture

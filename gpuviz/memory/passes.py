@@ -1,7 +1,5 @@
 """One load or store as its memory serves it, whatever the space: in passes, wavefronts, sectors."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

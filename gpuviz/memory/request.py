@@ -1,7 +1,5 @@
 """Executed requests to global memory: what a trace has of them, and the transactions they need."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 

@@ -8,8 +8,6 @@ A reduction in shared memory counts as an atomic there; one that is carried out 
 loads of the loop in shared_load_* (see `atomics`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from functools import cache
 

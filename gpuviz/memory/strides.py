@@ -5,8 +5,6 @@ hold the one against the other. It says nothing of parts of words, and nothing o
 are two words wide.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import gcd

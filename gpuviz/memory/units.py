@@ -1,7 +1,5 @@
 """What counts are called on screen: spaces, operations, quantities, and what the latter mean."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

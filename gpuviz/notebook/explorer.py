@@ -3,8 +3,6 @@
 What plays in it is what plays in exported pages (resources/page).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """`%%gpuviz --grid 64 --block 256 x y 2.5`: a cell of CUDA C, traced, and what came of it."""
 
-from __future__ import annotations
-
 import argparse
 import math
 import shlex

@@ -5,8 +5,6 @@ does not use is hatched. Boxes are transactions, brackets below them gather thes
 bytes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, partial

@@ -4,8 +4,6 @@ Boxes are flat (their bytes side by side) where there is room, else folded: eigh
 that 32 sectors fit side by side.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

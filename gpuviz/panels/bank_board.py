@@ -1,7 +1,5 @@
 """Under the banks: wavefronts so far and how few there could be, what they come of, a mark each."""
 
-from __future__ import annotations
-
 from gpuviz.draw.ease import passed
 from gpuviz.memory.bank_request import BankRequest
 from gpuviz.memory.units import counted

@@ -4,8 +4,6 @@ Only rows that hold a wanted word are shown. A wavefront lights its lanes, bands
 that goes to several lanes at once leaves its bank in one arrow.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,7 +1,5 @@
 """A bar: solid what is of use, hatched what is not, dim what is to come of both."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Rows and columns of memory cells in the colours of the lanes whose element they hold."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,7 +1,5 @@
 """Counts in boxes, each below what it is the count of; the more, the warmer its box."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Lines of numbers under a picture, each with the badge of its source."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar

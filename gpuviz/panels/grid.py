@@ -1,7 +1,5 @@
 """Matrices of cells, beside or below each other: colours, numbers, hatching, outlines."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar, Literal, NamedTuple

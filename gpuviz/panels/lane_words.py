@@ -1,7 +1,5 @@
 """Lanes, the words they want below them, the ports between, and the turns in which words come."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property

@@ -1,7 +1,5 @@
 """A warp's lanes from top to bottom, what it issues from left to right: who is at work when."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import ClassVar

@@ -1,7 +1,5 @@
 """What colours mean: a ramp with its ends and where the values are from, or boxes with words."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar

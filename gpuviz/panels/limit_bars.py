@@ -1,7 +1,5 @@
 """Time against the bound of each resource, as bars in cycles; and what would be without them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple

@@ -1,7 +1,5 @@
 """What limits a launch, in words: its resources, the sentence, and what would be if."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from gpuviz.panels.resource_names import RESOURCES

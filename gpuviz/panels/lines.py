@@ -1,7 +1,5 @@
 """Lines of text in a picture: formulas, findings, headings with a note and a badge."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Listings of code side by side: a line of CUDA, and what became of it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Occupancy over block size, registers and shared memory, and where it falls."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from gpuviz.arch.occupancy_fit import Fit, Sweep, name_of, names, percent

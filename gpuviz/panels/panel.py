@@ -1,7 +1,5 @@
 """What every panel is: a record that wants room, draws itself, and answers clicks."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Literal

@@ -1,7 +1,5 @@
 """A plot of values: axes, and over them curves, steps, points and words, as data."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, Literal

@@ -1,7 +1,5 @@
 """The roof, from memory's slope to the flat of arithmetic; kernels at it, one of them climbing."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property

@@ -1,7 +1,5 @@
 """Bars of one scale below each other: what is of use, and hatched what is not."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar

@@ -1,7 +1,5 @@
 """A multiprocessor as rows of slots that blocks fill, one by one, until a resource is used up."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar

@@ -1,7 +1,5 @@
 """What a warp does or waits for: words and colours of each state, and a key of them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Who works when: a row for each worker, bars along time, and bars across all rows."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 

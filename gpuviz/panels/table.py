@@ -1,7 +1,5 @@
 """A table of numbers, one row of which may be under way; bars stand beside a number."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Generic, TypeVar

@@ -1,7 +1,5 @@
 """A mark for each pass, wavefront or transaction: done, now, to come; extra ones hatched."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar

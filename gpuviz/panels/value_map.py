@@ -1,7 +1,5 @@
 """A value for each of many settings: a map over two of them, bars over one. Cells can be picked."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import ClassVar

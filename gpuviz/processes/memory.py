@@ -2,8 +2,6 @@
 C library's heap, in a program that computes in one thread after the other.
 """
 
-from __future__ import annotations
-
 import ctypes
 import os
 import sys

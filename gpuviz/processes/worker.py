@@ -4,8 +4,6 @@ Not its start, nor that it takes a request, nor its answer: it may be stopped, s
 a driver where not even a kill reaches it.
 """
 
-from __future__ import annotations
-
 import os
 import queue
 import subprocess

@@ -1,7 +1,5 @@
 """Run one launch of a PTX module, whole or batch by batch, on this machine's processor."""
 
-from __future__ import annotations
-
 import re
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence

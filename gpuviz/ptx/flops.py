@@ -5,8 +5,6 @@ that, a matrix multiply-add 2mnk for its warp or warpgroup. Guards are not looke
 for every thread that entered it.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Mapping

@@ -3,8 +3,6 @@
 It defines what every other engine has to do.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Limits and wishes of a run."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """The sinks that a trace is made of: what some blocks do in full, and totals of the launch."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any

@@ -3,8 +3,6 @@
 benchmarks/ladder.py takes them anew. Times of kernels whose text has changed since are left out.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass

@@ -4,8 +4,6 @@
 limits, and copies __device__ arrays by their names in several ways.
 """
 
-from __future__ import annotations
-
 import json
 from dataclasses import asdict, dataclass
 from functools import cache

@@ -3,8 +3,6 @@
 `resources/recordings` holds those that gpuviz ships; what a file brought is asked after them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache

@@ -5,8 +5,6 @@ block, args, measured`. *Patterns*: `compute_capability` and `cases`, each one w
 instruction with `op, width_bytes, pattern, index, wavefronts`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What a GPU said of one launch: live, or from a recording. Sizes in bytes, times as named."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal

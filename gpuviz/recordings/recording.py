@@ -4,8 +4,6 @@ manifest.json   format, version, device, and for each launch what was measured
 arrays.npz      its durations and block placements, by the names the manifest gives
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path

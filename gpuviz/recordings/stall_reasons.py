@@ -6,8 +6,6 @@ issued: cycles that a warp waits for each instruction. All of them, and one for 
 are what Nsight Compute calls "warp cycles per issued instruction".
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import TypeVar
 

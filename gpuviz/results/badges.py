@@ -1,7 +1,5 @@
 """What numbers are of: where they come from, in a word and in full; how big the launches are."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 
 from gpuviz.draw.heading import BADGES as BADGES

@@ -1,7 +1,5 @@
 """What a launch made of its buffers: before, after, and how far from what was expected."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,7 +1,5 @@
 """The code of a run as text with notes: its CUDA source, its PTX, its machine code."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache

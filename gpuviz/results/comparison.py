@@ -1,7 +1,5 @@
 """Two runs of anything side by side: what they count, how long they took, line by line."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

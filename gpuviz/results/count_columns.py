@@ -1,7 +1,5 @@
 """Which columns of counts can be looked at: one run against its measurement, or runs compared."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType

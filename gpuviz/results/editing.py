@@ -1,7 +1,5 @@
 """Text of C while it is edited: how its lines are indented, and where they are afterwards."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from difflib import SequenceMatcher
 from typing import TypeVar

@@ -1,7 +1,5 @@
 """Which characters of CUDA, PTX and SASS text look how: Pygments tells the tokens."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, ClassVar

@@ -1,7 +1,5 @@
 """Where and when the blocks of a launch ran, as a chart: a row for each block at once."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import numpy as np

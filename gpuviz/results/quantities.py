@@ -1,7 +1,5 @@
 """Which counts are worth a row, what they are called, and what they mean in plain words."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Why a counter of the hardware may differ from what the model predicts, in words."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

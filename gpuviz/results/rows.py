@@ -2,8 +2,6 @@
 tables made of that, with a row for each number or a column for each run.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 
 from gpuviz.memory.counts import Count, by_name, parts

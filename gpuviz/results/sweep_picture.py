@@ -1,7 +1,5 @@
 """What is known of a sweep as a picture: a map over two things varied, bars over one."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np

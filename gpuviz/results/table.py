@@ -1,7 +1,5 @@
 """A small table, and what becomes of it: text, HTML of a notebook, Markdown, CSV, a DataFrame."""
 
-from __future__ import annotations
-
 import csv
 import io
 from collections.abc import Iterable, Iterator, Sequence

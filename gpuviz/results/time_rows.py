@@ -1,8 +1,6 @@
 """Time, traffic of caches and waits as rows of the counts panel: modelled, where that was found
 out."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from gpuviz.panels.limit_words import model_note

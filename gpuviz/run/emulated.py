@@ -1,7 +1,5 @@
 """Run a launch without a GPU: emulate its PTX, count what its memory accesses cost."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 

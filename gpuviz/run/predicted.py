@@ -2,8 +2,6 @@
 multiprocessors, ask what if.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from gpuviz.arch import Architecture

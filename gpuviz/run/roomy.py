@@ -5,8 +5,6 @@ Where an access ends a launch beyond what was only proposed, the proposal was to
 nothing of the kernel. What somebody did say stays as it is, and an access beyond it is a fault.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

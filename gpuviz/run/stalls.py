@@ -1,7 +1,5 @@
 """What warps wait for, cycles for each instruction issued: as modelled, and as counters tell."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 

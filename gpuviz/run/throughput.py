@@ -1,7 +1,5 @@
 """Bytes and operations a second, from what was counted and how long it took."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Predicted times and traffic beside measured ones: a row a launch and state of the caches."""
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence

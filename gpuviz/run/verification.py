@@ -1,7 +1,5 @@
 """Measured launches and patterns, and how the predictions compare with them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Execute a plan: the emulator's PTX accesses become those of the machine code, then counts."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Control flow of machine code: basic blocks, loops; and dominators, for any graph of blocks."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The sass level of a program: its plan, or the reason in words why there is none."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass

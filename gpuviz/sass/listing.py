@@ -1,7 +1,5 @@
 """The machine code (SASS) of a kernel as records: instructions, lines, memory operands."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import tempfile

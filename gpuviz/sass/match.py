@@ -12,8 +12,6 @@ instruction the PTX line it comes from; a merged access has the line of one of i
 4. Guarded instructions are issued to warps without an active lane as well (`Owners`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 

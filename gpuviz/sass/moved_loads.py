@@ -19,8 +19,6 @@ Or out of a loop, as each turn would load the same (`hoisted`):
 The load lies before the loop, where only lanes come by that enter it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence, Set
 from dataclasses import replace
 

@@ -4,8 +4,6 @@ As many of the one as of the other, equally wide: nothing changed. Else the byte
 whom (`windows`). Who issues a guarded instruction is no matter here (`match`).
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What becomes of each PTX memory instruction in machine code, as records."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal

@@ -9,8 +9,6 @@ the very same for 243 forms (tests/data/tensor_instructions_h200.json); no other
 measured.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Sequence

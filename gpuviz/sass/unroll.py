@@ -15,8 +15,6 @@ itself. The rewritten function computes the same as the original whatever the sh
     next:
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """What all pages have in common: where they lie, their words, their head, and what they load."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from html import escape

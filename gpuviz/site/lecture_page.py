@@ -1,7 +1,5 @@
 """A lecture as a page to scroll through: each slide's picture, and its question before it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from html import escape

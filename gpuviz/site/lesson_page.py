@@ -2,8 +2,6 @@
 parameters, and shape of screen, in both themes.
 """
 
-from __future__ import annotations
-
 import itertools
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence

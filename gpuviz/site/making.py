@@ -4,8 +4,6 @@ What a lesson was made of is noted when all of its files are there (`made.json`)
 stopped goes on with the lessons that are not, or are of another gpuviz.
 """
 
-from __future__ import annotations
-
 import hashlib
 import sys
 from collections.abc import Iterator, Mapping, Sequence

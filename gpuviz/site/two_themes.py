@@ -5,8 +5,6 @@ each colour of a mark becomes the number of a pair; what writes SVG writes that 
 and the pair takes its place in the text.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, fields, is_dataclass, replace

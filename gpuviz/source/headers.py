@@ -1,7 +1,5 @@
 """The headers of a project: found as its build would find them, and split like the file itself."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field

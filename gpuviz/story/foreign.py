@@ -1,7 +1,5 @@
 """What of a number of launches is a stranger's code: to be asked about before it runs on a GPU."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import replace
 

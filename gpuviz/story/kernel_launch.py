@@ -1,7 +1,5 @@
 """How a kernel of the user's own is built and launched, and as the plain values that are stored."""
 
-from __future__ import annotations
-
 import json
 import shlex
 from collections.abc import Callable, Mapping

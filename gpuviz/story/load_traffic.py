@@ -4,8 +4,6 @@ What an earlier load asked for may still be in L1. How much of it is depends on 
 model gives the number asked for and the number of different ones, a GPU's counters what came.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 

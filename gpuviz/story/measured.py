@@ -1,7 +1,5 @@
 """What a GPU measured of a lesson's runs, or the words that say that there is nothing."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 

@@ -1,7 +1,5 @@
 """From a lesson and its parameters to the story: compile, run, narrate."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Arguments that follow a launch: its size, and the signature of its kernel."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 

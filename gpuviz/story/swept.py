@@ -1,7 +1,5 @@
 """What a sweep varies: parameters of a lesson, or sizes of a user's own launch."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple

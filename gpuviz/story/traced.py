@@ -1,7 +1,5 @@
 """A lesson made of a trace that was saved: its requests, without running the kernel again."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Mapping
 from functools import partial

@@ -1,7 +1,5 @@
 """What is varied, and through which values: `x=1..32`, `stride=1,2,4,8`, `arch=sm_80,sm_90`."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

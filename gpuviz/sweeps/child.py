@@ -6,8 +6,6 @@ It answers one line of JSON on standard input, a `Task`, with one on standard ou
 and ends when standard input does. What kernels print goes nowhere.
 """
 
-from __future__ import annotations
-
 import sys
 
 from gpuviz.processes.worker import serve

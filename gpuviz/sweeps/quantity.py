@@ -1,7 +1,5 @@
 """What can be shown of a cell: counts by their names, time, occupancy, ratios of two of them."""
 
-from __future__ import annotations
-
 import difflib
 from collections.abc import Callable, Mapping, Sequence
 

@@ -4,8 +4,6 @@ The first line says what the sweep is, each other one what came of a cell. A lin
 is left out, and overwritten. What ships is packed with gzip, and only read.
 """
 
-from __future__ import annotations
-
 import gzip
 import os
 import zlib

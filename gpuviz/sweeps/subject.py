@@ -1,7 +1,5 @@
 """What is launched in each cell; for a kernel file, how its launch follows what is varied."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace

@@ -1,7 +1,5 @@
 """Does the cells of a sweep that are not done yet, as many at a time as there are workers."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager

@@ -2,8 +2,6 @@
 which the user made or which ship with gpuviz.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

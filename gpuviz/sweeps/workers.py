@@ -4,8 +4,6 @@ Both are a `concurrent.futures.Executor` that is given `cell.outcome` and a task
 lost is replaced, and its task tried again; one that takes several processes with it is given up.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 import os

@@ -3,8 +3,6 @@
 What looks for them while a launch runs is in `gpuviz.ptx.checks`.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from gpuviz.base.errors import InputError

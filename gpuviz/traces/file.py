@@ -5,8 +5,6 @@ arrays are read without pickle, records are rebuilt field by field, and what the
 has to hold.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from pathlib import Path

@@ -1,7 +1,5 @@
 """How a launch is shaped: blocks in a grid, threads in a block; a launch as plain values."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, field
 

@@ -1,7 +1,5 @@
 """Views as they followed each other: an immutable history, and what moves in it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 from gpuviz.views.provenance import Provenance, Values

@@ -7,8 +7,6 @@ is launched. `b.stride` is the parameter of the second variant; where that is of
 launch, `.compare_lesson` and `.beside.file` and the like say of which.
 """
 
-from __future__ import annotations
-
 from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
 
 from gpuviz.base.errors import InputError

@@ -1,7 +1,5 @@
 """Views, and what became of one, in words that a person understands."""
 
-from __future__ import annotations
-
 import re
 
 from gpuviz.arch import ARCHITECTURES

@@ -1,7 +1,5 @@
 """Where the time of a launch goes, as a view: the timeline fills up, then what limits."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Literal
 

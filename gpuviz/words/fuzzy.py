@@ -1,7 +1,5 @@
 """Fuzzy finding: do the letters typed occur in this order, and how well."""
 
-from __future__ import annotations
-
 
 def score(wanted: str, text: str) -> float | None:
     """How well `text` fits what was typed, higher is better; None when it does not fit.

@@ -4,8 +4,6 @@ Texts are English; show them through `words.tr` (`tr(entry.text)`), as they are 
 `python -m gpuviz.words.glossary` writes docs/glossary.md.
 """
 
-from __future__ import annotations
-
 import re
 import sys
 import tomllib

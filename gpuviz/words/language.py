@@ -9,8 +9,6 @@ English, and translated where they are shown: `tr(lesson.title)`. Other tables m
 `later`, so that they are collected.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ A message may repeat what stands in a stranger's file, and a kernel prints what 
 that would colour, clear or retitle the terminal, or type into it, are written as `\\x1b[31m`.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import sys

@@ -12,7 +12,7 @@ from gpuviz.base.errors import InputError
 from gpuviz.compile import nvrtc
 from gpuviz.story.own_kernel.events import ALL, events_of
 from gpuviz.story.own_kernel.moment import steps_of
-from gpuviz.story.own_kernel.search import search
+from gpuviz.story.own_kernel.story import search
 from gpuviz.traces.trace import MemoryInstruction, Requests, Trace
 from gpuviz.views.playback import Playback, stepped, told
 from tests.course.own_kernels import shown

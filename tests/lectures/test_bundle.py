@@ -15,7 +15,7 @@ from gpuviz.base.errors import Cancelled, FormatError, InputError
 from gpuviz.cli import main
 from gpuviz.compile import nvrtc
 from gpuviz.export.save import save_traces
-from gpuviz.lectures import bundle, unpack_cache
+from gpuviz.lectures import bundle
 from gpuviz.lectures.answer import answer
 from gpuviz.lectures.lecture import Lecture, Slide
 from gpuviz.lectures.reading import read
@@ -291,7 +291,7 @@ def test_two_that_unpack_at_once(
 
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setenv("WIN_PD_OVERRIDE_LOCAL_APPDATA", str(tmp_path / "cache"))
-    monkeypatch.setattr(unpack_cache.os, "replace", slower)  # type: ignore[attr-defined]
+    monkeypatch.setattr(bundle.os, "replace", slower)  # type: ignore[attr-defined]
     assert bundle.opened(tmp_path / "a", Session()).title == "Mine"
 
 

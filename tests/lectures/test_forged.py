@@ -21,7 +21,7 @@ from gpuviz.draw.palette import DARK
 from gpuviz.draw.stage import Stage
 from gpuviz.export.data import csv
 from gpuviz.export.export import Export
-from gpuviz.lectures import band, bundle
+from gpuviz.lectures import bundle, picture
 from gpuviz.lectures.answer import Figure
 from gpuviz.lectures.lecture import Lecture
 from gpuviz.lectures.reading import read
@@ -140,7 +140,7 @@ def test_a_recording_in_a_file_never_stands_in_for_one_that_ships(
     assert f"from {NAME}" in csv_of(own)
     number = Figure("sectors", "", 8, 4, measured(own))
     stage = Stage(1280, 720, DARK)
-    said = drawn(band.figures(stage, Rect(0, 0, 1280, 40), (number,)))
+    said = drawn(picture.figures(stage, Rect(0, 0, 1280, 40), (number,)))
     assert "from a file" in said and any(text.endswith(f", from {NAME}") for text in said)
 
 

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from gpuviz.lectures import unpack_cache
-from gpuviz.lectures.unpack_cache import folder_of
+from gpuviz.lectures import bundle
+from gpuviz.lectures.bundle import folder_of
 
 FILES = {"lecture": b"text", "kernels/k/k.cu": b"kernel", "kernels/k/deep/k.h": b"header"}
 
@@ -22,7 +22,7 @@ FILES = {"lecture": b"text", "kernels/k/k.cu": b"kernel", "kernels/k/deep/k.h": 
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for variable in ("XDG_CACHE_HOME", "WIN_PD_OVERRIDE_LOCAL_APPDATA"):
         monkeypatch.setenv(variable, str(tmp_path))
-    monkeypatch.setattr(unpack_cache, "_held", {})
+    monkeypatch.setattr(bundle, "_held", {})
     return tmp_path
 
 
@@ -86,16 +86,16 @@ def test_what_is_as_it_was_is_not_written_again() -> None:
 def test_bundles_are_bounded_in_bytes_and_those_in_use_stay(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(unpack_cache, "ROOM", 10_000)
+    monkeypatch.setattr(bundle, "ROOM", 10_000)
     folders = [unpack({"a": bytes([n]) * 3000}) for n in range(3)]
     for number, folder in enumerate(folders):
         os.utime(folder, (number, number))
     assert all(folder.is_dir() for folder in folders)
     last = unpack({"a": bytes(9000)})
     assert all(folder.is_dir() for folder in (*folders, last))  # this process uses all
-    for lock in unpack_cache._held.values():
+    for lock in bundle._held.values():
         lock.close()
-    unpack_cache._held.clear()
+    bundle._held.clear()
     another = unpack({"a": b"x" * 3000})
     left = [folder for folder in (*folders, last, another) if folder.is_dir()]
     assert another in left and folders[0] not in left and folders[1] not in left
@@ -104,14 +104,14 @@ def test_bundles_are_bounded_in_bytes_and_those_in_use_stay(
 
 HOLD = """
 import sys
-from gpuviz.lectures.unpack_cache import folder_of
+from gpuviz.lectures.bundle import folder_of
 print(folder_of("a" * 20, lambda: [("a", bytes(9000))]), flush=True)
 sys.stdin.read()
 """
 
 
 def test_what_another_process_uses_stays(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(unpack_cache, "ROOM", 10_000)
+    monkeypatch.setattr(bundle, "ROOM", 10_000)
     pipe = subprocess.PIPE
     with subprocess.Popen([sys.executable, "-c", HOLD], stdin=pipe, stdout=pipe, text=True) as it:
         assert it.stdin is not None and it.stdout is not None

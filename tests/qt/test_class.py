@@ -15,7 +15,7 @@ from gpuviz.draw.layout import Rect
 from gpuviz.draw.marks import Boxes, Texts
 from gpuviz.draw.palette import THEMES
 from gpuviz.draw.stage import Stage
-from gpuviz.lectures import band
+from gpuviz.lectures import picture
 from gpuviz.lectures.answer import Answer
 from gpuviz.lectures.hands import Hands
 from gpuviz.lectures.picture import line_of
@@ -89,8 +89,8 @@ def test_a_clicker_ends_counting_and_goes_on(give: Give) -> None:
 def test_bars_are_as_long_as_the_shares_and_nothing_moves() -> None:
     stage, row = Stage(1280, 720, THEMES["projector"]), Rect(20, 600, 1240, 60)
     guesses, hands = (4, 8, 16), Hands((3, 12, 0))
-    bare = band.choices(stage, row, guesses, None)
-    told = band.choices(stage, row, guesses, None, hands)
+    bare = picture.choices(stage, row, guesses, None)
+    told = picture.choices(stage, row, guesses, None, hands)
 
     def frames(marks: tuple[object, ...]) -> list[list[float]]:
         return [m.rect[0].tolist() for m in marks if isinstance(m, Boxes) and m.stroke is not None]
@@ -102,7 +102,7 @@ def test_bars_are_as_long_as_the_shares_and_nothing_moves() -> None:
     bars = [m.rect[0, 2] for m in told if isinstance(m, Boxes) and m.stroke is None]
     inside = frames(bare)[0][2] - 4
     assert np.allclose(bars, [inside * 0.2, inside * 0.8], atol=0.01)
-    out = band.choices(stage, row, guesses, Answer(8, 1, "sectors"), hands)
+    out = picture.choices(stage, row, guesses, Answer(8, 1, "sectors"), hands)
     assert frames(out)[:3] == frames(bare) and "12" in places_of(out)
 
 
@@ -147,7 +147,7 @@ def test_a_choice_and_its_hands_have_room_beside_each_other(
 ) -> None:
     stage = Stage(width, width * 9 / 16, THEMES["projector"], 1.15)
     row = Rect(20, 400, width - 40, 46 * stage.roomy().scale)
-    marks = band.choices(stage, row, (4, 5, 8, 33), answer, Hands((7, 128, 3, 7), 0))
+    marks = picture.choices(stage, row, (4, 5, 8, 33), answer, Hands((7, 128, 3, 7), 0))
     boxes = [m.rect[0] for m in marks if isinstance(m, Boxes) and m.stroke is not None][:4]
     said = [(m, rect) for m in marks if isinstance(m, Texts) for rect in text_boxes(m)]
     for text, count, box in zip(("4", "5", "8", "33"), ("7_", "128", "3", "7"), boxes, strict=True):

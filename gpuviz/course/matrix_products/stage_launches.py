@@ -1,7 +1,5 @@
 """A sum whose tiles go through a ring of stages: its launches, and a table of their costs."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from gpuviz.panels.lines import Line

@@ -38,7 +38,7 @@ class Gate:
 
 @dataclass(frozen=True, eq=False)
 class Gates(Panel):
-    """One row a limit: a bar as long as its share of what is allowed, up to the wall or against it."""
+    """One row a limit: a bar as long as its share of what is allowed, up to the wall or at it."""
 
     share: ClassVar[float] = 1.0
     # Names, each with wordings from the longest; the first is the one whose wall it is.

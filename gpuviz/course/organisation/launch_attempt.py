@@ -1,7 +1,5 @@
 """A launch asked for, held against limits; what its calls return, and what a check then finds."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 

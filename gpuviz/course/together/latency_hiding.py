@@ -1,7 +1,5 @@
 """How warps hide latency: by arithmetic, as recorded, and as modelled over time (Little's law)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property

@@ -6,8 +6,6 @@ cupti_profiler_target.h of CUDA 12.8 and 13.0, which agree; status codes: cupti_
 versions may append fields; the size tells the library which layout it gets.
 """
 
-from __future__ import annotations
-
 import ctypes
 import importlib.util
 import os

@@ -4,8 +4,6 @@ Every kernel launched between start and stop is one range; CUPTI repeats it as m
 as the metrics need, restoring memory in between.
 """
 
-from __future__ import annotations
-
 import ctypes
 from collections.abc import Callable, Sequence
 from typing import Any

@@ -4,8 +4,6 @@ CommonMark with tables and `$formulas$`, read by markdown-it; HTML in it stays t
 underlined and lead nowhere, and a line ends where its author ended it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache

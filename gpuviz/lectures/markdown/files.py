@@ -1,7 +1,5 @@
 """Which files the pictures of a lecture are: in its own folder or bundle, and nowhere else."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path, PurePosixPath

@@ -1,7 +1,5 @@
 """Formulas in TeX as outlines, drawn by ziamath in its own font (STIX Two Math): no browser."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass

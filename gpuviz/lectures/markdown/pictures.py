@@ -1,7 +1,5 @@
 """Pictures of a lecture as pixels: files in its own folder or bundle, read with bounds."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Mapping
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """Blocks of words set on a stage: in the largest letters in which all of them fit."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache

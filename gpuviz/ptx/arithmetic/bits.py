@@ -4,8 +4,6 @@ Source: PTX ISA, "Logic and Shift Instructions" and the bit-field part of "Integ
 NumPy shifts by the width or more give 0 (or the sign), which is what PTX means by clamping.
 """
 
-from __future__ import annotations
-
 from functools import cache
 
 import numpy as np

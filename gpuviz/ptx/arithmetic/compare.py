@@ -3,8 +3,6 @@
 Source: PTX ISA, "Comparison and Selection Instructions" and `testp`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -4,8 +4,6 @@ Source: PTX ISA, "cvt" and "cvt.pack". A conversion runs in three steps: the sou
 limits that the destination sets, and the rounding into it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 

@@ -6,8 +6,6 @@ a later, narrower rounding without rounding twice (Boldo and Melquiond, IEEE TC 
 Callers silence floating-point warnings.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from fractions import Fraction

@@ -6,8 +6,6 @@ and is narrowed once. Approximate instructions give the correctly rounded result
 hardware's differs in its last places.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial

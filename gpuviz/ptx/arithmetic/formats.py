@@ -4,8 +4,6 @@ Sources: PTX ISA, "Alternate Floating-Point Data Formats"; OCP 8-bit Floating Po
 (e4m3 has no infinity, and one pattern a sign that is no number).
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

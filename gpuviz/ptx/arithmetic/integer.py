@@ -4,8 +4,6 @@ Source: PTX ISA, "Integer Arithmetic Instructions" and "Extended-Precision Integ
 Division by zero, which PTX leaves unspecified, gives all ones.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from gpuviz.ptx.arithmetic.kinds import Bits, contained, dtype_of, signed, widened

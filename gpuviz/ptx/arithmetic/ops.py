@@ -8,8 +8,6 @@ Carries: `add.cc` and its like have a second result of type pred, the carry (or 
 and its like take one more operand of type pred, the carry in.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, partial

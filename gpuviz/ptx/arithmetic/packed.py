@@ -1,7 +1,5 @@
 """Packed values: an operation on one element made one on all the elements of a word."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -6,8 +6,6 @@ NaN becomes the canonical one of the hardware: all ones but the sign (seen on an
 Callers silence floating-point warnings.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

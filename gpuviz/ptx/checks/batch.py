@@ -5,8 +5,6 @@ the state of one block for all of them (`height` 1). The first event that tells 
 it: from then on, to the end of the batch, there is state for each block.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -10,8 +10,6 @@ before others have done what they do in its memory (`Exits`). Assumed:
 barrier.cluster.arrive.relaxed orders as the plain one does, as it does after a fence.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 

@@ -5,8 +5,6 @@ event that orders the two came after s; so it is enough to keep the step of the 
 of a block, of a warp; and of a pair of warps, a pair of lanes, once a part of them met alone.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from gpuviz.base.arrays import I64, Bool

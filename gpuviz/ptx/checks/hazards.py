@@ -1,7 +1,5 @@
 """Pairs of statements that race: collected as they are seen, and told in a sentence."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Literal
 

@@ -4,8 +4,6 @@ Warps of its blocks come one block after the other, in whole warpgroups, and so 
 memory.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import numpy as np

@@ -10,8 +10,6 @@ flags are made); the same value written by all. Shuffles, votes and matches orde
 take part as __syncwarp does, although CUDA's guide promises that of __syncwarp alone.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal

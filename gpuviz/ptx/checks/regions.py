@@ -1,7 +1,5 @@
 """The memories that the race check watches: shared memory of a batch, and each global array."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """A check, and what it found as a record: the sentence names the place, the thread and the line."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 from gpuviz.traces.observe import At, Report, Sink

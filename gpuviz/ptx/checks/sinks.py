@@ -1,7 +1,5 @@
 """The sinks that do the checks of `gpuviz.traces.checks`; those of the heap and of barriers."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 
 import numpy as np

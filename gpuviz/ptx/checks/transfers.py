@@ -5,8 +5,6 @@ has to be done. What is read (by copies out of shared memory, by products of war
 until somebody has waited for it, and so it is told then.
 """
 
-from __future__ import annotations
-
 from collections import deque
 from dataclasses import dataclass, field
 

@@ -6,8 +6,6 @@ code alone does not rule that out, the accesses ask and leave the epoch of their
 they touch; when two warps clash, the launch is left to the NumPy engine.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 

@@ -5,8 +5,6 @@ block, this package, the version of LLVM, and the features of this processor. On
 counts as absent.
 """
 
-from __future__ import annotations
-
 import ctypes
 import hashlib
 import json

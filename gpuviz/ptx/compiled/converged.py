@@ -6,8 +6,6 @@ lane, and the code for parted lanes goes on. There are two kinds: for warps of 3
 those of which only some exist or are left.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """cvt as LLVM IR; semantics as in `arithmetic.convert`."""
 
-from __future__ import annotations
-
 import struct
 
 import numpy as np

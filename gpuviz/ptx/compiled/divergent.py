@@ -5,8 +5,6 @@ together. They go on from block to block as long as they stay together, and othe
 Registers are in the frame, one value a lane.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """The routine that runs the blocks of a worker: warps in turn, from barrier to barrier."""
 
-from __future__ import annotations
-
 from gpuviz.ptx.compiled.epochs import WARPS
 from gpuviz.ptx.compiled.memory_map import (
     BARRIER,

@@ -1,7 +1,5 @@
 """Code for one instruction, whether the lanes of its warp are together or have parted."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from dataclasses import replace
 from types import SimpleNamespace

@@ -4,8 +4,6 @@ Sums are told in the end, folded. Sinks that keep what some blocks do hear these
 NumPy engine, from the memory that the launch began with.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator, Sequence
 

@@ -5,8 +5,6 @@ lower ones a warp. Each cell keeps the latest epoch that wrote it and the one th
 stands for readers of several blocks. Cells that are to be written once have a bit instead.
 """
 
-from __future__ import annotations
-
 from functools import partial
 
 from gpuviz.ptx.compiled.memory_map import CONFLICT, ENTRY, TWICE

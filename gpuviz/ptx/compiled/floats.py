@@ -5,8 +5,6 @@ Other rounding modes are left to the NumPy engine. Functions such as the sine ar
 loops, called through their address.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from gpuviz.ptx.arithmetic.compare import COMBINATIONS

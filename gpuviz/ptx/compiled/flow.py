@@ -4,8 +4,6 @@ What both kinds of code have in common: `converged.py`, where all lanes of a war
 barrier to barrier, and `divergent.py`, where some of them are.
 """
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Iterable
 

@@ -4,8 +4,6 @@ Calls of device functions are put in their place: the blocks of a callee follow 
 it, just where the NumPy engine ranks them. All calls of a function share its registers, as there.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 

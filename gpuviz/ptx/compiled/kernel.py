@@ -1,7 +1,5 @@
 """All that is known of a kernel before code is written for it."""
 
-from __future__ import annotations
-
 import hashlib
 import pickle
 import threading

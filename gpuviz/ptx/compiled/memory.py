@@ -4,8 +4,6 @@ Addresses that follow a pattern have a file of their own (`patterned.py`); other
 routines (`requests.py`), lane by lane.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 from gpuviz.ptx.arithmetic.kinds import Variant

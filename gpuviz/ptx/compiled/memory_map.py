@@ -3,8 +3,6 @@
 All are plain bytes with fields at fixed offsets; the code and the driver read the same tables.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 

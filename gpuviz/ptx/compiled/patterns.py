@@ -4,8 +4,6 @@ They are checked and counted through the scalar, once for all that differ in a c
 their lanes are one load and a shuffle.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

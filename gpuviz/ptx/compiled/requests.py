@@ -6,8 +6,6 @@ instruction; from then on one comparison checks, counts and splits a request. Re
 entry are handed on as they are.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from functools import partial
 

@@ -1,7 +1,5 @@
 """Code for instructions in which the lanes of a warp exchange values; as `simt.warp_ops`."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import numpy as np

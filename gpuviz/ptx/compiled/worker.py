@@ -1,7 +1,5 @@
 """What one thread needs to run blocks: its record, memories and tables, as arrays."""
 
-from __future__ import annotations
-
 import ctypes
 import math
 import weakref

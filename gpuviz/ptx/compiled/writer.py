@@ -4,8 +4,6 @@ A value is a vector of 32, or a scalar that stands for all lanes: lane i holds t
 `pattern[i]`. What is computed from scalars alone stays one.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 from gpuviz.traces.trace import LANES

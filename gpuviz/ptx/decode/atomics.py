@@ -1,7 +1,5 @@
 """Atomic operations and reductions on memory."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from gpuviz.base.arrays import I64, Array

@@ -2,8 +2,6 @@
 
 Parameters are those of kernels (constant for all threads) and of device functions (registers)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Ends of basic blocks: branches, barriers, returns, traps."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from gpuviz.base.arrays import Bool

@@ -3,8 +3,6 @@
 What of a module cannot be executed is found in the same way, without running anything.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any

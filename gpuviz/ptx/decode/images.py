@@ -2,8 +2,6 @@
 for what these become is known.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 
 import numpy as np

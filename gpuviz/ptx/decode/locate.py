@@ -1,7 +1,5 @@
 """Where the lanes of a memory instruction access memory: addresses, checked, as cell indices."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Matrices that a warp holds in registers: read, multiplied, written."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from dataclasses import dataclass

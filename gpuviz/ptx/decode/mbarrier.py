@@ -4,8 +4,6 @@ A wait that is not over sends its lanes round their loop, behind all others; whe
 go on either it never will be, which is a deadlock.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

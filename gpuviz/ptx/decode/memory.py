@@ -1,7 +1,5 @@
 """Loads, stores and asynchronous copies."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 

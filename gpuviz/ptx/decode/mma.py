@@ -2,8 +2,6 @@
 shared memory and registers (ldmatrix, stmatrix), turned (movmatrix).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

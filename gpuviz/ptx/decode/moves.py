@@ -2,8 +2,6 @@
 made generic, and back.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from gpuviz.ptx.decode.locate import space_named

@@ -3,8 +3,6 @@
 Each operand becomes one small function, built when code is decoded.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 

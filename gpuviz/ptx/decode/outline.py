@@ -1,7 +1,5 @@
 """A function before its instructions are decoded: registers, parameters, variables, blocks."""
 
-from __future__ import annotations
-
 from gpuviz.base.errors import LaunchError
 from gpuviz.ptx.simt.code import FunctionCode, Slot
 from gpuviz.ptx.simt.spaces import LocalMemory

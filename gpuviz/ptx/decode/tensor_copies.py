@@ -8,8 +8,6 @@ rows, interleaved layouts.
 Source: PTX ISA, "Tensors", "cp.async.bulk.tensor".
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import lru_cache
 

@@ -1,7 +1,5 @@
 """Instructions in which the lanes of a warp exchange values."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 
 import numpy as np

@@ -1,7 +1,5 @@
 """wmma: matrices that are loaded, multiplied, stored as a whole (see `tensor.wmma`)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

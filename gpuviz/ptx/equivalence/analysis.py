@@ -10,8 +10,6 @@ is executed. So one shift a register has to fit all instructions that write it: 
 the blocks have to be such that they do not.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 

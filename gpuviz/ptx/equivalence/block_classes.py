@@ -5,8 +5,6 @@ addresses that differ by one shift an instruction. Then the next block is run th
 yet, until all are.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace

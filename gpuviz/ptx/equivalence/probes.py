@@ -1,7 +1,5 @@
 """What operands of some instructions come to in a run: their range, how two of them compare."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Literal

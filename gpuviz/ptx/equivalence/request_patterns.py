@@ -1,7 +1,5 @@
 """The requests of one block, folded: the patterns of addresses each instruction made, how often."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 import numpy as np

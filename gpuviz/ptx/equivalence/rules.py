@@ -4,8 +4,6 @@ A rule is asked when some operand shifts. It answers with the result, or None wh
 then the result is the same only in blocks where no operand shifts.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Protocol

@@ -1,7 +1,5 @@
 """A launch counted from some of its blocks, and what sinks hear of it."""
 
-from __future__ import annotations
-
 import itertools
 import random
 import time

@@ -5,8 +5,6 @@ cells all first lanes run at once, then all second ones; with few, each gets a r
 Source: PTX ISA, "atom".
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """CUDA's device-side library calls that PTX leaves to the driver: printf, malloc, assert."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

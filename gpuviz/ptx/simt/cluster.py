@@ -7,8 +7,6 @@ Who is told of an access hears offsets: in the block's own memory as they are, i
 with one more than its rank from bit 24 on.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

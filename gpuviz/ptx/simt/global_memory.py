@@ -1,7 +1,5 @@
 """Global memory: the buffers and variables of a launch."""
 
-from __future__ import annotations
-
 import numpy as np
 import numpy.typing as npt
 

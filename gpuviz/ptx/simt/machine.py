@@ -6,8 +6,6 @@ first, and groups that come to the same place merge. Each warp therefore behaves
 other warps decide only when its turn comes, never what it does.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

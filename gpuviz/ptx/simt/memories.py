@@ -1,7 +1,5 @@
 """The memories that a batch of blocks sees, with every access to them checked."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from gpuviz.base.arrays import I64, Array, Bool

@@ -5,8 +5,6 @@ and pointers 8, every floating-point argument a double (C's promotion has happen
 Source: CUDA C++ Programming Guide, "Formatted Output", and the PTX that NVRTC makes of printf.
 """
 
-from __future__ import annotations
-
 import re
 import struct
 from collections.abc import Callable

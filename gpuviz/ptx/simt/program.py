@@ -1,7 +1,5 @@
 """What is fixed for one launch of a module: geometry, arguments, and where its variables lie."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field

@@ -4,8 +4,6 @@ Not for loads and stores, which `Memories.index` serves; for what moves many byt
 as an mbarrier.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

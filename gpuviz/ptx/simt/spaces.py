@@ -5,8 +5,6 @@ module of its own. Each turns addresses into indices of cells of `unit` bytes, o
 for the first lane whose `width`-byte access is outside or misaligned; the rest is the same.
 """
 
-from __future__ import annotations
-
 from typing import Protocol
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Special registers: %tid, %ctaid, %laneid and the like, as lazily broadcast values."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 

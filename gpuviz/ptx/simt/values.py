@@ -1,7 +1,5 @@
 """Bit containers: registers hold unsigned integers of their width, whatever the type means."""
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Callable
 from functools import cache

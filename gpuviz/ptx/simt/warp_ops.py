@@ -5,8 +5,6 @@ mask. Results of lanes that do not take part are unspecified.
 Source: PTX ISA, "shfl.sync", "vote.sync", "match.sync", "redux.sync", "activemask", "elect.sync".
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

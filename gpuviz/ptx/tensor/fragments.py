@@ -9,8 +9,6 @@ m8n8k4 with f16: these are four products of 8 x 8 x 4 a warp, each held by a pai
 it was not compared with hardware, and is taken as that of their other products.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -11,8 +11,6 @@ and chunk follows the order in which CUTLASS stores metadata (`reorder_meta`); 2
 compared bit by bit with an H200 (tests/data/h200_tensor.npz).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -11,8 +11,6 @@ floats of eight bits: ptxas makes halves of them, two of every four along k in o
 other two in a second one, and adds C in the end.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

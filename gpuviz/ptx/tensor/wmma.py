@@ -8,8 +8,6 @@ and D move two neighbours at a time. Where neighbours are not side by side in me
 loaded one by one.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

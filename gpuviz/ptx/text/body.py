@@ -1,7 +1,5 @@
 """The body of a PTX function: its statements, one after the other."""
 
-from __future__ import annotations
-
 import struct
 from collections import Counter
 from dataclasses import dataclass, field, replace

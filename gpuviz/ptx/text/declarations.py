@@ -1,7 +1,5 @@
 """Variable declarations and their initialisers, at module level, in bodies and in parameters."""
 
-from __future__ import annotations
-
 import struct
 
 from gpuviz.base.errors import FormatError

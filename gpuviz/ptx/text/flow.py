@@ -6,8 +6,6 @@ their predecessors but for loops, and a whole loop comes before whatever follows
 wait for each other at the first block that all of them must pass.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 

@@ -3,8 +3,6 @@
 Source: PTX ISA, "Instruction Set".
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """PTX text to a `Module`: the module's level (declarations); bodies are read in `body.py`."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 
 from gpuviz.base.errors import FormatError

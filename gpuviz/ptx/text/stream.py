@@ -1,7 +1,5 @@
 """PTX text as tokens (comments and white space are dropped), a cursor over them, literals."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from typing import NamedTuple, TypeVar

@@ -1,7 +1,5 @@
 """An overview of the keyboard, made from the table of commands."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from PySide6.QtCore import Qt

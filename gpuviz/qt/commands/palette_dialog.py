@@ -1,7 +1,5 @@
 """The command palette: type a few letters of any command, Enter does it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QEvent, QObject, QRect, QSize, Qt

@@ -1,7 +1,5 @@
 """The counts as a Qt table: quantity, predicted for each run, and measured or compared."""
 
-from __future__ import annotations
-
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
 from gpuviz.qt.controls.controls import plain_tip

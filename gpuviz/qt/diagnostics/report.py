@@ -1,7 +1,5 @@
 """What to send along with a question: versions, machine, GPU, look, view, the end of the log."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from functools import partial

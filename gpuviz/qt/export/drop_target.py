@@ -1,7 +1,5 @@
 """Files, pictures and links dropped on the window; a frame while they are over it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import cast
 

@@ -1,7 +1,5 @@
 """The commands of the menu “Export”: what each asks, and the task that it gives to the queue."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from os.path import isdir

@@ -1,7 +1,5 @@
 """What the dialogs for pictures and for films have in common: choices left, a preview right."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from PySide6.QtCore import QPoint, QRect, QSize, Qt, Signal

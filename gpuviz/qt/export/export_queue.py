@@ -1,7 +1,5 @@
 """Files being written: one after another in a thread, with progress; what fails is told."""
 
-from __future__ import annotations
-
 from collections import deque
 from dataclasses import dataclass
 from io import BytesIO

@@ -1,7 +1,5 @@
 """Where files go: the pictures folder, a name that is free, and asking the user."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import count

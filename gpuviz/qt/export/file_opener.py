@@ -1,7 +1,5 @@
 """Opens whatever gpuviz knows: kernels, exported files, traces, recordings, links, lectures."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from os.path import isfile

@@ -1,7 +1,5 @@
 """The dialog for a film, or a page for browsers: a stretch of the story."""
 
-from __future__ import annotations
-
 from PySide6.QtCore import QSignalBlocker
 from PySide6.QtWidgets import QPushButton, QWidget
 

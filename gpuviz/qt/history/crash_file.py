@@ -8,8 +8,6 @@ Each start counts as a try before anything is restored: what ends the process wh
 whatever it is, is not tried for ever. What is given up is put aside, never deleted.
 """
 
-from __future__ import annotations
-
 import os
 from contextlib import suppress
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The view that a window begins with: the one asked for, or the one that a crash left behind."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

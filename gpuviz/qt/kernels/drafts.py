@@ -2,8 +2,6 @@
 and its ends of lines a file goes back as it came.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path

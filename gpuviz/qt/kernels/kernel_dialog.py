@@ -1,7 +1,5 @@
 """The form for a launch of a user's kernel: which one, grid and block, its arguments."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path

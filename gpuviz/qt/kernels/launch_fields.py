@@ -1,7 +1,5 @@
 """The fields of a launch of a user's own kernel, each with why it makes none."""
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import replace

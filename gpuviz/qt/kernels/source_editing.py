@@ -1,7 +1,5 @@
 """The source of a user's own kernel in the editor: run, saved, and watched in its file."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The rows of a slide's form that say what stands beside its lesson: another one, or a plot."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The lecture that is open: changed step by step, undone, saved, and never lost."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Iterable
 from contextlib import suppress

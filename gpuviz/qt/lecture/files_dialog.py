@@ -1,7 +1,5 @@
 """Files of a lecture, to be agreed to by name: what a stranger's reads, what a bundle takes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path

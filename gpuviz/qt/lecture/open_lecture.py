@@ -1,7 +1,5 @@
 """The lecture of the window: opened, looked at, given, closed; its parts wired."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Bundles a lecture off the GUI thread."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """The lecture's slides: chosen, ordered, duplicated; their notes written."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """From the window to the lecture being given, and back."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING

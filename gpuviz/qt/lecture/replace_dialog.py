@@ -1,7 +1,5 @@
 """Find and replace in the words of the lecture that is open."""
 
-from __future__ import annotations
-
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QWidget
 
 from gpuviz.lectures.lecture_texts import replaced

@@ -1,7 +1,5 @@
 """A form for what a slide has besides its view: title, stops, counts shown, the question."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace

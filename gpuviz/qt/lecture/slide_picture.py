@@ -1,7 +1,5 @@
 """A small picture of a slide, as the class will see it."""
 
-from __future__ import annotations
-
 from PySide6.QtCore import QSizeF
 from PySide6.QtGui import QPaintEvent
 from PySide6.QtWidgets import QSizePolicy

@@ -1,7 +1,5 @@
 """A form for a slide of words: its title, its Markdown, and beside it the slide as it will be."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Pictures without a display."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager

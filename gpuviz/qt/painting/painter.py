@@ -5,8 +5,6 @@ call, texts whose layout is kept. So arrays are handed over by address, never bo
 are plain, and edges are moved to whole device pixels (sharp, and no blending at the borders).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from queue import Empty, SimpleQueue
 from typing import Any, Generic, TypeVar, cast

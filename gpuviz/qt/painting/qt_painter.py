@@ -1,7 +1,5 @@
 """What exports are painted with. Needs a QGuiApplication and the fonts (see `headless.painter`)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """The dialog of preferences: what is chosen is seen at once, Cancel brings back what was."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What lies over a picture: the speaker's tool, the ink of each slide, a part that is enlarged."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """Leads through a lecture: which slide, which cue, and what is known of it."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Literal
 

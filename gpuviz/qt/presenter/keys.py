@@ -1,7 +1,5 @@
 """The keys of a lecture, those of remote clickers among them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from PySide6.QtCore import QObject, Qt, Signal

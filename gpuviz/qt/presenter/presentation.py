@@ -1,7 +1,5 @@
 """A lecture being given: the screen, the speaker's window, and the keys of both."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace

@@ -4,8 +4,6 @@ A GPU that fails is no reason to stop a lecture: what is recorded is told again,
 for the speaker alone.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from PySide6.QtCore import QObject, Signal

@@ -1,7 +1,5 @@
 """The speaker's own window: what is shown, what comes next, notes, slides and the clock."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Mapping
 from functools import partial

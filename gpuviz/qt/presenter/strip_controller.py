@@ -1,7 +1,5 @@
 """The strip of parameters over a slide: opened, moved in, typed into, and gone back from."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 

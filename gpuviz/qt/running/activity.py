@@ -2,8 +2,6 @@
 how far it is, with a way to stop it.
 """
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """The dialog for a sweep: what is varied, what is shown of it, and the map that fills in."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Does the cells of a sweep off the GUI thread, and keeps them in the user's folder."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """The tab that shows where the blocks of a launch ran: a row for each place on a multiprocessor."""
 
-from __future__ import annotations
-
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QScrollArea, QWidget

@@ -1,7 +1,5 @@
 """Explains where the time of a launch goes, off the GUI thread; the newest wish wins."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable
 from dataclasses import replace
 from functools import partial

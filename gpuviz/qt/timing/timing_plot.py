@@ -3,8 +3,6 @@
 pyqtgraph is imported when there is something to plot: it takes long, and starting must not wait.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

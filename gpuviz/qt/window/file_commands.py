@@ -1,7 +1,5 @@
 """Views into files and back: saving, opening, dropping and pasting, wired to the window."""
 
-from __future__ import annotations
-
 from functools import partial
 
 from PySide6.QtCore import QObject

@@ -4,8 +4,6 @@ There may be millions: what is known of all of them is in arrays; a request is m
 with its transactions or wavefronts when it is looked at.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache

@@ -1,7 +1,5 @@
 """The picture of what the checks found: a list, and the moment and the lane of one of them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from math import prod

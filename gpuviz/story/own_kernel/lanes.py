@@ -1,7 +1,5 @@
 """The picture of lanes over time: which of a warp's lanes are at work in what it issues."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import lru_cache
 

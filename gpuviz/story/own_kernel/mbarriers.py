@@ -1,7 +1,5 @@
 """What warps do at mbarriers: whose phases are over, who waits, arrives and copies."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """A moment of a kernel's run in words: the event under way, and how far its request has come."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The picture of phases: what every warp of the block does between its barriers."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """The pictures there are of a run: the same moments, each shown in another way."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import lru_cache
 from typing import NamedTuple

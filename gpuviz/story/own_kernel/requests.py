@@ -1,7 +1,5 @@
 """The picture of one request: lanes and their addresses, or lanes and the banks they want."""
 
-from __future__ import annotations
-
 from gpuviz.memory.bank_request import BankRequest
 from gpuviz.memory.passes import served
 from gpuviz.memory.request import Request

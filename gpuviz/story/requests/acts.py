@@ -1,7 +1,5 @@
 """Requests in time: when each goes out and is served, counters that tick, bars of their bytes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial

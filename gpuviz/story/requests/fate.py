@@ -4,8 +4,6 @@ A sector that is fetched for a few of its bytes is not wasted where a later requ
 and finds it in L1. The requests of the recorded blocks are led through an H200's L1, in turns.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import lru_cache
 

@@ -1,7 +1,5 @@
 """What a request does, in a sentence: how its addresses lie, what becomes of the bytes moved."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from gpuviz.base.arrays import I64

@@ -1,7 +1,5 @@
 """Alignment: a struct of five floats, packed, aligned to 16 bytes, and as five arrays."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from functools import cached_property
 

@@ -1,7 +1,5 @@
 """Coalescing: who reads which address, from lanes to bytes, sectors and lines."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from gpuviz.arch import Architecture, architecture

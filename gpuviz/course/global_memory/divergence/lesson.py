@@ -1,7 +1,5 @@
 """Divergence: groups of lanes take two paths; who is at work while a warp's instructions go out."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property

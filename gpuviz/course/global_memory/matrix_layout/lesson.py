@@ -1,7 +1,5 @@
 """Matrix layout: rows lie one after another; threads that walk along rows, or down columns."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import numpy as np

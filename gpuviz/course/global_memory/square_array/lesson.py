@@ -1,7 +1,5 @@
 """The square array: stride, offset and group size, and what they cost on a card of 2007 and now."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 

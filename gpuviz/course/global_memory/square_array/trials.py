@@ -1,7 +1,5 @@
 """The seven published trials of the square array, then and now; what threads take in each turn."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial

@@ -4,8 +4,6 @@ Both draw the same elements: pointing at one in a matrix lights the register tha
 other way round. A click follows the lane.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property

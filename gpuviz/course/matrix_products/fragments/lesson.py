@@ -1,7 +1,5 @@
 """Fragments: which lane holds which element of a product on tensor cores, and how it gets there."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import numpy as np

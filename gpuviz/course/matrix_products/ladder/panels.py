@@ -1,7 +1,5 @@
 """The rungs beside cuBLAS, whose the cells of a tile are, and what code one rung adds."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher

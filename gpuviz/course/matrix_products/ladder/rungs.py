@@ -1,7 +1,5 @@
 """The rungs of the ladder: kernels of one product, each one idea beyond the one below it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Pipeline: tiles come through a ring of stages while others are worked on; too early is a race."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Producer and consumers: mbarriers hand stages to and fro, and what is handed back too early."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -5,8 +5,6 @@ that is the trace's. How long things last it does not tell: a read is drawn as o
 `COPY`, and a wait until the phase is over.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Swizzle: where the elements of a tile lie in the banks, by a layout and by XOR of its bits."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import numpy as np

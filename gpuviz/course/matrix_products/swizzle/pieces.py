@@ -1,7 +1,5 @@
 """The same pieces in several orders, each lit with its like; and their numbers bit by bit."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import ClassVar

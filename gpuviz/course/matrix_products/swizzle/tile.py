@@ -1,7 +1,5 @@
 """What the lesson of swizzles lays out: the layout and swizzle asked for, and where pieces lie."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,7 +1,5 @@
 """Chip: a whole launch as a time-lapse on the multiprocessors, and the way in to one address."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from gpuviz.arch import Architecture, architecture

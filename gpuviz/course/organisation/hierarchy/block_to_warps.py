@@ -1,7 +1,5 @@
 """The blocks of a grid, the threads of a block, and the warps it is cut into, lane by lane."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,7 +1,5 @@
 """Hierarchy: grid, blocks, warps and lanes, with the numbers that every thread wrote itself."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Limits and launches: what a device allows, and a check that passes though nothing ran."""
 
-from __future__ import annotations
-
 from gpuviz.base.arrays import Bool
 from gpuviz.course import named
 from gpuviz.course.organisation.launch_attempt import (

@@ -1,7 +1,5 @@
 """Boxes with titles; calls and what each returned; variables, their values, a check of them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

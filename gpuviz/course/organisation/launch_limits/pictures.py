@@ -1,7 +1,5 @@
 """A program and its GPU side by side: calls at the left, gates and memory at the right."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Constant memory: one word for the whole warp is a broadcast, others come one by one."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Where an automatic array lives, in registers or in local memory: log, PTX and trace say it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import groupby

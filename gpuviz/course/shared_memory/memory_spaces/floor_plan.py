@@ -4,8 +4,6 @@ Variables travel between the lanes and the place where they live, by way of the 
 a thin line goes out, the variable comes (or goes) along it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,7 +1,5 @@
 """Memory spaces: one kernel with a variable in each, and where an automatic array ends up."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 

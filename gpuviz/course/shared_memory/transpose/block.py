@@ -4,8 +4,6 @@ An element is told by its `color`: the lane that read it from global memory. Whe
 follows from the order of a warp's requests: what its k-th request loads, its k-th one stores.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,7 +1,5 @@
 """Transpose: rows in and columns out, directly, through shared memory, padded, swizzled."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from math import ceil

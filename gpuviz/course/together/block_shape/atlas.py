@@ -1,7 +1,5 @@
 """What is known of every block shape: counts and occupancy as predicted, times as measured."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,7 +1,5 @@
 """A closer look at block shapes: first warps as cells, small blocks, bands at some widths."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Block shape: the same product with every shape of block, and what makes some of them slow."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Literal
 

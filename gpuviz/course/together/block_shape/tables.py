@@ -1,7 +1,5 @@
 """Block shapes as tables: times modelled and measured, the published best, our sixteen fastest."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from gpuviz.arch.occupancy_fit import GF100, Demand

@@ -1,7 +1,5 @@
 """Caches: what a naive product finds in L1, why tiles still win, what shared memory takes."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 

@@ -1,7 +1,5 @@
 """The corners of M and N that a block's first steps read: what each moment asks, finds, leaves."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

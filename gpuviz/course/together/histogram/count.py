@@ -1,7 +1,5 @@
 """The counting of one block, request by request: who counts in which bins, and in what turn."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 

@@ -1,7 +1,5 @@
 """Histogram: atomics in global memory, in shared memory, and in a copy for each lane."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

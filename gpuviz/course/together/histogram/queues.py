@@ -1,7 +1,5 @@
 """A warp's lanes as tokens that queue at the counters they count in, and the bars they become."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property

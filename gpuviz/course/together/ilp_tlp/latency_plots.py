@@ -1,7 +1,5 @@
 """Warps that take turns, by arithmetic: their rows, warps needed, kernels as compiled."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import ClassVar

@@ -1,7 +1,5 @@
 """ILP against TLP: independent instructions of one warp, and more warps, hide the same latency."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from gpuviz.arch import Architecture, architecture

@@ -1,7 +1,5 @@
 """ILP against TLP as simulated: warps over time, Little's law, and what a GPU recorded beside."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import ceil

@@ -1,7 +1,5 @@
 """Latency: a chase of pointers waits; more warps and more chains have more under way."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property

@@ -4,8 +4,6 @@ Where there is no room for all of it, a window shows the steps around the one un
 threads around the one that is followed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple

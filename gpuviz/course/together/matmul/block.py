@@ -1,7 +1,5 @@
 """One block of a matrix product, naive and tiled: what its threads read, moment by moment."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property

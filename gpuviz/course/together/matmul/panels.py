@@ -1,7 +1,5 @@
 """What is shown of one block of a matrix product: its matrices, its tiles, its access table."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """The tiled product phase by phase: what is said of a moment, which line it executes, its cost."""
 
-from __future__ import annotations
-
 from gpuviz.course.together.matmul.block import SECONDS, Moment, Multiplication, Operand, PartName
 from gpuviz.course.together.matmul.tips import number, spaced
 from gpuviz.story.script import Script, StepKind

@@ -1,7 +1,5 @@
 """What kernels have left in P, checked: their elements, and how many of them are wrong."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """What the lessons on matrix products ask for: sizes, tile, block, thread, elements."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from gpuviz.story.lesson import Parameter, Plan, Preset, Values, number

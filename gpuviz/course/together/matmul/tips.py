@@ -1,7 +1,5 @@
 """What hovering says in the pictures of a matrix product, and how its numbers are written."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from gpuviz.base.arrays import I64

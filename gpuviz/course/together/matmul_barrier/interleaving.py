@@ -1,7 +1,5 @@
 """Kernels with barriers in or out of place: turns of their warps, their races, what they leave."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal

@@ -1,7 +1,5 @@
 """Barriers of a tiled product: there, missing, or inside the inner loop, and what warps can do."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Literal

@@ -4,8 +4,6 @@ The emulator runs warps in step. Between two barriers the hardware may run them 
 one of which the trace says what every read of a shared tile finds there.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple

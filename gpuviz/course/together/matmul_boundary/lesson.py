@@ -1,7 +1,5 @@
 """Sizes that are no multiple of the tile: guard lanes and zeros, and a phase count rounded down."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 

@@ -1,7 +1,5 @@
 """The naive matrix product: every thread loads its whole row and column from global memory."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 

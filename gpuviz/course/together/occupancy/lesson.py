@@ -1,7 +1,5 @@
 """Occupancy: how many blocks reside on a multiprocessor, what limits them, and where cliffs lie."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 

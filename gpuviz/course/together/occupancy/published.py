@@ -1,7 +1,5 @@
 """Published occupancies beside ours: block shapes on a Tesla C2070, and the tutorials' examples."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from gpuviz.arch import Architecture

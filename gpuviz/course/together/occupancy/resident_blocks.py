@@ -4,8 +4,6 @@ Its driver's answer, its counter of active warps, and how many blocks it held at
 from when and where each one ran.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

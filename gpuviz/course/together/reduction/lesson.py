@@ -1,7 +1,5 @@
 """Reduction: the sum of a block's elements, four ways, from idle lanes to shuffled registers."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

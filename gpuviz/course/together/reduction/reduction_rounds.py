@@ -5,8 +5,6 @@ lanes do that nothing of the sum depends on is found from the end: a place count
 or the result reads it.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """Values combined in rounds: from which places to which, by which lanes, and what a round costs."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple

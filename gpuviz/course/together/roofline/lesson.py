@@ -1,7 +1,5 @@
 """Roofline: what bandwidth and arithmetic of a device allow a product in tiles of any width."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from math import ceil
 

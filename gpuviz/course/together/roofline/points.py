@@ -1,7 +1,5 @@
 """Kernels under a roofline: their operations and bytes as counted, their rates as measured."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from gpuviz.arch.roofline import Roof, a_float, intensity

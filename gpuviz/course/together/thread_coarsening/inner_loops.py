@@ -1,7 +1,5 @@
 """The inner loops of kernels in PTX: what each instruction is for, counted for one product."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """Thread coarsening: several cells of a matrix product for each thread, side by side or apart."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial

@@ -4,8 +4,6 @@ The row of N that the warp reads stands above, the cells of P that its block com
 one thread multiplies is written large between them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
