@@ -52,8 +52,11 @@ def test_a_run_tells_counts_and_results(turned: gpuviz.Run) -> None:
     assert turned.counts["shared_store_wavefronts"] == 4 * 32
     row = next(row for row in turned.counts if row["quantity"] == "global_load_sectors")
     assert row == {
-        "quantity": "global_load_sectors", "predicted": 16, "measured": None, "difference": None
-    }  # fmt: skip
+        "quantity": "global_load_sectors",
+        "predicted": 16,
+        "measured": None,
+        "difference": None,
+    }
     assert [row["line"] for row in turned.lines] == [4, 6]
     assert "tile[threadIdx.x * 32 % 1024] = in" in turned.lines.rows[0][1]
     assert sum(row["share"] for row in turned.lines) == pytest.approx(1)
@@ -78,8 +81,9 @@ def test_tables_are_plain_data(turned: gpuviz.Run) -> None:
     pandas = pytest.importorskip("pandas")
     frame = turned.counts.to_pandas()
     assert isinstance(frame, pandas.DataFrame) and list(frame.columns)[:2] == [
-        "quantity", "predicted"
-    ]  # fmt: skip
+        "quantity",
+        "predicted",
+    ]
 
 
 def test_arrays_are_copied_and_changed_only_when_asked() -> None:

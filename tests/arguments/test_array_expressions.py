@@ -11,9 +11,11 @@ from gpuviz.arguments.array_expressions import evaluate
 from gpuviz.base.errors import InputError
 
 NAMES = {
-    "x": np.arange(8, dtype=np.float32), "k": np.arange(6, dtype=np.int32) * (1 << 29), "n": 2,
+    "x": np.arange(8, dtype=np.float32),
+    "k": np.arange(6, dtype=np.int32) * (1 << 29),
+    "n": 2,
     "p.n": 3,
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(
@@ -40,13 +42,30 @@ def test_floats_are_taken_in_double_precision_whole_numbers_as_they_are() -> Non
 @pytest.mark.parametrize(
     "text",
     [
-        "__import__('os')", "x.__class__", "open('f')", "(lambda: 1)()", "[i for i in x]", "y", "",
-        "9 ** 9 ** 9", "1 << 10 ** 9", "zeros(10 ** 12)", "arange(1e15)", "x.tofile('f')", "f'{x}'",
-        "(zeros(100000).reshape(1, 100000)) * (zeros(100000).reshape(100000, 1))", "x[10 ** 9]",
-        "bincount(k + 2 ** 40)", "np.load('f')", "(" * 500, "x" * 3000, "x if n else k", "x := 1",
+        "__import__('os')",
+        "x.__class__",
+        "open('f')",
+        "(lambda: 1)()",
+        "[i for i in x]",
+        "y",
+        "",
+        "9 ** 9 ** 9",
+        "1 << 10 ** 9",
+        "zeros(10 ** 12)",
+        "arange(1e15)",
+        "x.tofile('f')",
+        "f'{x}'",
+        "(zeros(100000).reshape(1, 100000)) * (zeros(100000).reshape(100000, 1))",
+        "x[10 ** 9]",
+        "bincount(k + 2 ** 40)",
+        "np.load('f')",
+        "(" * 500,
+        "x" * 3000,
+        "x if n else k",
+        "x := 1",
         "clip(x, out=x)",
     ],
-)  # fmt: skip
+)
 def test_nothing_else_is_run(text: str) -> None:
     began = time.process_time()
     with pytest.raises(InputError):

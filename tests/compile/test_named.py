@@ -49,8 +49,10 @@ def test_kernels_are_made_as_variables_and_calls_of_the_runtime_name_them(tmp_pa
     assert kernels(tmp_path, VARIABLE) == ["named<doble>", "v2::tile<8, 16, float>"]
     (launch,) = written_launches(tmp_path / "named.cu")
     assert (launch.instance, launch.grid, launch.block) == (
-        "tile<8, 16, float>", (16, 1, 1), (128, 1, 1),
-    )  # fmt: skip
+        "tile<8, 16, float>",
+        (16, 1, 1),
+        (128, 1, 1),
+    )
     assert launch_at(tmp_path / "named.cu", launch.line) == launch
 
 

@@ -103,12 +103,17 @@ def test_a_header_that_changes_is_read_again(sample: Path) -> None:
 def test_launches_are_read_from_the_text(sample: Path) -> None:
     first, second, third = written_launches(sample)
     assert (first.instance, first.grid, first.block) == (
-        "scale<float, 16>", (4096, 1, 1), (256, 1, 1)
-    )  # fmt: skip
+        "scale<float, 16>",
+        (4096, 1, 1),
+        (256, 1, 1),
+    )
     assert first.arguments == ("d", "d", "N") and first.values == (None, None, 1 << 20)
     assert (second.instance, second.grid, second.block, second.shared) == (
-        "scale<double, 4>", (65536, 6, 1), (16, 16, 1), 1024
-    )  # fmt: skip
+        "scale<double, 4>",
+        (65536, 6, 1),
+        (16, 16, 1),
+        1024,
+    )
     assert third.grid is None and third.texts[0] == "unknown" and third.block == (32, 1, 1)
     assert launch_at(sample, first.line) == first
     with pytest.raises(InputError, match=r"no launch at line 1; lines with one: 25 \(scale\), 26"):
@@ -143,13 +148,29 @@ def test_when_no_kernel_compiles_its_errors_are_told_and_no_others(
 @pytest.mark.parametrize(
     ("text", "value"),
     [
-        ("1 << 10", 1024), ("(N + 255) / 256", 4), ("-7 / 2", -3), ("-7 % 4", -3), ("0x1Fu", 31),
-        ("017", 15), ("1e3f", 1000.0), ("dim3(2, N)", (2, 1000, 1)), ("UP(N, 32)", 32),
-        ("N > 5 ? 3 : 4", 3), ("sizeof(float) * 3", 12), ("(int)ceil(N / 256.0)", 4),
-        ("std::min(N, 7)", 7), ("N / 0", None), ("M + 1", None), ("SELF", None), ("f(3)", None),
-        ("1 << 99999999", None), ("1e308 * 1e308 * 0", None), ("dim3(1, 2, 3).z", 3), ("!N", 0),
+        ("1 << 10", 1024),
+        ("(N + 255) / 256", 4),
+        ("-7 / 2", -3),
+        ("-7 % 4", -3),
+        ("0x1Fu", 31),
+        ("017", 15),
+        ("1e3f", 1000.0),
+        ("dim3(2, N)", (2, 1000, 1)),
+        ("UP(N, 32)", 32),
+        ("N > 5 ? 3 : 4", 3),
+        ("sizeof(float) * 3", 12),
+        ("(int)ceil(N / 256.0)", 4),
+        ("std::min(N, 7)", 7),
+        ("N / 0", None),
+        ("M + 1", None),
+        ("SELF", None),
+        ("f(3)", None),
+        ("1 << 99999999", None),
+        ("1e308 * 1e308 * 0", None),
+        ("dim3(1, 2, 3).z", 3),
+        ("!N", 0),
     ],
-)  # fmt: skip
+)
 def test_constants_come_to_what_c_makes_of_them(text: str, value: object) -> None:
     macros = {
         "UP": Macro(("a", "b"), "(((a) + (b) - 1) / (b))"),

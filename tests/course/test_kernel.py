@@ -112,9 +112,15 @@ def test_macros_and_folders_of_headers_belong_to_a_launch(tmp_path: Path) -> Non
     file = tmp_path / "scaled.cu"
     file.write_text(MACROS)
     wanted = KernelLaunch(
-        file, "scaled", "scaled", (1, 1, 1), (32, 1, 1), ("f32[32]=zeros",),
-        defines=(("N", "7"),), options=("-use_fast_math", "-Iinclude"),
-    )  # fmt: skip
+        file,
+        "scaled",
+        "scaled",
+        (1, 1, 1),
+        (32, 1, 1),
+        ("f32[32]=zeros",),
+        defines=(("N", "7"),),
+        options=("-use_fast_math", "-Iinclude"),
+    )
     assert launch_of(record_of(wanted)) == wanted
     run = perform(lesson_of(wanted), {}).runs["kernel"]
     assert run.outputs["x"].tolist() == [21.0] * 32

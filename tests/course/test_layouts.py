@@ -25,11 +25,19 @@ COMPOSED = {
 }
 # What is no layout, and a word of what is said about it.
 WRONG = {
-    "": "no layout", "(4,2": "no layout", "4,2": "no layout", "(4,2):(1,4)x": "no layout",
-    "(4,2):(1)": "structure", "(4,0):(1,1)": "at least 1", "(4,-2)": "no layout",
-    "(1048577,2)": "at most", "(((((((((2)))))))))": "no layout", "2:99999999": "at most",
-    "()": "no layout", "1" * 300: "no layout",
-}  # fmt: skip
+    "": "no layout",
+    "(4,2": "no layout",
+    "4,2": "no layout",
+    "(4,2):(1,4)x": "no layout",
+    "(4,2):(1)": "structure",
+    "(4,0):(1,1)": "at least 1",
+    "(4,-2)": "no layout",
+    "(1048577,2)": "at most",
+    "(((((((((2)))))))))": "no layout",
+    "2:99999999": "at most",
+    "()": "no layout",
+    "1" * 300: "no layout",
+}
 
 
 @pytest.mark.parametrize("text", TABLES)

@@ -64,8 +64,11 @@ def test_every_tile_goes_through_its_stage_and_its_phase(stages: int, arch: str)
         assert phases == (rounds if warp < 2 else [n - 1 for n in rounds])
         sides = {one.fact.mbarrier[0] for one in waits if one.fact.warp == warp}
         assert sides == ({"full"} if warp < 2 else {"empty"})
-    assert all(len(found.over[side, s]) == len(range(s, 8, stages))
-               for side in ("full", "empty") for s in range(stages))  # fmt: skip
+    assert all(
+        len(found.over[side, s]) == len(range(s, 8, stages))
+        for side in ("full", "empty")
+        for s in range(stages)
+    )
     assert not any(one.early for one in found.events)
 
 

@@ -39,8 +39,13 @@ def test_what_was_used_longest_ago_goes(kept: DiskCache) -> None:
     kept.store("5", bytes(2000))
     assert size(kept) <= kept.room
     assert [kept.load(name) is not None for name in "012345"] == [
-        True, False, False, True, True, True
-    ]  # fmt: skip
+        True,
+        False,
+        False,
+        True,
+        True,
+        True,
+    ]
 
 
 def test_what_alone_is_too_large_is_not_kept(kept: DiskCache) -> None:

@@ -37,8 +37,10 @@ def test_launches_run_on_the_emulator_and_fill_their_arrays() -> None:
         triton_programs.scale[lambda meta: (1000 // meta["BLOCK"] + 1,)](out, 0.5, 1000)
     assert (out == 2 * x).all()
     assert [(run.kernel, run.grid[0], run.block[0]) for run in runs] == [
-        ("add", 4, 256), ("add", 4, 128), ("scale", 4, 64)
-    ]  # fmt: skip
+        ("add", 4, 256),
+        ("add", 4, 128),
+        ("scale", 4, 64),
+    ]
     assert runs[0].trace.source != runs[1].trace.source and len(runs[1:]) == 2
     assert len(runs.left_out) == 0 and hooks() == before
 

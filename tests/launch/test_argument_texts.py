@@ -87,8 +87,12 @@ def test_floats_that_numpy_does_not_have_are_rounded_to_nearest_even() -> None:
     bf16 = materialise(parse("bf16[4]=[1, 1.00390625, 1.01171875, -3]"))
     assert bf16.tolist() == [0x3F80, 0x3F80, 0x3F82, 0xC040]
     assert materialise(parse("e4m3[5]=[1, 448, 1000, 1.0625, -0.001953125]")).tolist() == [
-        0x38, 0x7E, 0x7E, 0x38, 0x81,
-    ]  # fmt: skip
+        0x38,
+        0x7E,
+        0x7E,
+        0x38,
+        0x81,
+    ]
     assert materialise(parse("e5m2[3]=[1, 57344, 1.125]")).tolist() == [0x3C, 0x7B, 0x3C]
     assert materialise(ScalarSpec("bf16", 2)) == 0x4000
 

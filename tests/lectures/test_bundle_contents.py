@@ -161,7 +161,7 @@ TREES = {
         "inc/deep/value.h": "#define VALUE 5.0f\n",
     },
     "a macro": {
-        "k.cu": '#define NAME(x) #x\n#define H NAME(scale.h)\n#include H\n' + BODY,
+        "k.cu": "#define NAME(x) #x\n#define H NAME(scale.h)\n#include H\n" + BODY,
         "scale.h": "#define SCALE 5.0f\n",
     },
     "a spliced line": {
@@ -172,7 +172,7 @@ TREES = {
         "k.cu": '/*\n#include "gone.h"\n*/\n#include "scale.h"\n' + BODY,
         "scale.h": "#define SCALE 5.0f\n",
     },
-}  # fmt: skip
+}
 
 
 @pytest.mark.slow

@@ -86,13 +86,19 @@ def test_blocks_are_what_is_written() -> None:
     assert isinstance(first, Paragraph)
     looks = [(s.text, s.kind) for s in first.spans if s.strong or s.stressed or s.kind != "text"]
     assert looks == [
-        ("bold", "text"), ("stressed", "text"), ("int x", "code"), (r"\frac{1}{s}", "formula"),
+        ("bold", "text"),
+        ("stressed", "text"),
+        ("int x", "code"),
+        (r"\frac{1}{s}", "formula"),
         ("", "break"),
-    ]  # fmt: skip
+    ]
     assert [s.text for s in first.spans if s.link] == ["link"]
     assert [(b.mark, b.depth) for b in (one, two, inner, following)] == [
-        ("•", 1), ("•", 1), ("1.", 2), ("2.", 2),
-    ]  # fmt: skip
+        ("•", 1),
+        ("•", 1),
+        ("1.", 2),
+        ("2.", 2),
+    ]
     assert quoted.quoted
     assert isinstance(code, Code) and code.language == "cuda" and "stride" in code.text
     assert isinstance(formula, Formula) and formula.tex.startswith(r"\sum")
@@ -204,11 +210,22 @@ def test_what_is_no_formula_stands_as_it_was_written(folder: Path, tex: str) -> 
 @pytest.mark.parametrize(
     "name",
     [
-        "/etc/passwd.png", "../photo.png", "a/../../photo.png", "http://x.org/a.png", "~/a.png",
-        "file:///a.png", "//host/a.png", "\\\\host\\a.png", "c:a.png", "%2e%2e/photo.png",
-        "data:image/png;base64,AAAA", "secret.txt", "none.png", "a" * 300 + ".png",
+        "/etc/passwd.png",
+        "../photo.png",
+        "a/../../photo.png",
+        "http://x.org/a.png",
+        "~/a.png",
+        "file:///a.png",
+        "//host/a.png",
+        "\\\\host\\a.png",
+        "c:a.png",
+        "%2e%2e/photo.png",
+        "data:image/png;base64,AAAA",
+        "secret.txt",
+        "none.png",
+        "a" * 300 + ".png",
     ],
-)  # fmt: skip
+)
 def test_pictures_from_elsewhere_are_refused(folder: Path, name: str) -> None:
     inner = folder / "talk"
     inner.mkdir()

@@ -24,9 +24,16 @@ from tests.ptx.launching import KERNELS, launch
 DATA = Path(__file__).parents[1] / "data"
 RECORDED: dict[str, Any] = json.loads((DATA / "cluster_multicast_h200.json").read_text())
 FAULTS = {
-    "OWN_ONLY", "NO_SYNC", "EARLY_EXIT", "NO_MAPA", "OWN_MASK", "NO_EMPTY", "EARLY",
-    "HALF_EXPECTED", "UNMASKED",
-}  # fmt: skip
+    "OWN_ONLY",
+    "NO_SYNC",
+    "EARLY_EXIT",
+    "NO_MAPA",
+    "OWN_MASK",
+    "NO_EMPTY",
+    "EARLY",
+    "HALF_EXPECTED",
+    "UNMASKED",
+}
 QUICK = ("right", "own only", "no sync", "early exit")
 CHECKED = Options(checks=("memory", "race", "init", "sync"), thorough=True)
 TILES, WIDE, CLUSTERS = 24, 256, 4

@@ -24,8 +24,14 @@ FORMS = {
     "m8n8k128.row.col.s32.b1.b1.s32.and.popc": (1, 1, 2),
 }
 BITS = {name: form.bits for name, form in FORMATS.items()} | {
-    "f64": 64, "s32": 32, "u8": 8, "s8": 8, "u4": 4, "s4": 4, "b1": 1,
-}  # fmt: skip
+    "f64": 64,
+    "s32": 32,
+    "u8": 8,
+    "s8": 8,
+    "u4": 4,
+    "s4": 4,
+    "b1": 1,
+}
 
 
 def types(form: str) -> list[str]:

@@ -76,8 +76,10 @@ def launch(form: str, shared: bool) -> tuple[str, list[np.ndarray], np.ndarray]:
     words |= {"at_a": "sa" if shared else "A", "at_b": "sb" if shared else "B"}
     random = np.random.default_rng(4)
     a, b, c = (random.integers(-6, 7, size) for size in ((m, k), (k, n), (m, n)))
-    memory = [stored(x, t, w == "row") for x, t, w in
-              zip((a, b, c), (kind, kind, sums), (a_way, b_way, c_way), strict=True)]  # fmt: skip
+    memory = [
+        stored(x, t, w == "row")
+        for x, t, w in zip((a, b, c), (kind, kind, sums), (a_way, b_way, c_way), strict=True)
+    ]
     given = [*memory, np.zeros_like(memory[2])]
     return SOURCE.format(**words), given, stored(a @ b + c, sums, c_way == "row")
 

@@ -40,9 +40,11 @@ def test_a_click_on_a_lesson_opens_it(ranked: Window, qtbot: QtBot) -> None:
     wrong = next(n for n, row in enumerate(lines.model.rows) if row.access.reason.lesson)
     cell = lines.table.visualRect(lines.model.index(wrong, LESSON))
     qtbot.mouseClick(
-        lines.table.viewport(), Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier,
+        lines.table.viewport(),
+        Qt.MouseButton.LeftButton,
+        Qt.KeyboardModifier.NoModifier,
         cell.center(),
-    )  # fmt: skip
+    )
     assert asked == [lines.model.rows[wrong].access.reason.lesson]
 
 
@@ -61,9 +63,11 @@ def test_what_belongs_together_has_one_colour_and_is_lit_together(window: Window
     assert cuda._bands[4] != cuda._bands[3] and 1 not in cuda._bands
     line = next(rect for n, rect in ptx.visible_lines() if n == 15)
     QTest.mouseClick(
-        ptx.viewport(), Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier,
+        ptx.viewport(),
+        Qt.MouseButton.LeftButton,
+        Qt.KeyboardModifier.NoModifier,
         line.center().toPoint(),
-    )  # fmt: skip
+    )
     assert cuda.lit == {3} and {15, 17} <= ptx.lit
     assert "ld.global.f32" in ptx._tips[15]
 

@@ -189,8 +189,11 @@ def axe(tmp_path_factory: pytest.TempPathFactory) -> Path:
     npm, folder = pictures.program("npm"), tmp_path_factory.mktemp("axe")
     done = subprocess.run(
         [npm, "install", "--silent", "--no-fund", "--no-audit", "--prefix", str(folder), AXE],
-        capture_output=True, text=True, timeout=100, check=False,
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
+    )
     if done.returncode:
         pytest.skip(f"axe-core could not be fetched: {done.stderr[-200:]}")
     return folder / "node_modules" / "axe-core" / "axe.min.js"

@@ -76,14 +76,23 @@ computes = st.one_of(
     st.builds("{} {}, {}, {};".format, st.sampled_from(TWO.split()), register, register, operand),
     st.builds("{} {}, {};".format, st.sampled_from(ONE.split()), register, register),
     st.builds("mad.lo.s32 {}, {}, {}, {};".format, register, register, operand, register),
-    st.builds("cvt.rn.f32.s32 %f1, {}; {} %f0, %f0, %f1;".format, register,
-              st.sampled_from(FLOAT.split())),
-    st.builds("mov.b32 %f1, 0f{:08X}; fma.rn.f32 %f0, %f0, %f1, %f1;".format,
-              st.sampled_from([0x3FC00000, 0x00000001, 0xBF800000, 0x7F7FFFFF])),
+    st.builds(
+        "cvt.rn.f32.s32 %f1, {}; {} %f0, %f0, %f1;".format, register, st.sampled_from(FLOAT.split())
+    ),
+    st.builds(
+        "mov.b32 %f1, 0f{:08X}; fma.rn.f32 %f0, %f0, %f1, %f1;".format,
+        st.sampled_from([0x3FC00000, 0x00000001, 0xBF800000, 0x7F7FFFFF]),
+    ),
     st.builds("cvt.rzi.s32.f32 {}, %f0;".format, register),
-    st.builds("setp.lt.s32 %p1, {}, {}; selp.b32 {}, {}, {}, %p1;".format,
-              register, operand, register, register, operand),
-)  # fmt: skip
+    st.builds(
+        "setp.lt.s32 %p1, {}, {}; selp.b32 {}, {}, {}, %p1;".format,
+        register,
+        operand,
+        register,
+        register,
+        operand,
+    ),
+)
 loads = st.builds(
     "and.b32 %x0, {}, 63; mul.wide.u32 %d6, %x0, 4; add.u64 %d6, %d0, %d6;"
     " ld.global.b32 {}, [%d6];".format,
@@ -104,11 +113,15 @@ calls = st.builds(
     register,
 )
 shuffles = st.one_of(
-    st.builds("shfl.sync.bfly.b32 {}, {}, {}, 31, -1;".format, register, register,
-              st.sampled_from([1, 8, 31])),
+    st.builds(
+        "shfl.sync.bfly.b32 {}, {}, {}, 31, -1;".format,
+        register,
+        register,
+        st.sampled_from([1, 8, 31]),
+    ),
     st.builds("shfl.sync.idx.b32 {}, {}, {}, 31, -1;".format, register, register, register),
     st.builds("shfl.sync.down.b32 {}|%p1, {}, 3, 4127, -1;".format, register, register),
-)  # fmt: skip
+)
 votes = st.builds(
     "setp.gt.s32 %p1, {}, {}; vote.sync.ballot.b32 {}, %p1, -1;".format, register, operand, register
 )
