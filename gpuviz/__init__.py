@@ -18,7 +18,7 @@ compile     CUDA C to PTX, cubin and log, through NVRTC
 ptx         PTX text to a whole-launch SIMT emulation: text (read), arithmetic (what opcodes
             compute), tensor (fragments and sums of tensor cores), simt (the machine), decode
             (instructions to steps of it), checks (races and the like, as sinks), compiled (the same
-            as machine code), emulator
+            as machine code), equivalence (blocks that provably do the same), emulator
 launch      a launch as its user asks for it: what a kernel takes, arguments as people write them,
             what is kept beside the file, limits
 memory      requests to sectors, lines, wavefronts, per compute capability
