@@ -3,6 +3,8 @@
 Nothing is looked for in the current folder, which may be that of a stranger's download.
 """
 
+from __future__ import annotations
+
 import importlib.util
 import os
 import signal

@@ -91,7 +91,7 @@ class Device:
 def _devices() -> Iterator[tuple[str, Device]]:
     """Each of resources/devices, by the architecture that it stands for."""
     for file in sorted(resources.path("devices").glob("*.toml")):
-        plain = loads(file.read_text(encoding="utf-8"))
+        plain = loads(resources.text(f"devices/{file.name}"))
         yield plain["arch"], records.record(plain, Device, file.name)
 
 

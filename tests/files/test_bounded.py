@@ -22,7 +22,7 @@ RAW = {
     "lectures.exercises": "the text of what ships",
     "site.lesson_page": "the text of what ships",
     "export.reading": "mmap of what bounded opens",
-    "lectures.unpack_cache": "its checksum alone, of what it unpacked, in steps",
+    "lectures.bundle": "its checksum alone, of what it unpacked, in steps",
     "ptx.compiled.build": "our own source text",
     "qt.diagnostics.log": "our own log, a line at a time",
     "sweeps.record": "a line at a time, of at most 1 MiB",
