@@ -230,7 +230,7 @@ def emulated(case: Case) -> list[Finding]:
     from gpuviz.arguments import UNSET, materialise, parse
     from gpuviz.base.errors import KernelFault
     from gpuviz.ptx.emulator import Options, emulate
-    from gpuviz.traces.checks import ALL
+    from gpuviz.traces.check_table import ALL
 
     specs = [parse(argument) for argument in case.arguments]
     try:

@@ -70,8 +70,8 @@ def _application(argv: Sequence[str] = ()) -> tuple[QApplication, QSettings, Pat
 
     from gpuviz.qt.diagnostics import log
     from gpuviz.qt.diagnostics.log import versions
-    from gpuviz.qt.history.settings import APPLICATION, ORGANISATION, open_settings
     from gpuviz.qt.look.fonts import load_fonts
+    from gpuviz.qt.preferences.settings import APPLICATION, ORGANISATION, open_settings
 
     memory.keep_together()
     app = QApplication(["gpuviz", *argv])
@@ -94,7 +94,7 @@ def _run(argv: Sequence[str], wanted: Provenance | Path | None) -> int:
     from gpuviz.gpu.consent import kept
     from gpuviz.qt.diagnostics.log import LOG, UncaughtErrors
     from gpuviz.qt.history.crash_file import CrashFile
-    from gpuviz.qt.history.settings import fit_to_screen, put_aside
+    from gpuviz.qt.preferences.settings import fit_to_screen, put_aside
     from gpuviz.qt.window.window import Window
     from gpuviz.run.session import Session
     from gpuviz.story.sources import Sources
@@ -134,9 +134,9 @@ def _present(
     rehearses: bool,
 ) -> int:
     from gpuviz.qt.diagnostics.log import UncaughtErrors
-    from gpuviz.qt.history.settings import Settings
     from gpuviz.qt.look.theme import Theme
     from gpuviz.qt.preferences.preferences import BY_KEY
+    from gpuviz.qt.preferences.settings import Settings
     from gpuviz.qt.presenter.presentation import Presentation
     from gpuviz.story.sources import Sources
 

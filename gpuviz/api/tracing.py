@@ -27,7 +27,7 @@ from gpuviz.results.table import Table
 from gpuviz.run import emulated
 from gpuviz.run import run as base
 from gpuviz.run.run import Level
-from gpuviz.traces.checks import ALL
+from gpuviz.traces.check_table import ALL
 from gpuviz.traces.geometry import Triple
 
 ARCH = "sm_90"

@@ -40,7 +40,7 @@ class Command(NamedTuple):
 
 
 COMMANDS = {
-    "list": Command("lessons", "the lessons, with their parameters and defaults"),
+    "list": Command("list", "the lessons, with their parameters and defaults"),
     "count": Command(
         "count", "emulate a launch and count its requests, sectors, lines and wavefronts"
     ),

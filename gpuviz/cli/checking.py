@@ -4,7 +4,7 @@ import argparse
 from collections.abc import Sequence
 
 from gpuviz.base.errors import KernelFault
-from gpuviz.traces.checks import ALL
+from gpuviz.traces.check_table import ALL
 from gpuviz.traces.trace import Finding
 from gpuviz.words.language import english
 

@@ -11,7 +11,7 @@ from typing import Any, get_args
 
 from gpuviz.compile.compiler import Compiler
 from gpuviz.ptx.options import Blocks, Engine, Options
-from gpuviz.traces.checks import CHECKS, chosen
+from gpuviz.traces.check_table import CHECKS, chosen
 from gpuviz.words.language import ENGLISH, languages
 
 Kind = Mapping[str, Any]  # what argparse is told of an option besides its row

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import IO, Literal
 
 from gpuviz.base.errors import InputError
-from gpuviz.export import data, gif, page, png, svg, video
+from gpuviz.export import counts, gif, page, png, svg, video
 from gpuviz.export.export import Export, FindRecord, Options, Write, in_one_piece
 from gpuviz.export.film import writer
 from gpuviz.views.provenance import Provenance
@@ -114,9 +114,9 @@ def _video(name: str, codec: video.Codec) -> Format:
 
 MP4, WEBM = _video(later("MP4: film"), video.MP4), _video(later("WebM: film"), video.WEBM)
 HTML = Format(".html", later("HTML: a page to click through"), "page", page.write, ("fps",))
-CSV = Format(".csv", "CSV", "data", data.csv, record=None)
-JSON = Format(".json", "JSON", "data", data.json)
-MARKDOWN = Format(".md", "Markdown", "data", data.markdown, record=None)
+CSV = Format(".csv", "CSV", "data", counts.csv, record=None)
+JSON = Format(".json", "JSON", "data", counts.json)
+MARKDOWN = Format(".md", "Markdown", "data", counts.markdown, record=None)
 
 
 def _timeline(export: Export, file: IO[bytes]) -> None:

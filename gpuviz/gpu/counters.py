@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Literal
 
 from gpuviz.memory.counts import Count
-from gpuviz.memory.hardware import RAW, Hardware, named
+from gpuviz.memory.metrics import RAW, Hardware, named
 from gpuviz.recordings import stall_reasons
 
 Forms = tuple[str, ...]

@@ -27,7 +27,7 @@ from gpuviz.gpu.protocol import Mode
 from gpuviz.gpu.wire_arguments import wire_arguments
 from gpuviz.launch.job import Job, check_limits
 from gpuviz.memory.counts import Count
-from gpuviz.memory.hardware import RAW
+from gpuviz.memory.metrics import RAW
 from gpuviz.recordings.measured_file import MeasuredLaunch, MeasuredPattern
 from gpuviz.recordings.measurement import CounterValue, DeviceFacts, Measurement, Peaks, Placement
 from gpuviz.run.run import Cancel, Progress, go_on

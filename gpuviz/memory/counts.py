@@ -12,8 +12,8 @@ from enum import StrEnum
 from functools import cache
 from typing import Literal, TypeVar, cast
 
-from gpuviz.memory import hardware
-from gpuviz.memory.hardware import Hardware, named
+from gpuviz.memory import metrics
+from gpuviz.memory.metrics import Hardware, named
 from gpuviz.traces.trace import MemoryInstruction
 
 Quantity = Literal[
@@ -61,28 +61,28 @@ class Count(StrEnum):
         self.on_gpu = on_gpu
         return self
 
-    GLOBAL_LOAD_REQUESTS = "global_load_requests", hardware.REQUESTS
-    GLOBAL_LOAD_SECTORS = "global_load_sectors", hardware.SECTORS
-    GLOBAL_LOAD_LINES = "global_load_lines", hardware.LINES
+    GLOBAL_LOAD_REQUESTS = "global_load_requests", metrics.REQUESTS
+    GLOBAL_LOAD_SECTORS = "global_load_sectors", metrics.SECTORS
+    GLOBAL_LOAD_LINES = "global_load_lines", metrics.LINES
     GLOBAL_LOAD_SECTORS_IDEAL = "global_load_sectors_ideal"
     GLOBAL_LOAD_BYTES = "global_load_bytes"
-    GLOBAL_STORE_REQUESTS = "global_store_requests", hardware.REQUESTS
-    GLOBAL_STORE_SECTORS = "global_store_sectors", hardware.SECTORS
-    GLOBAL_STORE_LINES = "global_store_lines", hardware.LINES
+    GLOBAL_STORE_REQUESTS = "global_store_requests", metrics.REQUESTS
+    GLOBAL_STORE_SECTORS = "global_store_sectors", metrics.SECTORS
+    GLOBAL_STORE_LINES = "global_store_lines", metrics.LINES
     GLOBAL_STORE_SECTORS_IDEAL = "global_store_sectors_ideal"
     GLOBAL_STORE_BYTES = "global_store_bytes"
-    GLOBAL_ATOMIC_REQUESTS = "global_atomic_requests", hardware.REQUESTS
-    GLOBAL_ATOMIC_SECTORS = "global_atomic_sectors", hardware.ATOMIC_SECTORS
-    GLOBAL_ATOMIC_LINES = "global_atomic_lines", hardware.ATOMIC_LINES
+    GLOBAL_ATOMIC_REQUESTS = "global_atomic_requests", metrics.REQUESTS
+    GLOBAL_ATOMIC_SECTORS = "global_atomic_sectors", metrics.ATOMIC_SECTORS
+    GLOBAL_ATOMIC_LINES = "global_atomic_lines", metrics.ATOMIC_LINES
     GLOBAL_ATOMIC_SECTORS_IDEAL = "global_atomic_sectors_ideal"
     GLOBAL_ATOMIC_BYTES = "global_atomic_bytes"
-    GLOBAL_REDUCTION_REQUESTS = "global_reduction_requests", hardware.REQUESTS
-    GLOBAL_REDUCTION_SECTORS = "global_reduction_sectors", hardware.ATOMIC_SECTORS
-    GLOBAL_REDUCTION_LINES = "global_reduction_lines", hardware.ATOMIC_LINES
+    GLOBAL_REDUCTION_REQUESTS = "global_reduction_requests", metrics.REQUESTS
+    GLOBAL_REDUCTION_SECTORS = "global_reduction_sectors", metrics.ATOMIC_SECTORS
+    GLOBAL_REDUCTION_LINES = "global_reduction_lines", metrics.ATOMIC_LINES
     GLOBAL_REDUCTION_SECTORS_IDEAL = "global_reduction_sectors_ideal"
     GLOBAL_REDUCTION_BYTES = "global_reduction_bytes"
-    GLOBAL_COPY_REQUESTS = "global_copy_requests", hardware.COPY_REQUESTS
-    GLOBAL_COPY_SECTORS = "global_copy_sectors", hardware.COPY_SECTORS
+    GLOBAL_COPY_REQUESTS = "global_copy_requests", metrics.COPY_REQUESTS
+    GLOBAL_COPY_SECTORS = "global_copy_sectors", metrics.COPY_SECTORS
     GLOBAL_COPY_LINES = "global_copy_lines"
     GLOBAL_COPY_SECTORS_IDEAL = "global_copy_sectors_ideal"
     GLOBAL_COPY_BYTES = "global_copy_bytes"
@@ -91,43 +91,43 @@ class Count(StrEnum):
     TEXTURE_LOAD_LINES = "texture_load_lines"
     TEXTURE_LOAD_SECTORS_IDEAL = "texture_load_sectors_ideal"
     TEXTURE_LOAD_BYTES = "texture_load_bytes"
-    LOCAL_LOAD_REQUESTS = "local_load_requests", hardware.LOCAL_REQUESTS
-    LOCAL_LOAD_SECTORS = "local_load_sectors", hardware.LOCAL_SECTORS
-    LOCAL_LOAD_LINES = "local_load_lines", hardware.LOCAL_LINES
+    LOCAL_LOAD_REQUESTS = "local_load_requests", metrics.LOCAL_REQUESTS
+    LOCAL_LOAD_SECTORS = "local_load_sectors", metrics.LOCAL_SECTORS
+    LOCAL_LOAD_LINES = "local_load_lines", metrics.LOCAL_LINES
     LOCAL_LOAD_SECTORS_IDEAL = "local_load_sectors_ideal"
     LOCAL_LOAD_BYTES = "local_load_bytes"
-    LOCAL_STORE_REQUESTS = "local_store_requests", hardware.LOCAL_REQUESTS
-    LOCAL_STORE_SECTORS = "local_store_sectors", hardware.LOCAL_SECTORS
-    LOCAL_STORE_LINES = "local_store_lines", hardware.LOCAL_LINES
+    LOCAL_STORE_REQUESTS = "local_store_requests", metrics.LOCAL_REQUESTS
+    LOCAL_STORE_SECTORS = "local_store_sectors", metrics.LOCAL_SECTORS
+    LOCAL_STORE_LINES = "local_store_lines", metrics.LOCAL_LINES
     LOCAL_STORE_SECTORS_IDEAL = "local_store_sectors_ideal"
     LOCAL_STORE_BYTES = "local_store_bytes"
-    SHARED_LOAD_REQUESTS = "shared_load_requests", hardware.SHARED_LOADS
-    SHARED_LOAD_WAVEFRONTS = "shared_load_wavefronts", hardware.SHARED_LOAD_WAVEFRONTS
+    SHARED_LOAD_REQUESTS = "shared_load_requests", metrics.SHARED_LOADS
+    SHARED_LOAD_WAVEFRONTS = "shared_load_wavefronts", metrics.SHARED_LOAD_WAVEFRONTS
     SHARED_LOAD_WAVEFRONTS_IDEAL = "shared_load_wavefronts_ideal"
-    SHARED_STORE_REQUESTS = "shared_store_requests", hardware.SHARED_STORES
-    SHARED_STORE_WAVEFRONTS = "shared_store_wavefronts", hardware.SHARED_STORE_WAVEFRONTS
+    SHARED_STORE_REQUESTS = "shared_store_requests", metrics.SHARED_STORES
+    SHARED_STORE_WAVEFRONTS = "shared_store_wavefronts", metrics.SHARED_STORE_WAVEFRONTS
     SHARED_STORE_WAVEFRONTS_IDEAL = "shared_store_wavefronts_ideal"
-    SHARED_ATOMIC_REQUESTS = "shared_atomic_requests", hardware.SHARED_ATOMICS
-    SHARED_ATOMIC_WAVEFRONTS = "shared_atomic_wavefronts", hardware.SHARED_ATOMIC_WAVEFRONTS
+    SHARED_ATOMIC_REQUESTS = "shared_atomic_requests", metrics.SHARED_ATOMICS
+    SHARED_ATOMIC_WAVEFRONTS = "shared_atomic_wavefronts", metrics.SHARED_ATOMIC_WAVEFRONTS
     SHARED_ATOMIC_WAVEFRONTS_IDEAL = "shared_atomic_wavefronts_ideal"
-    SHARED_COPY_REQUESTS = "shared_copy_requests", hardware.COPIES_ISSUED
-    SHARED_COPY_WAVEFRONTS = "shared_copy_wavefronts", hardware.COPY_WAVEFRONTS
+    SHARED_COPY_REQUESTS = "shared_copy_requests", metrics.COPIES_ISSUED
+    SHARED_COPY_WAVEFRONTS = "shared_copy_wavefronts", metrics.COPY_WAVEFRONTS
     SHARED_COPY_WAVEFRONTS_IDEAL = "shared_copy_wavefronts_ideal"
-    SHARED_MATRIX_REQUESTS = "shared_matrix_requests", hardware.MATRIX_REQUESTS
-    SHARED_MATRIX_WAVEFRONTS = "shared_matrix_wavefronts", hardware.MATRIX_WAVEFRONTS
+    SHARED_MATRIX_REQUESTS = "shared_matrix_requests", metrics.MATRIX_REQUESTS
+    SHARED_MATRIX_WAVEFRONTS = "shared_matrix_wavefronts", metrics.MATRIX_WAVEFRONTS
     CONSTANT_LOAD_REQUESTS = "constant_load_requests"
     CONSTANT_LOAD_WAVEFRONTS = "constant_load_wavefronts"
-    CONSTANT_LOAD_REPLAYS = "constant_load_replays", hardware.REPLAYS
-    BULK_LOAD_REQUESTS = "bulk_load_requests", hardware.BULK_REQUESTS
-    BULK_LOAD_SECTORS = "bulk_load_sectors", hardware.BULK_READ
+    CONSTANT_LOAD_REPLAYS = "constant_load_replays", metrics.REPLAYS
+    BULK_LOAD_REQUESTS = "bulk_load_requests", metrics.BULK_REQUESTS
+    BULK_LOAD_SECTORS = "bulk_load_sectors", metrics.BULK_READ
     BULK_LOAD_BYTES = "bulk_load_bytes"
-    BULK_STORE_REQUESTS = "bulk_store_requests", hardware.BULK_REQUESTS
-    BULK_STORE_SECTORS = "bulk_store_sectors", hardware.BULK_WRITTEN
+    BULK_STORE_REQUESTS = "bulk_store_requests", metrics.BULK_REQUESTS
+    BULK_STORE_SECTORS = "bulk_store_sectors", metrics.BULK_WRITTEN
     BULK_STORE_BYTES = "bulk_store_bytes"
-    BULK_REDUCTION_REQUESTS = "bulk_reduction_requests", hardware.BULK_REQUESTS
-    BULK_REDUCTION_SECTORS = "bulk_reduction_sectors", hardware.BULK_WRITTEN
+    BULK_REDUCTION_REQUESTS = "bulk_reduction_requests", metrics.BULK_REQUESTS
+    BULK_REDUCTION_SECTORS = "bulk_reduction_sectors", metrics.BULK_WRITTEN
     BULK_REDUCTION_BYTES = "bulk_reduction_bytes"
-    TENSOR_MATRIX_INSTRUCTIONS = "tensor_matrix_instructions", hardware.TENSOR
+    TENSOR_MATRIX_INSTRUCTIONS = "tensor_matrix_instructions", metrics.TENSOR
     L2_LOAD_SECTORS_LEAST = "l2_load_sectors_least"
     L2_LOAD_SECTORS_MOST = "l2_load_sectors_most"
 

@@ -13,7 +13,7 @@ from gpuviz.compile import compile_arch, compile_cuda, entry_name
 from gpuviz.launch.proposals import guess
 from gpuviz.launch.signature import taken_by
 from gpuviz.results.table import Table
-from gpuviz.traces.checks import ALL, chosen
+from gpuviz.traces.check_table import ALL, chosen
 
 
 class _Parser(argparse.ArgumentParser):

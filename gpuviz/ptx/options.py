@@ -101,7 +101,7 @@ class Options:
     memory: int = 2 << 30  # bytes, for everything but the buffers
     record_limit: int = RECORD_LIMIT
     path: bool = False  # whether to keep the way of the recorded blocks through the program, too
-    # What is looked for (`gpuviz.traces.checks`), by the NumPy engine: accesses outside of all
+    # What is looked for (`gpuviz.traces.check_table`), by the NumPy engine: accesses outside of all
     # memory end the run whatever is asked for; unless `thorough`, they are looked for only where
     # that engine runs the launch anyway.
     checks: tuple[str, ...] = ()

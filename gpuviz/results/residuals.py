@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from gpuviz.memory.counts import find
-from gpuviz.memory.hardware import Hardware
+from gpuviz.memory.metrics import Hardware
 from gpuviz.results.badges import together
 from gpuviz.results.count_columns import Readout, Sheet, signed
 from gpuviz.results.quantities import Row

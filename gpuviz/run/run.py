@@ -66,7 +66,7 @@ class Run:
     whose program was run, where its source could not be compiled here: that it was compiled from
     the source shown is that file's word. `engine` is what executed the launch, "compiled" or
     "numpy", and `engine_note` why it is not the other. `checked` is what was looked for, of
-    `gpuviz.traces.checks`; `coverage` which of its blocks were executed, `bounds`, of a sample, the
+    `check_table`; `coverage` which of its blocks were executed, `bounds`, of a sample, the
     least and the most that one of its blocks counted, times all blocks. `size` is how big the
     launch is, as its lesson says it; `companion` the same kernel at real size, where this launch is
     small; `companion_of` the run that this one is such a companion of; `others` what a GPU made of

@@ -17,7 +17,7 @@ from gpuviz.launch.job import Job, triple
 from gpuviz.memory.atomics import turns
 from gpuviz.memory.banks import wavefronts
 from gpuviz.memory.counts import Count, find
-from gpuviz.memory.hardware import RAW
+from gpuviz.memory.metrics import RAW
 from gpuviz.ptx.options import Options
 from gpuviz.recordings import measured_file
 from gpuviz.recordings.measured_file import LANES, MeasuredLaunch, MeasuredPattern

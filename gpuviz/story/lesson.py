@@ -129,7 +129,7 @@ class Plan(LaunchSpec):
     launch reads in L2: the one that takes longest, or each, where every block is alone on one;
     `explained` whether it tells where the time of the launch goes (`Run.explained`), with what it
     reads in memory. `placed` says whether the story shows which multiprocessors the blocks went to.
-    `checks` are what the story tells of, looked for whatever else is (see `gpuviz.traces.checks`).
+    `checks` are what the story tells of, looked for whatever else is (see `check_table`).
     """
 
     record: tuple[int, ...] = (0,)

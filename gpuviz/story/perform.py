@@ -93,7 +93,7 @@ def perform(
     Launches are looked up in `library`, by default in what ships; `measured` finds what a GPU made
     of a launch in place of its recordings.
     `prebuilt` launches the PTX that ships, which is there at once; it has no machine code.
-    `checks` are looked for (`gpuviz.traces.checks`) where the NumPy engine runs a launch anyway;
+    `checks` are looked for (`check_table`) where the NumPy engine runs a launch anyway;
     what takes longer than so many `seconds` is counted from some of its blocks.
     Companions are emulated only where a performance that has been `begun` is gone on with: that
     may take many seconds, and a story does not wait for it.

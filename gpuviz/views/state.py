@@ -9,7 +9,7 @@ from pathlib import Path
 from gpuviz.base.waiting import SECONDS
 from gpuviz.run.run import Level
 from gpuviz.story.lesson import Lesson, Parameter, Value, Values
-from gpuviz.traces.checks import ALL
+from gpuviz.traces.check_table import ALL
 from gpuviz.words.language import later
 
 ARCH = "sm_90"

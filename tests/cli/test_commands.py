@@ -318,7 +318,7 @@ def test_a_mistake_of_our_own_is_one_line(
     def broken(arguments: object) -> int:
         raise ZeroDivisionError("oh")
 
-    monkeypatch.setattr("gpuviz.cli.lessons.run", broken)
+    monkeypatch.setattr("gpuviz.cli.list.run", broken)
     assert main(["list"]) == 2
     assert capsys.readouterr().err.count("\n") == 1
     monkeypatch.setenv("GPUVIZ_DEBUG", "1")

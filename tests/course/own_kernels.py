@@ -8,7 +8,7 @@ from pathlib import Path
 from gpuviz.story.kernel_launch import KernelLaunch
 from gpuviz.story.own_kernel.story import lesson_of
 from gpuviz.story.perform import Performance, perform
-from gpuviz.traces.checks import ALL
+from gpuviz.traces.check_table import ALL
 
 FILE = Path(__file__).parent.parent / "data" / "own_kernels.cu"
 _BYTES, _MATRIX = "u8[512]=rand", "f32[4096]=rand"

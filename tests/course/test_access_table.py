@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from gpuviz.course.together.matmul.access_table import Accesses, AccessTable
+from gpuviz.course.together.matmul_common.access_table import Accesses, AccessTable
 from gpuviz.draw.layout import Rect
 from gpuviz.draw.marks import Boxes, Mark, Texts
 from gpuviz.draw.palette import DARK

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from gpuviz.export.data import _plain
+from gpuviz.export.counts import _plain
 from gpuviz.recordings.measurement import DeviceFacts, Measurement, Timing
 from gpuviz.results.count_columns import views_of
 from gpuviz.results.rows import HEAD, table

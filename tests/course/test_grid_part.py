@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from gpuviz.course.together.matmul.product import Product, Stretch, part_of, stretch
+from gpuviz.course.together.matmul_common.product import Product, Stretch, part_of, stretch
 from gpuviz.draw.layout import Rect
 from gpuviz.draw.palette import DARK
 from gpuviz.draw.stage import Stage

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from gpuviz.compile import nvrtc
-from gpuviz.course.together.matmul.reads import barrier_lines
 from gpuviz.course.together.matmul_barrier.interleaving import Kernel, kernel
 from gpuviz.course.together.matmul_barrier.lesson import LESSON, expected
+from gpuviz.course.together.matmul_common.reads import barrier_lines
 from gpuviz.draw.hit import tip_at
 from gpuviz.draw.marks import Boxes
 from gpuviz.story.lesson import Value

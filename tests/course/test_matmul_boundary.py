@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from gpuviz.compile import nvrtc
-from gpuviz.course.together.matmul.block import Multiplication, multiplication
-from gpuviz.course.together.matmul.panels import dropped
-from gpuviz.course.together.matmul.results import outcome
-from gpuviz.course.together.matmul.sizes import sizes_of
 from gpuviz.course.together.matmul_boundary.lesson import LESSON
+from gpuviz.course.together.matmul_common.block import Multiplication, multiplication
+from gpuviz.course.together.matmul_common.panels import dropped
+from gpuviz.course.together.matmul_common.results import outcome
+from gpuviz.course.together.matmul_common.sizes import sizes_of
 from gpuviz.draw.hit import tip_at
 from gpuviz.draw.marks import Boxes, Frame, Texts
 from gpuviz.story.lesson import Value

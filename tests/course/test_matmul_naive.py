@@ -5,10 +5,10 @@ import numpy as np
 import pytest
 
 from gpuviz.compile import nvrtc
-from gpuviz.course.together.matmul.block import Multiplication, multiplication, naive_moments
-from gpuviz.course.together.matmul.panels import access_table
-from gpuviz.course.together.matmul.reads import costs
-from gpuviz.course.together.matmul.sizes import sizes_of
+from gpuviz.course.together.matmul_common.block import Multiplication, multiplication, naive_moments
+from gpuviz.course.together.matmul_common.panels import access_table
+from gpuviz.course.together.matmul_common.reads import costs
+from gpuviz.course.together.matmul_common.sizes import sizes_of
 from gpuviz.course.together.matmul_naive.lesson import CARDS, LESSON, Ratios, expected_loads, ratios
 from gpuviz.draw.layout import Rect
 from gpuviz.draw.palette import DARK

@@ -8,9 +8,9 @@ import pytest
 from gpuviz.arch import architecture
 from gpuviz.base.errors import InputError
 from gpuviz.compile import nvrtc
-from gpuviz.course.together.matmul.block import Multiplication, moments, multiplication
-from gpuviz.course.together.matmul.reads import tally, words
-from gpuviz.course.together.matmul.sizes import Sizes, sizes_of
+from gpuviz.course.together.matmul_common.block import Multiplication, moments, multiplication
+from gpuviz.course.together.matmul_common.reads import tally, words
+from gpuviz.course.together.matmul_common.sizes import Sizes, sizes_of
 from gpuviz.course.together.matmul_tiled.lesson import (
     DIFFERENCE,
     LESSON,

@@ -16,7 +16,7 @@ from gpuviz.run.run import Run
 from gpuviz.story.own_kernel.findings import FindingList
 from gpuviz.story.own_kernel.phases import WarpPhases
 from gpuviz.story.own_kernel.pictures import PICTURES
-from gpuviz.traces.checks import ALL
+from gpuviz.traces.check_table import ALL
 from tests.course import pictures
 from tests.course.own_kernels import performed, shown
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from gpuviz.course.together.matmul.access_table import Part, Track
+from gpuviz.course.together.matmul_common.access_table import Part, Track
 from gpuviz.draw.layout import Rect
 from gpuviz.draw.marks import Boxes, Texts
 from gpuviz.draw.palette import DARK

@@ -31,7 +31,7 @@ with atheris.instrument_imports(include=["gpuviz.ptx", "gpuviz.compile.program"]
     from gpuviz.ptx import emulator
     from gpuviz.ptx.decode import decoder
     from gpuviz.ptx.text import parser
-    from gpuviz.traces.checks import ALL
+    from gpuviz.traces.check_table import ALL
 
 from gpuviz.arguments import materialise
 from gpuviz.arguments import parse as argument

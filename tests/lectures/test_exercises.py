@@ -21,7 +21,7 @@ from gpuviz.run.run import Run
 from gpuviz.story.kernel_launch import record_of
 from gpuviz.story.own_kernel.story import lesson_of
 from gpuviz.story.perform import perform
-from gpuviz.traces.checks import ALL
+from gpuviz.traces.check_table import ALL
 from gpuviz.words import language
 
 SOLUTIONS = Path(__file__).parent.parent / "data" / "exercises"

@@ -19,7 +19,7 @@ from gpuviz.draw.layout import Rect
 from gpuviz.draw.marks import Mark, Texts
 from gpuviz.draw.palette import DARK
 from gpuviz.draw.stage import Stage
-from gpuviz.export.data import csv
+from gpuviz.export.counts import csv
 from gpuviz.export.export import Export
 from gpuviz.lectures import bundle, picture
 from gpuviz.lectures.answer import Figure

@@ -1,7 +1,7 @@
 """Bulk copies, and what wgmma reads of shared memory, counted as an H200 counts them.
 
 tests/data/bulk_copies_h200.json: the PTX of each form, and of each launch what it was given and
-what the counters of `gpuviz.memory.hardware` read; what there was none of is left out. `at` and
+what the counters of `gpuviz.memory.metrics` read; what there was none of is left out. `at` and
 `offset` are where the tensor, or the bytes, begin in a buffer that is aligned. Of wgmma the
 wavefronts of each form.
 """

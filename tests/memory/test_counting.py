@@ -10,6 +10,7 @@ from gpuviz.memory import counting
 from gpuviz.memory.counting import Counter
 from gpuviz.memory.counts import Count, counts_of, kind_of
 from gpuviz.memory.request_counts import measure
+from gpuviz.memory.units import UNITS
 from gpuviz.traces.observe import Access
 from gpuviz.traces.trace import MemoryInstruction
 
@@ -140,3 +141,9 @@ def test_an_access_of_no_rows_counts_nothing() -> None:
     counter = Counter(ARCHS[-1])
     counter.access(Access(instruction(), np.empty((0, 32), np.uint64), None))
     assert counter.result().rows == ()
+
+
+def test_every_quantity_has_a_unit_or_is_a_bound_or_an_ideal_beside_one() -> None:
+    """One without has no row in the window: a new one is not left out by mistake."""
+    silent = {count.quantity for count in Count if count.quantity not in UNITS}
+    assert silent == {"bytes", "sectors_ideal", "sectors_least", "sectors_most", "wavefronts_ideal"}

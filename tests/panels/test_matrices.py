@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from gpuviz.course.together.matmul.product import Product
+from gpuviz.course.together.matmul_common.product import Product
 from gpuviz.draw.hit import tip_at
 from gpuviz.draw.layout import Rect
 from gpuviz.draw.marks import Boxes, Mark, Texts

@@ -6,7 +6,7 @@ import pytest
 from gpuviz.base.errors import Cancelled, KernelFault, LaunchError
 from gpuviz.ptx.emulator import Options
 from gpuviz.ptx.simt import machine
-from gpuviz.traces.checks import ALL
+from gpuviz.traces.check_table import ALL
 from tests.ptx.launching import DIALECTS, KERNELS, compiled, launch
 
 pytestmark = pytest.mark.parametrize("arch", DIALECTS)

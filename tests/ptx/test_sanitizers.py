@@ -4,7 +4,7 @@ import pytest
 
 from docs.sanitizers import CORRECT, PAGE, Case, cases, emulated, page, reading
 from gpuviz.ptx import interpreter
-from gpuviz.traces.checks import ALL
+from gpuviz.traces.check_table import ALL
 
 NAMES = [case.name for case in cases()]
 

@@ -94,7 +94,7 @@ def test_a_pipe_instead_of_settings_is_not_waited_for(tmp_path: Path, kept: bool
         (folder / "gpuviz.aside").mkdir()
         (folder / "gpuviz.aside" / "x").touch()  # what is moved there finds it full
     code = (
-        "from gpuviz.qt.history.settings import open_settings\n"
+        "from gpuviz.qt.preferences.settings import open_settings\n"
         "print(open_settings().value('theme', 'none'))"
     )
     done = subprocess.run(

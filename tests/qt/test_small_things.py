@@ -16,7 +16,7 @@ from pytestqt.qtbot import QtBot
 from gpuviz.course import SCENES, lesson
 from gpuviz.draw.palette import THEMES
 from gpuviz.qt.commands.palette_dialog import cut
-from gpuviz.qt.history.settings import Settings
+from gpuviz.qt.preferences.settings import Settings
 from gpuviz.qt.timing.timing_plot import COLORS, color_name, spaced
 from gpuviz.qt.window.status import _watched, _work, work_words
 from gpuviz.qt.window.window import Window

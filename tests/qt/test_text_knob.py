@@ -5,10 +5,10 @@ from __future__ import annotations
 from pytestqt.qtbot import QtBot
 
 from gpuviz.api.lessons import _knob
-from gpuviz.cli.lessons import as_json, as_text
+from gpuviz.cli.list import as_json, as_text
 from gpuviz.course import lesson
 from gpuviz.qt.controls.knobs import TextKnob
-from gpuviz.qt.history.settings import fits
+from gpuviz.qt.preferences.settings import fits
 from gpuviz.story.swept import swept
 
 LAYOUT = next(p for p in lesson("swizzle").parameters if p.id == "layout")

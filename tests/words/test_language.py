@@ -1,6 +1,7 @@
 """Texts and their translations: complete, with the same values, in the language asked for."""
 
 import ast
+import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 
 from gpuviz.arguments import parse
+from gpuviz.base import resources
 from gpuviz.base.errors import FormatError, InputError, KernelFault, LaunchError, UnsupportedError
 from gpuviz.cli import main
 from gpuviz.compile.log import failure
@@ -37,6 +39,15 @@ def spanish() -> Iterator[None]:
 
 def test_there_is_a_spanish_catalogue() -> None:
     assert "es" in OTHERS
+
+
+def test_every_catalogue_has_a_name_and_every_name_a_catalogue() -> None:
+    """Else a list would show `fr`, or offer what is not there."""
+    assert list(language.LANGUAGES) == [language.ENGLISH, *OTHERS]
+    told = {name: resources.text(f"locale/{name}.json") for name in OTHERS}
+    assert {name: json.loads(text)[""]["lang"] for name, text in told.items()} == dict(
+        zip(OTHERS, OTHERS, strict=True)
+    )
 
 
 @pytest.mark.parametrize("language", OTHERS)

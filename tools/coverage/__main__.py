@@ -1,5 +1,6 @@
 """Write docs/coverage.md and docs/counters.md."""
 
+import argparse
 import sys
 
 from gpuviz.words.terminal import out
@@ -9,6 +10,7 @@ from tools.coverage.page import PAGE, page
 
 def main() -> int:
     """Perform all lessons named, and write; exit status 0."""
+    argparse.ArgumentParser(prog="python -m tools.coverage", description=__doc__).parse_args()
     counters.PAGE.write_text(counters.page(), encoding="utf-8", newline="\n")
     text = page()
     PAGE.parent.mkdir(exist_ok=True)

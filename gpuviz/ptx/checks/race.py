@@ -19,7 +19,7 @@ import numpy as np
 from gpuviz.base.arrays import I64, Array, Bool
 from gpuviz.ptx.checks import regions
 from gpuviz.ptx.checks.batch import Batch, ends, flat
-from gpuviz.ptx.checks.flags import SHARED, Flags, Strength
+from gpuviz.ptx.checks.flag_order import SHARED, Flags, Strength
 from gpuviz.ptx.checks.happens_before import Order
 from gpuviz.ptx.checks.hazards import Hazard, Hazards, Kind, finding
 from gpuviz.ptx.checks.regions import Earlier, GlobalRegions, Later, Region, SharedRegion, Touch

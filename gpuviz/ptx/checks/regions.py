@@ -7,7 +7,7 @@ import numpy as np
 
 from gpuviz.base.arrays import I64, Array, Bool
 from gpuviz.ptx.checks.batch import Batch
-from gpuviz.ptx.checks.flags import SHARED
+from gpuviz.ptx.checks.flag_order import SHARED
 from gpuviz.traces.observe import Access
 from gpuviz.traces.trace import LANES, Launch
 

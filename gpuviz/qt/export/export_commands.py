@@ -24,9 +24,9 @@ from gpuviz.qt.counts.counts_model import as_table
 from gpuviz.qt.export import file_dialogs
 from gpuviz.qt.export.export_queue import ExportQueue, ExportResult, Task, clip
 from gpuviz.qt.export.picture_dialogs import FilmDialog, StillDialog
-from gpuviz.qt.history.settings import Settings
 from gpuviz.qt.look.theme import Theme
 from gpuviz.qt.painting.qt_painter import QtPainter, rgba
+from gpuviz.qt.preferences.settings import Settings
 from gpuviz.qt.running.meter import Meter
 from gpuviz.qt.running.view_recorder import ViewRecorder
 from gpuviz.qt.timing.timing_panel import TimingPanel

@@ -20,15 +20,15 @@ from gpuviz.base.errors import InputError
 from gpuviz.base.waiting import CHOICES, SECONDS
 from gpuviz.gpu.gpu_state import USES, State
 from gpuviz.qt.look.theme import FOLLOW, MODES, NAMES, SCALES
-from gpuviz.traces.checks import ALL, chosen
+from gpuviz.traces.check_table import ALL, chosen
 from gpuviz.views.playback import SPEEDS
 from gpuviz.views.state import ARCH, AS_A, LEVEL, LEVELS, ViewState
 from gpuviz.words import language
 from gpuviz.words.language import LANGUAGES, languages, later, percent, tr
 
 if TYPE_CHECKING:
-    from gpuviz.qt.history.settings import Settings
     from gpuviz.qt.playing.player import Player
+    from gpuviz.qt.preferences.settings import Settings
     from gpuviz.qt.running.core import Core
 
 _EFFECTS = (

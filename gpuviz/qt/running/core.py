@@ -19,7 +19,7 @@ from gpuviz.qt.running.view_store import ViewStore
 from gpuviz.views.state import ViewState
 
 if TYPE_CHECKING:
-    from gpuviz.qt.history.settings import Settings
+    from gpuviz.qt.preferences.settings import Settings
     from gpuviz.qt.running.view_store import ViewStore
     from gpuviz.story.lesson import Lesson
 
@@ -138,7 +138,7 @@ if TYPE_CHECKING:
     from PySide6.QtCore import QObject
 
     from gpuviz.course import LessonEntry
-    from gpuviz.qt.history.settings import Settings
+    from gpuviz.qt.preferences.settings import Settings
     from gpuviz.qt.running.worker import Perform
     from gpuviz.run.session import Session
     from gpuviz.story.sources import Sources

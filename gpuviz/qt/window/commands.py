@@ -18,7 +18,7 @@ from gpuviz.qt.look.theme import MODES
 from gpuviz.qt.running.core import Core
 from gpuviz.qt.window.toolbar import use_id
 from gpuviz.story.lesson import Lesson, Value
-from gpuviz.traces.checks import CHECKS
+from gpuviz.traces.check_table import CHECKS
 from gpuviz.views.state import LEVELS, shared
 from gpuviz.words.language import LANGUAGES, chosen, languages, tr
 

@@ -12,7 +12,7 @@ from gpuviz.qt.export.drop_target import DropTarget
 from gpuviz.qt.export.export_commands import ExportCommands, Parts
 from gpuviz.qt.export.export_queue import ExportResult
 from gpuviz.qt.export.file_opener import FileOpener
-from gpuviz.qt.history.settings import Settings
+from gpuviz.qt.preferences.settings import Settings
 from gpuviz.qt.window.status import Offer, Status
 from gpuviz.views.provenance import Provenance
 from gpuviz.words.language import tr

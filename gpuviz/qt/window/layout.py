@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from PySide6.QtWidgets import QMainWindow, QWidget
 
     from gpuviz.qt.commands.actions import Actions, Choices
-    from gpuviz.qt.history.settings import Settings
+    from gpuviz.qt.preferences.settings import Settings
     from gpuviz.qt.window.panes import Panes
 
 

@@ -14,8 +14,8 @@ from PySide6.QtWidgets import QMainWindow
 from gpuviz.base.errors import Failure, failure_of
 from gpuviz.qt.commands.actions import Actions, Choices
 from gpuviz.qt.history.crash_file import CrashFile
-from gpuviz.qt.history.settings import Settings
 from gpuviz.qt.playing.story_bar import FINDINGS
+from gpuviz.qt.preferences.settings import Settings
 from gpuviz.qt.running.core import as_left
 from gpuviz.qt.window import commands
 from gpuviz.qt.window.commands import LessonCommands

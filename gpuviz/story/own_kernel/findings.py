@@ -18,7 +18,7 @@ from gpuviz.panels.panel import GO, Ink, Need, Panel, Values, color
 from gpuviz.story.own_kernel import phases, requests
 from gpuviz.story.own_kernel.events import ALL, Events, every_warp
 from gpuviz.story.own_kernel.moment import Moment, Narration
-from gpuviz.traces.checks import CHECKS
+from gpuviz.traces.check_table import CHECKS
 from gpuviz.traces.trace import (
     BESIDE,
     LANES,

@@ -7,10 +7,10 @@ from typing import Literal
 import numpy as np
 
 from gpuviz.base.arrays import F64
-from gpuviz.course.together.matmul.phases import things
-from gpuviz.course.together.matmul.results import Outcome, outcome
-from gpuviz.course.together.matmul.tips import spaced
 from gpuviz.course.together.matmul_barrier.replay import Misread, PartName, Replay, Turn, replay
+from gpuviz.course.together.matmul_common.phases import things
+from gpuviz.course.together.matmul_common.results import Outcome, outcome
+from gpuviz.course.together.matmul_common.tips import spaced
 from gpuviz.panels.layout import Node, rows
 from gpuviz.panels.lines import Heading, Line, Lines
 from gpuviz.panels.panel import Answer

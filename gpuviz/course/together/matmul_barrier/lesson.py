@@ -7,11 +7,6 @@ from typing import Literal
 import numpy as np
 
 from gpuviz.course import named
-from gpuviz.course.together.matmul.block import LASTING
-from gpuviz.course.together.matmul.product import Product
-from gpuviz.course.together.matmul.results import at_real_size, summary
-from gpuviz.course.together.matmul.sizes import FILL, real, width
-from gpuviz.course.together.matmul.tips import lane_of, spaced
 from gpuviz.course.together.matmul_barrier.interleaving import (
     KIND,
     SECONDS,
@@ -25,6 +20,11 @@ from gpuviz.course.together.matmul_barrier.interleaving import (
     touched,
 )
 from gpuviz.course.together.matmul_barrier.replay import Misread, Replay, TileReplay, Turn
+from gpuviz.course.together.matmul_common.block import LASTING
+from gpuviz.course.together.matmul_common.product import Product
+from gpuviz.course.together.matmul_common.results import at_real_size, summary
+from gpuviz.course.together.matmul_common.sizes import FILL, real, width
+from gpuviz.course.together.matmul_common.tips import lane_of, spaced
 from gpuviz.panels.grid import Grid, Hatch, Note, Outline, Paint
 from gpuviz.panels.layout import Node, at_least, columns, first, rows, share, spare
 from gpuviz.panels.lines import Heading

@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from gpuviz.base.arrays import F64, I64, Bool
-from gpuviz.course.together.matmul.reads import (
+from gpuviz.course.together.matmul_common.reads import (
     Words,
     barrier_lines,
     earlier,

@@ -6,15 +6,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gpuviz.course import named
-from gpuviz.course.together.matmul.block import (
+from gpuviz.course.together.matmul_common.block import (
     LASTING,
     SECONDS,
     Moment,
     Multiplication,
     multiplication,
 )
-from gpuviz.course.together.matmul.block import moments as moments_of
-from gpuviz.course.together.matmul.panels import (
+from gpuviz.course.together.matmul_common.block import moments as moments_of
+from gpuviz.course.together.matmul_common.panels import (
     arranged,
     at_work,
     moving,
@@ -22,10 +22,10 @@ from gpuviz.course.together.matmul.panels import (
     tiles,
     track,
 )
-from gpuviz.course.together.matmul.phases import act, sentence, statement
-from gpuviz.course.together.matmul.results import Outcome, at_real_size, outcome, summary
-from gpuviz.course.together.matmul.results import values as elements
-from gpuviz.course.together.matmul.sizes import (
+from gpuviz.course.together.matmul_common.phases import act, sentence, statement
+from gpuviz.course.together.matmul_common.results import Outcome, at_real_size, outcome, summary
+from gpuviz.course.together.matmul_common.results import values as elements
+from gpuviz.course.together.matmul_common.sizes import (
     FILL,
     WATCHED,
     Sizes,
@@ -36,8 +36,8 @@ from gpuviz.course.together.matmul.sizes import (
     sizes_of,
     width,
 )
-from gpuviz.course.together.matmul.sizes import problem as no_such_thread
-from gpuviz.course.together.matmul.tips import number
+from gpuviz.course.together.matmul_common.sizes import problem as no_such_thread
+from gpuviz.course.together.matmul_common.tips import number
 from gpuviz.panels.grid import Grids
 from gpuviz.panels.layout import Node, rows
 from gpuviz.panels.picture import Picture, longest

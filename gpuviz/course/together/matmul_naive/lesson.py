@@ -7,7 +7,7 @@ import numpy as np
 
 from gpuviz.arch.roofline import FLOAT, Roof, a_float, intensity
 from gpuviz.course import named
-from gpuviz.course.together.matmul.block import (
+from gpuviz.course.together.matmul_common.block import (
     LASTING,
     SECONDS,
     Moment,
@@ -15,10 +15,10 @@ from gpuviz.course.together.matmul.block import (
     multiplication,
     naive_moments,
 )
-from gpuviz.course.together.matmul.panels import access_table, naive_memory, written
-from gpuviz.course.together.matmul.phases import cost_of, product_sum, stored, things
-from gpuviz.course.together.matmul.reads import costs
-from gpuviz.course.together.matmul.sizes import (
+from gpuviz.course.together.matmul_common.panels import access_table, naive_memory, written
+from gpuviz.course.together.matmul_common.phases import cost_of, product_sum, stored, things
+from gpuviz.course.together.matmul_common.reads import costs
+from gpuviz.course.together.matmul_common.sizes import (
     FILL,
     REAL,
     WATCHED,
@@ -30,7 +30,7 @@ from gpuviz.course.together.matmul.sizes import (
     real,
     width,
 )
-from gpuviz.course.together.matmul.tips import number, readers, spaced
+from gpuviz.course.together.matmul_common.tips import number, readers, spaced
 from gpuviz.panels.figures import Provenance
 from gpuviz.panels.layout import Line as Parts
 from gpuviz.panels.layout import Node, at_least, columns, first, rows, share, spare

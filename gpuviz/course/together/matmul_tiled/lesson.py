@@ -7,15 +7,15 @@ from dataclasses import dataclass, replace
 
 from gpuviz.arch import Architecture, architecture
 from gpuviz.course import named
-from gpuviz.course.together.matmul.block import (
+from gpuviz.course.together.matmul_common.block import (
     LASTING,
     SECONDS,
     Moment,
     Multiplication,
     multiplication,
 )
-from gpuviz.course.together.matmul.block import moments as moments_of
-from gpuviz.course.together.matmul.panels import (
+from gpuviz.course.together.matmul_common.block import moments as moments_of
+from gpuviz.course.together.matmul_common.panels import (
     access_table,
     arranged,
     at_work,
@@ -25,9 +25,9 @@ from gpuviz.course.together.matmul.panels import (
     tiles,
     track,
 )
-from gpuviz.course.together.matmul.phases import act, ratio, sentence, statement
-from gpuviz.course.together.matmul.results import at_real_size, outcome
-from gpuviz.course.together.matmul.sizes import (
+from gpuviz.course.together.matmul_common.phases import act, ratio, sentence, statement
+from gpuviz.course.together.matmul_common.results import at_real_size, outcome
+from gpuviz.course.together.matmul_common.sizes import (
     FILL,
     REAL,
     WATCHED,
@@ -39,7 +39,7 @@ from gpuviz.course.together.matmul.sizes import (
     real,
     width,
 )
-from gpuviz.course.together.matmul.tips import spaced
+from gpuviz.course.together.matmul_common.tips import spaced
 from gpuviz.panels.figures import Provenance
 from gpuviz.panels.layout import Node, first, rows, spare
 from gpuviz.panels.lines import Line, Lines

@@ -6,11 +6,17 @@ from dataclasses import replace
 import numpy as np
 
 from gpuviz.base.arrays import I64, Bool
-from gpuviz.course.together.matmul.access_table import Accesses, AccessTable, Track
-from gpuviz.course.together.matmul.access_table import Part as Phase
-from gpuviz.course.together.matmul.block import Moment, Multiplication, Operand, cells_of
-from gpuviz.course.together.matmul.product import Product
-from gpuviz.course.together.matmul.tips import element_tip, product_tip, slot_tip, thread_tip, times
+from gpuviz.course.together.matmul_common.access_table import Accesses, AccessTable, Track
+from gpuviz.course.together.matmul_common.access_table import Part as Phase
+from gpuviz.course.together.matmul_common.block import Moment, Multiplication, Operand, cells_of
+from gpuviz.course.together.matmul_common.product import Product
+from gpuviz.course.together.matmul_common.tips import (
+    element_tip,
+    product_tip,
+    slot_tip,
+    thread_tip,
+    times,
+)
 from gpuviz.draw.ease import smooth, ticking
 from gpuviz.panels.grid import Grid, Grids, Hatch, Heat, Note, Outline, Paint
 from gpuviz.panels.layout import Largest, Node, Part, at_least, columns, first, largest, rows, share

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpuviz.base.arrays import F64, Bool
-from gpuviz.course.together.matmul.tips import number, spaced
+from gpuviz.course.together.matmul_common.tips import number, spaced
 from gpuviz.panels.figures import Provenance
 from gpuviz.panels.grid import Grid, Hatch, Note, Paint
 from gpuviz.panels.table import Column, Columns, Table

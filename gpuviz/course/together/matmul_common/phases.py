@@ -1,7 +1,13 @@
 """The tiled product phase by phase: what is said of a moment, which line it executes, its cost."""
 
-from gpuviz.course.together.matmul.block import SECONDS, Moment, Multiplication, Operand, PartName
-from gpuviz.course.together.matmul.tips import number, spaced
+from gpuviz.course.together.matmul_common.block import (
+    SECONDS,
+    Moment,
+    Multiplication,
+    Operand,
+    PartName,
+)
+from gpuviz.course.together.matmul_common.tips import number, spaced
 from gpuviz.story.script import Script, StepKind
 from gpuviz.traces.trace import MemoryInstruction
 from gpuviz.words.language import tr, trn

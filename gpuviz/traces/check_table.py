@@ -9,7 +9,7 @@ from gpuviz.base.errors import InputError
 from gpuviz.words.language import later
 
 
-class Check(NamedTuple):
+class CheckWords(NamedTuple):
     """One of the checks: its title, and what it finds."""
 
     title: str
@@ -17,18 +17,18 @@ class Check(NamedTuple):
 
 
 CHECKS = {
-    "memory": Check(
+    "memory": CheckWords(
         later("Memory"),
         later("accesses outside, misaligned, beside what malloc gave, or after free"),
     ),
-    "race": Check(
+    "race": CheckWords(
         later("Races"), later("threads that touch the same bytes in no order, one of them writing")
     ),
-    "init": Check(
+    "init": CheckWords(
         later("Initial values"),
         later("reads of shared, local and allocated memory that nobody wrote"),
     ),
-    "sync": Check(
+    "sync": CheckWords(
         later("Synchronisation"),
         later("barriers, warp barriers, shuffles and votes that not everybody named comes to"),
     ),

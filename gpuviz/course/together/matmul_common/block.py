@@ -9,7 +9,7 @@ import numpy as np
 
 from gpuviz.arch import Architecture, architecture
 from gpuviz.base.arrays import F64, I64, Bool
-from gpuviz.course.together.matmul.reads import (
+from gpuviz.course.together.matmul_common.reads import (
     Costs,
     Naive,
     TiledReads,
@@ -21,7 +21,7 @@ from gpuviz.course.together.matmul.reads import (
     tally,
     tiled_reads,
 )
-from gpuviz.course.together.matmul.sizes import Sizes, block_of, sizes_of, thread_of
+from gpuviz.course.together.matmul_common.sizes import Sizes, block_of, sizes_of, thread_of
 from gpuviz.draw.ease import ticking
 from gpuviz.memory.counts import Count
 from gpuviz.run.run import Run

@@ -13,7 +13,7 @@ import numpy as np
 from gpuviz.arch import Architecture
 from gpuviz.base.arrays import I32, I64, Bool
 from gpuviz.base.errors import InputError
-from gpuviz.course.together.matmul.sizes import Sizes
+from gpuviz.course.together.matmul_common.sizes import Sizes
 from gpuviz.memory.counts import costs_of
 from gpuviz.memory.request_counts import measure
 from gpuviz.ptx.text.parser import parse

@@ -3,7 +3,7 @@
 import numpy as np
 
 from gpuviz.base.arrays import I64
-from gpuviz.course.together.matmul.block import Moment, Multiplication, Operand
+from gpuviz.course.together.matmul_common.block import Moment, Multiplication, Operand
 from gpuviz.traces.trace import LANES
 from gpuviz.words.language import grouped, tr
 
