@@ -36,6 +36,11 @@ def remaining(spent: float, fraction: float) -> str:
 
 
 Cancel = Callable[[], bool]  # asked now and then; True stops the work with errors.Cancelled
+Progress = Callable[[float], None]  # called with the fraction done, 0 to 1
+
+
+def quiet(fraction: float) -> None:
+    """A `Progress` that tells nobody."""
 
 
 def go_on() -> bool:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import IO, Protocol
 
 from gpuviz.base.arrays import Rgba
+from gpuviz.base.waiting import Cancel, Progress, go_on, quiet
 from gpuviz.draw.marks import Frame
-from gpuviz.run.run import Cancel, Progress, go_on, quiet
 from gpuviz.views.lesson_view import View
 
 Content = mmap.mmap | bytes

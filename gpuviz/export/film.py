@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from gpuviz.base.errors import Cancelled
+from gpuviz.base.waiting import Cancel, Progress, go_on, quiet
 from gpuviz.export.export import Export, Write
-from gpuviz.run.run import Cancel, Progress, go_on, quiet
 
 Rgb = npt.NDArray[np.uint8]  # (H, W, 3)
 _SAMPLES = 8  # pictures that a film's palette is made from

@@ -11,6 +11,7 @@ from html import escape
 from typing import IO
 
 from gpuviz.base import resources
+from gpuviz.base.waiting import Cancel, Progress, go_on, quiet
 from gpuviz.draw.palette import THEMES, Palette, code
 from gpuviz.export import svg
 from gpuviz.export.export import Export, Options
@@ -18,7 +19,6 @@ from gpuviz.export.page_data import Picture, Playback, as_text, packed, playback
 from gpuviz.export.svg_marks import number
 from gpuviz.results.rows import totals
 from gpuviz.results.table import Table
-from gpuviz.run.run import Cancel, Progress, go_on, quiet
 from gpuviz.views.lesson_view import View
 from gpuviz.views.provenance import KEYWORD
 from gpuviz.words.language import tr

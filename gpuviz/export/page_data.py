@@ -17,6 +17,7 @@ from difflib import SequenceMatcher
 from typing import Any, Generic, TypeVar
 
 from gpuviz.base.errors import Cancelled, InputError
+from gpuviz.base.waiting import Cancel, Progress, go_on, quiet
 from gpuviz.draw.hit import text_boxes
 from gpuviz.draw.layout import Rect, grid
 from gpuviz.draw.marks import Boxes, Frame, Mark, Raster, Texts
@@ -25,7 +26,7 @@ from gpuviz.export.export import Options
 from gpuviz.export.film import moments
 from gpuviz.export.svg_marks import elements
 from gpuviz.launch.signature import short_name
-from gpuviz.run.run import Cancel, Progress, Run, go_on, quiet
+from gpuviz.run.run import Run
 from gpuviz.story.script import Step
 from gpuviz.views.lesson_view import View
 

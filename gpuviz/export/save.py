@@ -5,11 +5,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 from gpuviz.base.errors import Cancelled
+from gpuviz.base.waiting import Cancel, Progress, go_on, quiet
 from gpuviz.course import COURSE, lesson
 from gpuviz.export.export import Export, Options, Painter
 from gpuviz.export.formats import PNG, format_of
 from gpuviz.files.writing import whole
-from gpuviz.run.run import Cancel, Progress, go_on, quiet
 from gpuviz.traces import file as trace_file
 from gpuviz.views.lesson_view import View
 from gpuviz.views.provenance import file_name

@@ -27,6 +27,7 @@ from gpuviz.arguments.tensor_maps import SIZE, TensorMapSpec
 from gpuviz.base import records
 from gpuviz.base.arrays import Array
 from gpuviz.base.errors import Error, LaunchError
+from gpuviz.base.waiting import Cancel, Progress, go_on
 from gpuviz.gpu import protocol
 from gpuviz.gpu.consent import NOBODY, Permit, code_of, digest_of, permit
 from gpuviz.gpu.counters import SETS, Which, why_missing
@@ -47,7 +48,6 @@ from gpuviz.recordings.measurement import (
     largest_difference,
     without_maps,
 )
-from gpuviz.run.run import Cancel, Progress, go_on
 from gpuviz.traces.geometry import Geometry, Triple
 
 LIMIT_SECONDS = 20.0

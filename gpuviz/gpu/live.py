@@ -17,6 +17,7 @@ import numpy.typing as npt
 from gpuviz.arch import architecture
 from gpuviz.arguments.specs import ArrayArgument
 from gpuviz.base.errors import InputError, UnsupportedError
+from gpuviz.base.waiting import Cancel, Progress, go_on
 from gpuviz.compile import compile_cuda
 from gpuviz.gpu.client import Gpu, GpuLaunch, launch_of
 from gpuviz.gpu.consent import NOBODY, own_permit
@@ -30,7 +31,6 @@ from gpuviz.memory.counts import Count
 from gpuviz.memory.metrics import RAW
 from gpuviz.recordings.measured_file import MeasuredLaunch, MeasuredPattern
 from gpuviz.recordings.measurement import CounterValue, DeviceFacts, Measurement, Peaks, Placement
-from gpuviz.run.run import Cancel, Progress, go_on
 from gpuviz.run.verification import Measurements, job_of
 
 

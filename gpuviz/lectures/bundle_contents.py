@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from gpuviz.base.errors import Cancelled, InputError, UnavailableError
+from gpuviz.base.waiting import Cancel, Progress, go_on, quiet
 from gpuviz.compile import CompileError, bundled, own_program
 from gpuviz.compile.program import Program
 from gpuviz.files import bounded
@@ -34,7 +35,6 @@ from gpuviz.lectures.writing import text_of
 from gpuviz.recordings import recording
 from gpuviz.recordings.recording import Entry, Recording
 from gpuviz.run import session
-from gpuviz.run.run import Cancel, Progress, go_on, quiet
 from gpuviz.run.session import Library
 from gpuviz.story import traced
 from gpuviz.story.kernel_launch import KernelLaunch, launch_of, record_of

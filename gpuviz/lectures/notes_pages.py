@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from gpuviz.base.errors import Cancelled
+from gpuviz.base.waiting import Cancel, Progress
 from gpuviz.draw.heading import label
 from gpuviz.draw.layout import Rect, wrap
 from gpuviz.draw.marks import Boxes, Frame, Mark
@@ -11,7 +12,6 @@ from gpuviz.draw.transform import fitted, shifted
 from gpuviz.export.export import Painter
 from gpuviz.lectures.lecture import Lecture, Slide
 from gpuviz.lectures.pages import THEME, drawn
-from gpuviz.run.run import Cancel, Progress
 from gpuviz.run.session import Library
 from gpuviz.words.language import tr
 

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from gpuviz.base.errors import Cancelled, InputError, failure_of
+from gpuviz.base.waiting import Cancel, Progress
 from gpuviz.draw.heading import label
 from gpuviz.draw.layout import wrap
 from gpuviz.draw.marks import Frame, Mark
@@ -17,7 +18,6 @@ from gpuviz.lectures.lecture import Lecture, Slide
 from gpuviz.lectures.over_time import lesson_of
 from gpuviz.lectures.picture import SlideState, inked, letters
 from gpuviz.lectures.plot_beside import plot_of
-from gpuviz.run.run import Cancel, Progress
 from gpuviz.run.session import Library
 from gpuviz.story.lesson import Story
 from gpuviz.views.lesson_view import View

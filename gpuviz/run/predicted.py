@@ -7,6 +7,7 @@ from dataclasses import replace
 from gpuviz.arch import Architecture
 from gpuviz.arch.occupancy import occupancy
 from gpuviz.base.errors import UnavailableError
+from gpuviz.base.waiting import Cancel, Progress, go_on, quiet
 from gpuviz.launch.job import Job
 from gpuviz.memory.counts import Count
 from gpuviz.ptx.options import Options
@@ -14,7 +15,7 @@ from gpuviz.ptx.simt.program import reachable
 from gpuviz.ptx.text.ir import Function, Instruction, Module
 from gpuviz.ptx.text.parser import parse
 from gpuviz.run import emulated
-from gpuviz.run.run import Cancel, Progress, Run, go_on, quiet
+from gpuviz.run.run import Run
 from gpuviz.sass.level import sass_level
 from gpuviz.timing.device import Device, device_of
 from gpuviz.timing.explanation import Explanation, explained

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-from gpuviz.base.waiting import Cancel as Cancel
-from gpuviz.base.waiting import go_on as go_on
 from gpuviz.traces.trace import BESIDE, OUTSIDE
 from gpuviz.words.language import grouped, tr, trn
 
@@ -27,11 +25,6 @@ if TYPE_CHECKING:  # what shows a run needs none of what makes one
     from gpuviz.traces.trace import Coverage, Trace
 
 Level = Literal["sass", "ptx"]
-Progress = Callable[[float], None]  # called with the fraction done, 0 to 1
-
-
-def quiet(fraction: float) -> None:
-    """A `Progress` that tells nobody."""
 
 
 def not_checked(file: str) -> str:

@@ -13,6 +13,7 @@ from typing import Any
 
 from gpuviz.base import resources
 from gpuviz.base.errors import Error, InputError
+from gpuviz.base.waiting import Cancel, go_on
 from gpuviz.course import COURSE
 from gpuviz.draw.palette import LIGHT
 from gpuviz.draw.stage import Stage
@@ -24,7 +25,6 @@ from gpuviz.lectures.answer import Answer, answer, shown
 from gpuviz.lectures.desk_question import desk_question
 from gpuviz.lectures.lecture import Question
 from gpuviz.results.rows import totals
-from gpuviz.run.run import Cancel, go_on
 from gpuviz.site import frame
 from gpuviz.site.frame import Place, spoken, words
 from gpuviz.site.two_themes import picture

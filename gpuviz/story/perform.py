@@ -9,14 +9,14 @@ from threading import Lock
 from gpuviz.arch import Architecture, architecture
 from gpuviz.arguments import parse
 from gpuviz.base.errors import Cancelled, KernelFault, LaunchError, UnavailableError
-from gpuviz.base.waiting import SECONDS
+from gpuviz.base.waiting import SECONDS, Cancel, Progress
 from gpuviz.compile import Program, entry_name, gallery, own_program
 from gpuviz.compile import prebuilt as shipped
 from gpuviz.launch.job import Job, Whose, check_limits
 from gpuviz.ptx.options import Options
 from gpuviz.recordings.measurement import DeviceFacts, Measurement
 from gpuviz.run import emulated, session
-from gpuviz.run.run import Cancel, Companion, Level, Progress, Run
+from gpuviz.run.run import Companion, Level, Run
 from gpuviz.run.session import Library
 from gpuviz.story.lesson import Lesson, Plan, Runs, Story, Values, check_values
 from gpuviz.story.lesson_sweeps import measured_in, tables

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from gpuviz.base.errors import Cancelled, Error
+from gpuviz.base.waiting import Cancel, go_on
 from gpuviz.recordings.measurement import DeviceFacts
-from gpuviz.run.run import Cancel, Level, go_on
+from gpuviz.run.run import Level
 from gpuviz.sweeps.axis import ARCH, Axis, Cell, cells
 from gpuviz.sweeps.cell import Launch, On, Outcome, Task, outcome
 from gpuviz.sweeps.record import Head, Record, SweepOrigin, key

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from gpuviz.base.errors import InputError, UnavailableError
+from gpuviz.base.waiting import Cancel, Progress
 from gpuviz.draw.marks import Frame
 from gpuviz.draw.palette import THEMES
 from gpuviz.draw.stage import Stage
-from gpuviz.run.run import Cancel, Progress, Run
+from gpuviz.run.run import Run
 from gpuviz.story.lesson import Story
 from gpuviz.views.provenance import Provenance
 from gpuviz.words.language import tr

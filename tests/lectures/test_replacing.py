@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+from gpuviz.base.waiting import go_on, quiet
 from gpuviz.lectures.lecture import LIMITER, Lecture, Question, Slide
 from gpuviz.lectures.lecture_texts import replaced
 from gpuviz.lectures.notes_pages import PAGE, notes_pages
 from gpuviz.lectures.writing import text_of
-from gpuviz.run.run import go_on, quiet
 from gpuviz.run.session import shipped
 from tests.course.pictures import misplaced, words
 

@@ -12,13 +12,14 @@ import numpy as np
 from gpuviz.arch import architecture
 from gpuviz.arguments import parse
 from gpuviz.base.errors import Cancelled, UnavailableError
+from gpuviz.base.waiting import Cancel, Progress
 from gpuviz.compile import Program
 from gpuviz.course import LessonEntry
 from gpuviz.draw.marks import Boxes, Frame, Texts
 from gpuviz.draw.stage import Stage
 from gpuviz.launch.job import Job, Whose
 from gpuviz.memory.counting import Counter
-from gpuviz.run.run import Cancel, Level, Progress, Run
+from gpuviz.run.run import Level, Run
 from gpuviz.run.session import Library
 from gpuviz.story.lesson import Lesson, Parameter, Plan, Preset, Story, Value, Values
 from gpuviz.story.measured import time_of

@@ -10,6 +10,7 @@ from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import QDialog, QWidget
 
 from gpuviz.base.errors import InputError
+from gpuviz.base.waiting import Cancel, Progress
 from gpuviz.export import png
 from gpuviz.export.export import Options
 from gpuviz.export.formats import CSV, PDF, PNG, SVG, TIMELINE, Holds, holding
@@ -31,7 +32,6 @@ from gpuviz.qt.running.meter import Meter
 from gpuviz.qt.running.view_recorder import ViewRecorder
 from gpuviz.qt.timing.timing_panel import TimingPanel
 from gpuviz.results.timings import times_table
-from gpuviz.run.run import Cancel, Progress
 from gpuviz.views.lesson_view import View
 from gpuviz.views.make_view import badges
 from gpuviz.views.provenance import file_name

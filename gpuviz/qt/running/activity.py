@@ -11,9 +11,8 @@ from typing import Any
 from PySide6.QtCore import QObject, Signal
 
 from gpuviz.base.errors import Cancelled, Failure
-from gpuviz.base.waiting import stopped_by
+from gpuviz.base.waiting import Cancel, Progress, stopped_by
 from gpuviz.qt.running.worker import PATIENCE
-from gpuviz.run.run import Cancel, Progress
 
 
 @dataclass(frozen=True, eq=False)

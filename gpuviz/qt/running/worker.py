@@ -14,7 +14,8 @@ from gpuviz.base.errors import Cancelled, Failure, failure_of
 from gpuviz.base.waiting import stopped_by
 
 if TYPE_CHECKING:
-    from gpuviz.run.run import Cancel, Level, Progress
+    from gpuviz.base.waiting import Cancel, Progress
+    from gpuviz.run.run import Level
     from gpuviz.run.session import Library
     from gpuviz.story.exhibit import Variant
     from gpuviz.story.lesson import Lesson, Values

@@ -8,10 +8,10 @@ from pathlib import Path
 from PySide6.QtCore import Signal
 
 from gpuviz.base.errors import failure_of
+from gpuviz.base.waiting import Cancel, Progress
 from gpuviz.qt.running.activity import Activity
 from gpuviz.qt.running.meter import Meter
 from gpuviz.recordings.measurement import DeviceFacts
-from gpuviz.run.run import Cancel, Progress
 from gpuviz.sweeps import table, workers
 from gpuviz.sweeps.axis import Cell
 from gpuviz.sweeps.cell import On, Outcome

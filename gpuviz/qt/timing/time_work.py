@@ -10,10 +10,10 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
 from gpuviz.base.errors import Cancelled
+from gpuviz.base.waiting import Cancel, Progress
 from gpuviz.qt.controls.controls import button
 from gpuviz.qt.controls.layouts import row_of
 from gpuviz.qt.running.activity import Activity, InThread
-from gpuviz.run.run import Cancel, Progress
 from gpuviz.views.lesson_view import Subject, Wish, explained
 from gpuviz.words.language import grouped, tr
 
