@@ -157,7 +157,11 @@ def test_the_fields_are_those_of_a_view_that_is_opened(own: Window, qtbot: QtBot
     assert fields(own).isVisible() and fields(own).block.text() == "96"
 
 
-def test_sizes_and_arguments_follow_each_other(own: Window, qtbot: QtBot) -> None:
+def test_sizes_and_arguments_follow_each_other(
+    own: Window, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is typed without a pause is undone at once; a slow machine makes no pause of it."""
+    monkeypatch.setattr(own.history.undo, "_clock", lambda: 0.0)
     own.features.own_kernel.keep()
     write(fields(own).sizes, "n=512")
     write(fields(own).arguments[0], "rand(n * 4)")
