@@ -11,12 +11,19 @@ import pytest
 
 from gpuviz.arch import architecture
 from gpuviz.memory.counting import Counter
+from gpuviz.ptx import emulator
 from gpuviz.ptx.emulator import Options, Result
 from gpuviz.traces.observe import Sink
 from tests.ptx.launching import launch
 
 ARCHES = ("sm_90", "sm_60")
 CLASSES = Options(blocks="classes")
+
+
+@pytest.fixture(autouse=True)
+def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """To look for classes may take longer than to run these small launches, on a busy machine."""
+    monkeypatch.setattr(emulator, "estimated_seconds", lambda launched: 50.0)
 
 
 def both(source: str, grid: Any, block: Any, *arguments: Any, **more: Any) -> Result:
