@@ -1,3 +1,4 @@
+import tracemalloc
 from dataclasses import replace
 from functools import cache
 
@@ -7,6 +8,7 @@ import pytest
 from gpuviz.compile import nvrtc
 from gpuviz.ptx.checks.race import hazards
 from gpuviz.ptx.emulator import Options, emulate
+from gpuviz.traces.checks import ALL
 from gpuviz.traces.trace import Finding, Trace
 from tests.ptx.launching import compiled, launch
 
@@ -172,3 +174,93 @@ extern "C" __global__ void k(float* out) {
     asm volatile("atom.global.gpu.acq_rel.add.u32 %0, [%1], 1;" : "=r"(was) : "l"(to));
 }"""
     assert races(traced(source, 5)) == ()
+
+
+HISTOGRAM = """__global__ void k(const unsigned *d, unsigned *bins, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    unsigned v = 0;
+    if (i <= n) v = d[i];
+    if (threadIdx.x <= 64) atomicAdd(&bins[threadIdx.x], v); }"""
+ASTRAY = {
+    "far": "__global__ void k(int *a) {\n a[threadIdx.x] = 1; if (threadIdx.x == 3) %s = 1; }",
+    "null": "__global__ void k(int **p) {\n *p[0] = 1; }",
+    "null, read": "__global__ void k(int **p, int *o) {\n o[threadIdx.x] = *p[0]; *p[1] = 1; }",
+    "low": "__global__ void k(int *a) {\n a[(long long)threadIdx.x - 40] = 1; }",
+    "high": "__global__ void k(unsigned long long *p) {\n *(int *)(p[0] - 16) = 1; }",
+    "atomic": "__global__ void k(int **p) {\n atomicAdd(p[0], 1); }",
+}
+
+
+def words(count: int) -> np.ndarray:
+    return np.zeros(count, np.uint32)
+
+
+@pytest.mark.parametrize(
+    "source, grid, block, arguments, faults",
+    [
+        (ASTRAY["far"] % "a[1 << 26]", 1, 32, [words(32)], 1),
+        (ASTRAY["far"] % "a[1 << 29]", 1, 32, [words(32)], 1),
+        (ASTRAY["far"] % "a[(1ll << 44)]", 1, 32, [words(32)], 1),
+        (ASTRAY["null"], 1, 32, [words(8)], 32),
+        (ASTRAY["null, read"], 1, 32, [words(8), words(32)], 64),
+        (ASTRAY["low"], 2, 32, [words(32)], 64),
+        (ASTRAY["high"], 1, 32, [words(8)], 32),
+        (ASTRAY["atomic"], 1, 32, [words(8)], 32),
+        (HISTOGRAM, 8, 128, [np.arange(1000, dtype=np.uint32), words(64), 1000], 9),
+    ],
+)
+def test_what_lies_outside_of_all_memory_is_reported_and_takes_no_room(
+    source: str, grid: int, block: int, arguments: list[np.ndarray], faults: int
+) -> None:
+    options = Options(checks=ALL, goes_on=True)
+    compiled(source, "sm_90")
+    tracemalloc.start()
+    try:
+        found = launch(source, "k", grid, block, *arguments, arch="sm_90", options=options).trace
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert {f.kind for f in found.findings} == {"illegal global access"}
+    assert sum(f.count for f in found.findings) == faults
+    assert most < 64 << 20
+
+
+def test_races_beside_accesses_outside_are_found() -> None:
+    source = """
+__global__ void k(int *a) {
+    a[threadIdx.x / 2] = threadIdx.x;  // line 3
+    a[(threadIdx.x & 1) << 26] = 1; }"""
+    options = Options(checks=ALL, goes_on=True)
+    found = launch(source, "k", 1, 32, words(32), options=options).trace.findings
+    assert {(f.kind, f.line) for f in found} >= {
+        ("race, write after write", 3),
+        ("illegal global access", 4),
+    }
+
+
+@pytest.mark.parametrize(
+    "where", ["count", "*shared_by_all"], ids=["a variable", "what malloc gave"]
+)
+def test_variables_and_the_heap_are_looked_at(where: str) -> None:
+    source = f"""
+__device__ int count, *shared_by_all;
+__global__ void k(int *a) {{
+    if (threadIdx.x == 0) shared_by_all = (int *)malloc(4);
+    __syncthreads();
+    {where} = threadIdx.x;  // line 6
+    a[0] = *shared_by_all; }}"""
+    options = Options(checks=("race",))
+    found = launch(source, "k", 1, 64, words(32), options=options).trace.findings
+    assert ("race, write after write", 6) in {(f.kind, f.line) for f in found}
+
+
+def test_writers_of_one_instruction_race_whoever_wrote_there_before() -> None:
+    """Few threads go on for longer than others with higher numbers, which wrote there too."""
+    source = """
+__global__ void k(volatile int *a, const int *turns) {
+    int t = threadIdx.x + blockIdx.x * blockDim.x;
+    for (int i = 0; i < turns[t]; i++) a[0] = t; }"""
+    turns = np.where(np.arange(1024) < 128, 9, 3).astype(np.int32)
+    options = Options(checks=ALL)
+    found = launch(source, "k", 4, 256, words(4), turns, options=options).trace.findings
+    assert [(f.kind, f.line) for f in found] == [("race, write after write", 4)]

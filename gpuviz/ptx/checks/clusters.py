@@ -111,7 +111,7 @@ class ClusterRaceCheck(RaceCheck):
     """Reports the races of a launch of clusters."""
 
     def __init__(self, program: Program) -> None:
-        super().__init__()
+        super().__init__(arrays=program.memory.bounds())
         self._cluster = program.cluster
         self._stride = -(-max(program.shared_size, 1) // 1024) * 1024
         self._whole = {

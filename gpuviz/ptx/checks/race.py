@@ -68,10 +68,11 @@ class RaceCheck(Sink):
     """Reports the races of a launch, those of a batch when its blocks have ended.
 
     `lockstep` takes the lanes of a warp for ordered, as compute capabilities below 7.0 run them.
+    `arrays` is where all of global memory starts and ends; without it no more than buffers is seen.
     """
 
-    def __init__(self, lockstep: bool = False) -> None:
-        self._lockstep = lockstep
+    def __init__(self, lockstep: bool = False, arrays: tuple[I64, I64] | None = None) -> None:
+        self._lockstep, self._arrays = lockstep, arrays
         self._report: Report = lambda finding: None
         self._events: list[Event | None] = [None]  # by step
         self._known: dict[tuple[MemoryInstruction, Role], Event] = {}
@@ -83,7 +84,9 @@ class RaceCheck(Sink):
     def launch_begin(self, launch: Launch, report: Report) -> None:
         """Know where threads and buffers are, and whom to tell."""
         self._launch, self._report = launch, report
-        self._global = GlobalRegions(launch)
+        found = [(b.address, b.address + b.size) for b in launch.buffers]
+        starts, ends = self._arrays or np.array(found, np.int64).reshape(-1, 2).T
+        self._global = GlobalRegions(starts, ends)
 
     def blocks_begin(self, first: int, count: int) -> None:
         """Nothing orders the threads of a new batch yet."""
@@ -200,7 +203,7 @@ class RaceCheck(Sink):
         self._strong.add(step, event.strength.strong)
         if role == "copy":
             self._order.copied(step)
-        array = SHARED
+        array: int | None = SHARED
         if at.space == "shared":
             warp, active, (address,) = self._batch.spread(
                 access.warps, access.active, access.address
@@ -209,10 +212,11 @@ class RaceCheck(Sink):
             thread = thread + self._batch.first * self._batch.warps * LANES
             self._touched(step, event, self._shared, where, thread, values)
         else:
-            for region, lanes in self._global.of(access.address, access.active):
+            array = None
+            for region, lanes in self._global.of(access):
                 array = region.number
                 self._global_access(step, event, region, access, lanes, values)
-        if event.strength.strong:
+        if event.strength.strong and array is not None:
             self._flag(step, event, array, access.warps)
 
     def _global_access(

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gpuviz.base.arrays import I64, Array, Bool
+from gpuviz.base.arrays import I64, Bool
 from gpuviz.ptx.checks.batch import Batch
 from gpuviz.ptx.checks.flag_order import SHARED
 from gpuviz.traces.observe import Access
-from gpuviz.traces.trace import LANES, Launch
+from gpuviz.traces.trace import LANES
 
 # --- who touched a cell last ---------------------------------------------------------------------
 #
@@ -70,9 +70,9 @@ class Shadow:
         """Cells are `rows` of one length: now `wide` each."""
 
         def wider(kept: I64) -> I64:
-            split = kept.reshape(*kept.shape[:-1], rows, -1)
-            more = [(0, 0)] * (split.ndim - 1) + [(0, wide - split.shape[-1])]
-            return np.asarray(np.pad(split, more).reshape(*kept.shape[:-1], -1))
+            room = np.zeros((2, rows, wide), np.int64)
+            room[:, :, : kept.shape[1] // rows] = kept.reshape(2, rows, -1)
+            return room.reshape(2, -1)
 
         self._writes, self._reads = wider(self._writes), wider(self._reads)
 
@@ -103,7 +103,13 @@ class Shadow:
         thread (step 0 elsewhere); None when nobody's cell is another's, too.
         """
         _keep(self._writes, step, touch, after)
-        winner = (self._writes[1].take(touch.cell) >> 32) - 1
+        last = self._writes[1].take(touch.cell)
+        winner = (last >> 32) - 1
+        if (last & STEP != step).any():  # that of an earlier event stays: who was it of this one?
+            cells, which = np.unique(touch.cell, return_inverse=True)
+            winner = np.zeros(len(cells), np.int64)
+            winner[which] = touch.thread
+            winner = winner[which]
         others = winner != touch.thread
         return Earlier(np.where(others, step, 0), winner) if others.any() else None
 
@@ -247,7 +253,7 @@ class SharedRegion(Region):
 
 
 class ArrayRegion(Region):
-    """Global memory from an address on."""
+    """Global memory from an address on; cells take room as they are touched."""
 
     only_read = True
 
@@ -256,12 +262,9 @@ class ArrayRegion(Region):
         self.number, self._start, self._size = number, start, size
 
     def _cells(self, where: I64, thread: I64, unit: int, width: int) -> I64:
-        cell = (where - self._start) // unit
-        top = int(cell.max()) + width // unit
-        if top > len(self.shadow):
-            whole = -(-self._size // unit)
-            self.shadow.widen(1, whole if top <= whole else 2 * top)
-        return cell
+        if not len(self.shadow):
+            self.shadow.widen(1, -(-self._size // unit))
+        return (where - self._start) // unit
 
     def address(self, cell: int) -> int:
         """Global address."""
@@ -269,49 +272,36 @@ class ArrayRegion(Region):
 
 
 class GlobalRegions:
-    """The buffers of a launch, and one region for what lies behind them (heap, variables).
+    """What a launch has of global memory (buffers, variables, the heap), by where each starts and
+    ends. What lies outside of all was reported, and touches none.
 
     `waiting` counts the addresses of reads put off.
     """
 
-    def __init__(self, launch: Launch) -> None:
+    def __init__(self, starts: I64, ends: I64) -> None:
         self.waiting = 0
-        found = [(b.address, b.size) for b in launch.buffers]
-        self._starts = np.array([address for address, _ in found], np.int64)
-        self._ends = np.array([address + size for address, size in found], np.int64)
-        self.regions: list[ArrayRegion] = [
-            ArrayRegion(n, address, size) for n, (address, size) in enumerate(found)
+        self._starts, self._ends = starts, ends
+        sizes = (ends - starts).tolist()
+        self.regions = [
+            ArrayRegion(n, *one) for n, one in enumerate(zip(starts.tolist(), sizes, strict=True))
         ]
-        self._rest: ArrayRegion | None = None
 
-    def of(self, address: Array, active: Bool | None) -> Iterator[tuple[ArrayRegion, Bool | None]]:
+    def of(self, access: Access) -> Iterator[tuple[ArrayRegion, Bool | None]]:
         """The regions that an access touches, each with the lanes that do."""
-        where = address.view(np.int64)
+        where, active, width = (
+            access.address.view(np.int64),
+            access.active,
+            access.instruction.width,
+        )
         some = where if active is None else where[active]
-        if not some.size:
+        if not some.size or not self.regions:
             return
-        low, high = self._number(int(some.min())), self._number(int(some.max()))
-        if low == high:
-            yield self._region(low, int(some.min())), active
+        number = int(self._starts.searchsorted(some.min(), side="right")) - 1
+        if number >= 0 and int(some.max()) + width <= self._ends[number]:
+            yield self.regions[number], active
             return
-        number = self._starts.searchsorted(where, side="right") - 1
-        inside = (number >= 0) & (where < self._ends[np.maximum(number, 0)])
-        number = np.where(inside, number, len(self._ends))
-        for one in np.unique(number if active is None else number[active]).tolist():
-            mine = number == one
-            mine = mine if active is None else mine & active
-            yield self._region(one, int(where[mine].min())), mine
-
-    def _number(self, address: int) -> int:
-        number = int(self._starts.searchsorted(address, side="right")) - 1
-        inside = number >= 0 and address < self._ends[number]
-        return number if inside else len(self._ends)
-
-    def _region(self, number: int, lowest: int) -> ArrayRegion:
-        if number < len(self._ends):
-            return self.regions[number]
-        if self._rest is None:
-            start = int(self._ends[-1]) if len(self._ends) else lowest >> 32 << 32
-            self._rest = ArrayRegion(number, start, 0)
-            self.regions.append(self._rest)
-        return self._rest
+        slot = self._starts.searchsorted(where, side="right") - 1
+        inside = (slot >= 0) & (where <= self._ends[slot] - width)
+        inside = inside if active is None else inside & active
+        for one in np.unique(slot[inside]).tolist():
+            yield self.regions[one], inside & (slot == one)

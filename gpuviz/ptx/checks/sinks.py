@@ -14,7 +14,9 @@ from gpuviz.traces.observe import Sink
 SINKS: dict[str, Callable[[bool, Program], Sink]] = {
     "memory": lambda lockstep, program: HeapCheck(),
     "race": lambda lockstep, program: (
-        RaceCheck(lockstep) if program.cluster.size == 1 else ClusterRaceCheck(program)
+        RaceCheck(lockstep, program.memory.bounds())
+        if program.cluster.size == 1
+        else ClusterRaceCheck(program)
     ),
     "init": lambda lockstep, program: InitCheck(program.reserved, program.cluster),
     "sync": lambda lockstep, program: SyncCheck(),
