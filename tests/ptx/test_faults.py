@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 
+from gpuviz.arch import architecture
 from gpuviz.base.errors import Cancelled, KernelFault, LaunchError
+from gpuviz.memory.counting import Counter
 from gpuviz.ptx.emulator import Options
 from gpuviz.ptx.simt import machine
 from gpuviz.traces.check_table import ALL
@@ -192,3 +194,31 @@ def test_waiting_for_what_nobody_writes(arch, monkeypatch, kernel, arguments, li
     monkeypatch.setattr(machine, "IDLE_LOOPS", 1000)
     with pytest.raises(KernelFault, match=f"CUDA line {line}.*nobody writes"):
         launch("faulty", kernel, 2, 64, *arguments, arch=arch)
+
+
+ATOMIC = "int a[4] = {0, 0, 0, 0}, *p = n ? a + n : o; o[threadIdx.x] = %s + a[n & 3];"
+
+
+@pytest.mark.parametrize("engine", ["numpy", "compiled"])
+@pytest.mark.parametrize(
+    "body, words",
+    [
+        (ATOMIC % "atomicAdd(p, 5)", "local access.*line 4.*no atomic"),
+        (ATOMIC % "(atomicAdd(p, 5), 0)", "local access.*line 4.*no reduction"),
+        ("int *p = n ? table + n : o; *p = 3;", "const access.*line 4.*no store"),
+        ("int *p = n ? (int *)&n : o; *p = 3;", "param access.*line 4.*no store"),
+    ],
+)
+def test_generic_addresses_that_an_instruction_does_not_reach(arch, engine, body, words):
+    source = f"""
+__constant__ int table[4];
+__global__ void k(int *o, const __grid_constant__ int n) {{
+{body} }}"""
+    counter = Counter(architecture("9.0"))
+    with pytest.raises(KernelFault, match=words):
+        launch(
+            *(source, "k", 2, 32, ints(64), 1),
+            arch=arch,
+            options=Options(engine=engine),
+            sinks=[counter],
+        )

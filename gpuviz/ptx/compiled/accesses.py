@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from gpuviz.ptx.compiled.graph import Copy, Graph, Op, parts_of, written
 from gpuviz.ptx.compiled.writer import Bailout
 from gpuviz.ptx.decode.atomics import _form, stays_atomic
-from gpuviz.ptx.decode.locate import describe, space_named
+from gpuviz.ptx.decode.locate import REACHED, describe, space_named
 from gpuviz.ptx.decode.matrices import capability_of
 from gpuviz.ptx.decode.memory import unused_bytes
 from gpuviz.ptx.decode.outline import param_accesses
@@ -32,7 +32,6 @@ from gpuviz.ptx.text.stream import type_bytes
 from gpuviz.traces.trace import MATRICES, MemoryInstruction
 from gpuviz.traces.trace import Op as Kind
 
-GENERIC = ("const", "global", "local", "shared")
 _COMMUTING = ("add", "and", "or", "xor", "min", "max", "inc", "dec")
 _OPERATIONS = (*_COMMUTING, "exch", "cas")
 _WHOLE = (*MATRIX_ROWS, "wmma")  # all that is loaded is used
@@ -175,7 +174,7 @@ class Accesses:
             unit, count = 8, 2 * count
         if name in MATRIX_ROWS:  # a row of 16 bytes for each lane
             unit, count = 8, 2
-        for one in (space,) if space else GENERIC:
+        for one in (space,) if space else REACHED[how]:
             self._append(op, block, one, unit, count, how, address, form, used)
 
     def _add_pieces(self, op: Op, block: int) -> None:
@@ -192,7 +191,7 @@ class Accesses:
         except ValueError as reason:
             raise Bailout(str(reason)) from None
         how: Kind = "store" if stores else "load"
-        for one in ((space,) if space else GENERIC) * len(moves.places):
+        for one in ((space,) if space else REACHED[how]) * len(moves.places):
             self._append(op, block, one, moves.unit, moves.count, how, address)
 
     def _add_copy(self, op: Op, block: int) -> None:

@@ -240,7 +240,9 @@ def _in_spaces(e: Emitter, accesses: list[Access], wide: Value, on: str) -> list
     if len(accesses) == 1:
         return [_Request(e, accesses[0], wide, on)]
     window = w.op("lshr", wide, w.number(32, 64))
-    e.refuse(_some(w, w.compare("eq", window, w.number(BASES["param"] >> 32, 64)), on), FAULT, 0)
+    for space in sorted(BASES.keys() - {access.space for access in accesses}):
+        there = w.compare("eq", window, w.number(BASES[space] >> 32, 64))
+        e.refuse(_some(w, there, on), FAULT, 0)
     found = []
     for access in accesses:
         if access.space == "global":

@@ -24,6 +24,13 @@ _SPACE_NAMES: dict[str, Space] = {
     "const": "constant",
 }
 _SPACES = ("global", "shared", "local", "const", "param")
+# Where generic addresses may point: an atomic on local memory ends a launch (error 717).
+REACHED: dict[Op, tuple[str, ...]] = {
+    "load": ("const", "global", "local", "shared"),
+    "store": ("global", "local", "shared"),
+    "atomic": ("global", "shared"),
+    "reduction": ("global", "shared"),
+}
 
 
 @dataclass(frozen=True)
@@ -154,6 +161,8 @@ class Locator:
             space = space_of(int(address.reshape(-1)[0]))
             if BASES[space]:
                 address = address - address.dtype.type(BASES[space])
+            if space not in REACHED[self._op] and (space, self._op) != ("param", "load"):
+                machine.memory.refuse(g, address, space, self._op, self._instruction)
         if space == "shared" and self._cluster.size > 1:
             address = self._cluster.told(address, g.layout.row + g.layout.first_block)
             if self._inner:

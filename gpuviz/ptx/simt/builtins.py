@@ -7,6 +7,7 @@ import numpy as np
 from gpuviz.base.arrays import Array
 from gpuviz.base.errors import KernelFault
 from gpuviz.ptx.simt import printf
+from gpuviz.ptx.simt.global_memory import HEAP_BYTES
 from gpuviz.ptx.simt.group import Group
 from gpuviz.ptx.simt.shared_addresses import active
 
@@ -35,10 +36,11 @@ def _vprintf(g: Group, text: Array, arguments: Array) -> Array:
 def _malloc(g: Group, size: Array) -> Array:
     """A bump allocator over a heap of CUDA's default size; 0 when it is used up."""
     lanes = active(g)
-    sizes = g.layout.full(size).reshape(-1)[lanes].astype(np.int64)
+    asked = g.layout.full(size).reshape(-1)[lanes].astype(np.uint64)
+    sizes = np.minimum(asked, np.uint64(HEAP_BYTES)).astype(np.int64)  # so many don't fit, either
     rounded = (np.maximum(sizes, 1) + 15) // 16 * 16
     starts = g.machine.execution.heap.allocate(rounded + GAP)
-    for hear in g.machine.told.allocated:
+    for hear in g.machine.told.allocated if starts.any() else ():
         hear(starts[starts > 0], sizes[starts > 0])
     out = np.zeros(g.layout.size, np.uint64)
     out[lanes] = starts

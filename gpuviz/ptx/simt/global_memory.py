@@ -138,10 +138,9 @@ class Heap:
         self._used = 0
 
     def allocate(self, sizes: I64) -> U64:
-        """Addresses of new pieces of (k,) bytes each, 0 for those that no longer fit."""
-        ends = self._used + np.cumsum(sizes)
-        starts = (ends - sizes + self._address).astype(np.uint64)
-        fits = ends <= HEAP_BYTES
-        if fits.any():
-            self._used = int(ends[fits][-1])
-        return np.where(fits, starts, np.uint64(0))
+        """Addresses of new pieces of (k,) bytes each, 0 for those that there is no room for."""
+        starts = np.zeros(len(sizes), np.uint64)
+        for lane in np.flatnonzero(sizes <= HEAP_BYTES - self._used).tolist():
+            if (end := self._used + int(sizes[lane])) <= HEAP_BYTES:
+                starts[lane], self._used = self._address + self._used, end
+        return starts

@@ -71,6 +71,18 @@ class Memories:
                 Violation(why, other, group.layout.full(address)), group, "shared", at
             )
 
+    def refuse(self, group: Group, address: Array, space: str, op: str, at: Instruction) -> None:
+        """End a launch at an access that no GPU makes in a space, whatever its generic address.
+
+        Raises
+        ------
+        KernelFault : always; names line, block and thread
+        """
+        bad, where = np.ones(group.layout.shape, bool), group.layout.full(address)
+        why = f"no {op} reaches that memory"
+        remedy = "keep what atomics change in global or shared memory, and write to no constants"
+        raise self._fault(Violation(why, bad, where), group, space, at, remedy)
+
     def _elsewhere(
         self, violation: Violation, space: str, group: Group, width: int, unit: int, at: Instruction
     ) -> I64:
@@ -107,7 +119,7 @@ class Memories:
         told.access = (*told.access, end)
 
     def _fault(
-        self, violation: Violation, group: Group, space: str, at: Instruction
+        self, violation: Violation, group: Group, space: str, at: Instruction, remedy: str = ""
     ) -> KernelFault:
         program = self.execution.program
         bad = violation.bad if group.mask is None else violation.bad & group.layout.full(group.mask)
@@ -123,10 +135,8 @@ class Memories:
             address=f"{address:#x}",
             who=_who(group, lane),
         )
-        kind, remedy = (
-            f"illegal {space} access",
-            tr("compare the index with the size before the access"),
-        )
+        kind = f"illegal {space} access"
+        remedy = remedy or tr("compare the index with the size before the access")
         if violation.misaligned:
             kind = f"misaligned {space} access"
             remedy = tr(
