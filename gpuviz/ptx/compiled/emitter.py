@@ -224,7 +224,8 @@ class Emitter(ABC):
     def _kernel_parameter(self, op: Op) -> None:
         w, at = self.w, op.at
         address = at.operands[1]
-        assert isinstance(address, Addr) and isinstance(address.base, Sym)
+        if not (isinstance(address, Addr) and isinstance(address.base, Sym)):
+            raise Bailout(at.opcode.text)
         kind = at.opcode.mods[-1]
         bits = bits_of(kind)
         start = self.kernel.program.parameter_offset[address.base.name] + address.offset
@@ -302,6 +303,8 @@ class Emitter(ABC):
                 if shape is None and any(x.pattern not in (None, SAME) for x in values):
                     values = [x if x.same else self.w.spread(x) for x in values]
                 results = emit(self.w, v, *values)
+            if shape == SAME:
+                results = tuple(x if x.same else self.w.one_of(x) for x in results)
         except Bailout as reason:
             raise Bailout(f"{at.opcode.text} ({reason})") from None
         guard = self.predicate(op)

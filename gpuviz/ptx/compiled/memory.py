@@ -106,8 +106,7 @@ def _address(e: Emitter, access: Access) -> Value:
 def _of_one(w: Writer, value: Value, on: str) -> Value:
     """What all lanes have, as a scalar."""
     lane = w.call("i32", "llvm.cttz.i32", f"i32 {on}", "i1 false")
-    safe, kind = w.let(f"and i32 {lane}, {LANES - 1}"), f"<32 x i{value.bits}>"
-    return w.scalar(w.let(f"extractelement {kind} {value.name}, i32 {safe}"), value.bits)
+    return w.one_of(value, w.let(f"and i32 {lane}, {LANES - 1}"))
 
 
 # --- any addresses -----------------------------------------------------------------------------

@@ -184,7 +184,7 @@ class Worker:
         ends = np.cumsum([0, *(many * size for size in sizes)])
         entries = aligned(int(ends[-1]))
         histograms = np.zeros(sum(phases), np.int64)
-        self.histograms = np.split(histograms, np.cumsum(phases)[:-1])
+        self.histograms = np.split(histograms, np.cumsum(phases, dtype=np.int64))[:-1]
         self.entries = [
             entries[ends[n] : ends[n + 1]].reshape(many, size) for n, size in enumerate(sizes)
         ]

@@ -130,6 +130,11 @@ class Writer:
         """The value as a vector."""
         return replace(value, name=self.wide(value), pattern=None, constant=None)
 
+    def one_of(self, value: Value, lane: str = "0") -> Value:
+        """The value of one lane, for all."""
+        vector = f"<32 x i{value.bits}> {value.name}"
+        return replace(value, name=self.let(f"extractelement {vector}, i32 {lane}"), pattern=SAME)
+
     def _level(self, *values: Value) -> tuple[bool, list[str]]:
         """Whether all values are the same in all lanes, and their names, all scalars or vectors."""
         if all(v.same for v in values):

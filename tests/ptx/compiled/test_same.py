@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from gpuviz.ptx.emulator import Options
+from gpuviz.ptx.text.parser import parse
 from tests.ptx.compiled.engines import same
 from tests.ptx.launching import compiled
 
@@ -283,3 +284,33 @@ def test_what_depends_on_an_order_is_left_to_the_other_engine(name):
     result = run(source, 1, 96, np.zeros(96, np.int32), runs_on="numpy")
     assert not isinstance(result, str)
     assert "left this launch" in result.engine_note
+
+
+UNUSUAL = """.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 out) {
+.reg .b32 %%r<4>; .reg .b64 %%d<4>; .reg .f32 %%f<3>;
+mov.u32 %%r0, %%tid.x; mul.wide.u32 %%d0, %%r0, 8; mov.u32 %%r1, %%ctaid.x;
+%s
+ret; }
+"""
+STORE = "ld.param.u64 %d1, [out]; add.u64 %d1, %d1, %d0; st.global.u64 [%d1], %d2;"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        pytest.param("", id="no access"),
+        pytest.param("shl.b64 %d2, %d0, -1;" + STORE, id="a shift by -1"),
+        pytest.param("shl.b64 %d2, %d0, 64;" + STORE, id="a shift by 64"),
+        pytest.param(
+            "cvt.rn.f32.u32 %f0, %r1; sin.approx.f32 %f1, %f0; mov.b32 %r2, %f1;"
+            "cvt.u64.u32 %d2, %r2;" + STORE,
+            id="the sine of what all lanes have",
+        ),
+    ],
+)
+def test_what_no_compiler_writes_is_no_mistake(body):
+    out = np.ones(64, np.uint64)
+    assert not isinstance(same(parse(UNUSUAL % body), "k", (1, 1, 1), (64, 1, 1), [out]), str)
