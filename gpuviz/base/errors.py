@@ -16,6 +16,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+LITTLE_MEMORY = "this machine has too little free memory for that: make it smaller"
 _LONGEST = 4000  # letters of a message
 _WORD = 300  # letters of it without a space between
 _LONG_WORD = re.compile(rf"\S{{{_WORD},}}")
@@ -108,7 +109,8 @@ def failure_of(error: BaseException) -> Failure:
     import traceback  # of no use to most commands
 
     details = "".join(traceback.format_exception(error))
+    if isinstance(error, MemoryError):
+        return Failure(LITTLE_MEMORY, details, True)
     if isinstance(error, Error):
-        files = error.files if isinstance(error, Elsewhere) else ()
-        return Failure(str(error), details, True, files)
+        return Failure(str(error), details, True, getattr(error, "files", ()))
     return Failure(f"{type(error).__name__}: {error}", details, expected=False)

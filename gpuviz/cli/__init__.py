@@ -3,7 +3,7 @@ subcommand is one file here, which is imported when it is asked for.
 
 Exit status: 0 done; 1 the answer is no (counts differ, something is unsupported, a check found an
 error); 2 an error, told in one message on stderr; 3 this machine lacks something (a GPU, a
-compiler, a system library).
+compiler, a system library, memory).
 """
 
 import argparse
@@ -15,7 +15,7 @@ from importlib import import_module
 from typing import NamedTuple, NoReturn, Protocol, cast
 
 from gpuviz import __version__
-from gpuviz.base.errors import Error, InputError, UnavailableError
+from gpuviz.base.errors import LITTLE_MEMORY, Error, InputError, UnavailableError
 from gpuviz.cli.link_or_file import link_or_file
 from gpuviz.words.terminal import err, out
 
@@ -128,8 +128,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
             return app.main(wanted=shown)
         return int(arguments.run(arguments))
-    except UnavailableError as error:
-        err(f"gpuviz: {error}")
+    except (UnavailableError, MemoryError) as error:
+        err(f"gpuviz: {LITTLE_MEMORY if isinstance(error, MemoryError) else error}")
         return 3
     except Error as error:
         err(f"gpuviz: {error}")

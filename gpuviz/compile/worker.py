@@ -78,7 +78,7 @@ class Nvrtc:
             status = self._dll.nvrtcCompileProgram(
                 program, len(task.options), _strings(task.options)
             )
-            log = self._get(program, "ProgramLog").decode(errors="replace").rstrip("\0")
+            log = self._get(program, "ProgramLog").decode(errors="replace").replace("\0", "")
             if status == _COMPILATION_FAILED:
                 return Output(False, log)
             if status != 0:
@@ -90,7 +90,7 @@ class Nvrtc:
     def _program(self, task: Task) -> Iterator[ctypes.c_void_p]:
         program, headers = ctypes.c_void_p(), task.headers
         texts, names = _strings(list(headers.values())), _strings(list(headers))
-        arguments = (task.source.encode(), task.name.encode(), len(headers), texts, names)
+        arguments = (*_strings((task.source, task.name)), len(headers), texts, names)
         self._call("nvrtcCreateProgram", ctypes.byref(program), *arguments)
         try:
             yield program
@@ -116,7 +116,9 @@ class Nvrtc:
 
 
 def _strings(values: Sequence[str]) -> ctypes.Array[ctypes.c_char_p]:
-    return (ctypes.c_char_p * len(values))(*(value.encode() for value in values))
+    """As C has them, which end at a zero byte."""
+    texts = (value.replace("\0", " ").encode() for value in values)
+    return (ctypes.c_char_p * len(values))(*texts)
 
 
 _MEMORY = 4 * 2**30

@@ -132,7 +132,8 @@ def run(
         except BaseException:
             kill(process)
             raise
-    texts = (part.decode(errors="replace").replace("\r\n", "\n") for part in (out, words))
+    plain = (part.replace(b"\r\n", b"\n").replace(b"\0", b"") for part in (out, words))
+    texts = (part.decode(errors="replace") for part in plain)
     return subprocess.CompletedProcess(list(command), process.returncode, *texts)
 
 

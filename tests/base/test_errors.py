@@ -1,6 +1,6 @@
 """Messages are short, whatever they repeat of a file."""
 
-from gpuviz.base.errors import FormatError, InputError, shortened
+from gpuviz.base.errors import FormatError, InputError, failure_of, shortened
 from gpuviz.compile import CompileError
 
 
@@ -15,3 +15,9 @@ def test_the_middle_of_what_is_too_long_is_left_out() -> None:
     assert " … " in said and len(said) < 400
     said = str(CompileError("a b " * 500_000 + "end"))
     assert said.startswith("a b a b") and said.endswith("a b end") and len(said) < 4100
+
+
+def test_little_memory_is_expected() -> None:
+    failure = failure_of(MemoryError("Unable to allocate 16.0 GiB for an array"))
+    assert failure.expected and "too little free memory" in failure.message
+    assert "16.0 GiB" in failure.details

@@ -1,6 +1,7 @@
 """The command line, as scripts use it."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -324,6 +325,37 @@ def test_a_mistake_of_our_own_is_one_line(
     monkeypatch.setenv("GPUVIZ_DEBUG", "1")
     assert main(["list"]) == 2
     assert "in broken" in capsys.readouterr().err
+
+
+def test_little_memory_is_no_mistake_of_our_own(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def hungry(arguments: object) -> int:
+        raise MemoryError("Unable to allocate 31.0 MiB for an array")
+
+    monkeypatch.setattr("gpuviz.cli.lessons.run", hungry)
+    assert main(["list"]) == 3
+    said = capsys.readouterr().err
+    assert "too little free memory" in said and "mistake" not in said
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names of files are texts elsewhere")
+def test_names_of_files_need_not_be_texts(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / os.fsdecode(b"\xff\xfe")
+    folder.mkdir()
+    (folder / os.fsdecode(b"\xe9.cu")).write_text(SAXPY)
+    file, lecture = str(folder / os.fsdecode(b"\xe9.cu")), folder / "one.gpuviz-lecture"
+    assert main(["count", file, "--entry", "saxpy", *LAUNCH, *BUFFERS]) == 0
+    (folder / "plain.cu").write_text("__global__ void k(int *o) { o[threadIdx.x] = 1; }")
+    lecture.write_text(
+        'gpuviz-lecture = 1\ntitle = "One"\n\n[[slide]]\ntitle = "own"\n[slide.kernel]\n'
+        'file = "plain.cu"\nentry = "k"\ngrid = "1"\nblock = "32"\narguments = "i32[32]=zeros"\n'
+    )
+    pictures = folder / os.fsdecode(b"\xfa")
+    assert main(["render", "--lecture", str(lecture), "-o", str(pictures)]) == 0
+    assert "mistake" not in capsys.readouterr().err
 
 
 @pytest.mark.machine_code

@@ -599,3 +599,8 @@ def _runs(pid: int) -> bool:
         return Path(f"/proc/{pid}/stat").read_text().split()[2] != "Z"
     except OSError:
         return False
+
+
+@needs_nvrtc
+def test_a_zero_byte_does_not_end_a_text() -> None:
+    assert compile_cuda("// a zero byte \0 here\n" + SCALE, name="scale.cu").kernels == ("scale",)

@@ -1,5 +1,6 @@
 """A trace that was saved is told of like a kernel, without running it."""
 
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -90,3 +91,9 @@ def test_files_are_told_by_what_is_in_them(file: Path, tmp_path: Path) -> None:
     (tmp_path / "b.svg").write_text("<svg/>")
     with pytest.raises(FormatError, match="does not say"):
         read_any(tmp_path / "b.svg")
+
+
+def test_the_name_of_a_trace_need_not_be_a_text(tmp_path: Path) -> None:
+    file = tmp_path / os.fsdecode(b"\xff.gputrace")
+    trace_file.save(STRIDED.trace, file)
+    assert traced.lesson_of(file).id.startswith("trace-")

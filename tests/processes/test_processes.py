@@ -99,3 +99,9 @@ def test_a_program_that_takes_too_much_memory_fails(tmp_path: Path) -> None:
     code = "import time; time.sleep(0.2); bytearray(1 << 30)"
     done = processes.run([sys.executable, "-c", code], tmp_path, 20.0, processes.GIB // 2)
     assert done.returncode == 1 and "MemoryError" in done.stderr
+
+
+def test_zero_bytes_are_no_part_of_what_a_program_says(tmp_path: Path) -> None:
+    says = "import sys; sys.stderr.write('error near \\0x\\r\\n')"
+    done = processes.run([sys.executable, "-c", says], tmp_path, 60)
+    assert done.stderr == "error near x\n"
