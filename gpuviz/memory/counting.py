@@ -22,6 +22,7 @@ from gpuviz.traces.trace import LANES, Launch, MemoryInstruction
 
 SECTOR_BITS = 5
 _PAGE_BITS = 20  # sectors of one page: 32 MiB of memory
+_PAGES = 1024  # more are of addresses that are astray
 
 
 class Footprint:
@@ -45,20 +46,14 @@ class Footprint:
         if not sector.size:
             return
         first, last = int(sector.min()) >> _PAGE_BITS, int(sector.max()) >> _PAGE_BITS
-        if first == last:
-            self._mark_page(first, sector)
-            return
-        page = sector >> _PAGE_BITS
-        for number in np.unique(page).tolist():
-            self._mark_page(number, sector[page == number])
-
-    def _mark_page(self, number: int, sector: I64) -> None:
-        self._page(number)[sector & (1 << _PAGE_BITS) - 1] = True
-
-    def _page(self, number: int) -> Bool:
-        if number not in self._pages:
-            self._pages[number] = np.zeros(1 << _PAGE_BITS, bool)
-        return self._pages[number]
+        page = None if first == last else sector >> _PAGE_BITS
+        for number in (first,) if page is None else np.unique(page).tolist():
+            if number not in self._pages:
+                if len(self._pages) == _PAGES:
+                    continue
+                self._pages[number] = np.zeros(1 << _PAGE_BITS, bool)
+            mine = sector if page is None else sector[page == number]
+            self._pages[number][mine & (1 << _PAGE_BITS) - 1] = True
 
     def copy(self) -> Footprint:
         """A footprint with the same sectors."""
@@ -75,7 +70,7 @@ class Footprint:
     def pairs(self) -> int:
         """Number of distinct pairs of sectors loaded: memory is read 64 bytes at a time (H200)."""
         pages = self._pages.values()
-        return sum(int(np.count_nonzero(page.reshape(-1, 2).any(axis=1))) for page in pages)
+        return sum(int(np.count_nonzero(page[::2] | page[1::2])) for page in pages)
 
 
 # --- requests that look alike --------------------------------------------------------------------

@@ -1,5 +1,7 @@
 """The counter adds up what the rules say of each request, however it saves itself the work."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -7,7 +9,7 @@ from hypothesis import strategies as st
 
 from gpuviz.arch import architecture
 from gpuviz.memory import counting
-from gpuviz.memory.counting import Counter
+from gpuviz.memory.counting import Counter, Footprint
 from gpuviz.memory.counts import Count, counts_of, kind_of
 from gpuviz.memory.request_counts import measure
 from gpuviz.memory.units import UNITS
@@ -147,3 +149,17 @@ def test_every_quantity_has_a_unit_or_is_a_bound_or_an_ideal_beside_one() -> Non
     """One without has no row in the window: a new one is not left out by mistake."""
     silent = {count.quantity for count in Count if count.quantity not in UNITS}
     assert silent == {"bytes", "sectors_ideal", "sectors_least", "sectors_most", "wavefronts_ideal"}
+
+
+def test_addresses_that_are_astray_take_no_memory() -> None:
+    """Each lane reads 32 MiB beyond the last, as a run that goes on after faults may."""
+    footprint = Footprint()
+    tracemalloc.start()
+    try:
+        for first in range(0, 1 << 16, 1 << 10):
+            address = np.arange(first, first + (1 << 10), dtype=np.uint64) << np.uint64(25)
+            footprint.mark(Access(instruction(), address.reshape(-1, 32), None))
+        held, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert held < 2 << 30 and 0 < footprint.sectors <= 1 << 16
