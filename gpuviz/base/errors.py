@@ -16,7 +16,6 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-LITTLE_MEMORY = "this machine has too little free memory for that: make it smaller"
 _LONGEST = 4000  # letters of a message
 _WORD = 300  # letters of it without a space between
 _LONG_WORD = re.compile(rf"\S{{{_WORD},}}")
@@ -94,8 +93,7 @@ class Cancelled(Error):
 class Failure:
     """Why a performance failed: a sentence, and what a developer needs to know of it.
 
-    `expected` is true for errors that gpuviz raises on purpose; `elsewhere` are files that the user
-    may agree to.
+    `expected`: gpuviz raised it on purpose; `elsewhere` are files that the user may agree to.
     """
 
     message: str
@@ -110,7 +108,7 @@ def failure_of(error: BaseException) -> Failure:
 
     details = "".join(traceback.format_exception(error))
     if isinstance(error, MemoryError):
-        return Failure(LITTLE_MEMORY, details, True)
+        error = UnavailableError("this machine has too little free memory for that")
     if isinstance(error, Error):
         return Failure(str(error), details, True, getattr(error, "files", ()))
     return Failure(f"{type(error).__name__}: {error}", details, expected=False)

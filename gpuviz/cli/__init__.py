@@ -15,7 +15,7 @@ from importlib import import_module
 from typing import NamedTuple, NoReturn, Protocol, cast
 
 from gpuviz import __version__
-from gpuviz.base.errors import LITTLE_MEMORY, Error, InputError, UnavailableError
+from gpuviz.base.errors import Error, InputError, UnavailableError, failure_of
 from gpuviz.cli.link_or_file import link_or_file
 from gpuviz.words.terminal import err, out
 
@@ -129,7 +129,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             return app.main(wanted=shown)
         return int(arguments.run(arguments))
     except (UnavailableError, MemoryError) as error:
-        err(f"gpuviz: {LITTLE_MEMORY if isinstance(error, MemoryError) else error}")
+        err(f"gpuviz: {failure_of(error).message}")
         return 3
     except Error as error:
         err(f"gpuviz: {error}")

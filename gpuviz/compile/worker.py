@@ -115,10 +115,8 @@ class Nvrtc:
         return bytes(text(status)).decode()
 
 
-def _strings(values: Sequence[str]) -> ctypes.Array[ctypes.c_char_p]:
-    """As C has them, which end at a zero byte."""
-    texts = (value.replace("\0", " ").encode() for value in values)
-    return (ctypes.c_char_p * len(values))(*texts)
+def _strings(values: Sequence[str]) -> ctypes.Array[ctypes.c_char_p]:  # a zero byte ends each
+    return (ctypes.c_char_p * len(values))(*(v.replace("\0", " ").encode() for v in values))
 
 
 _MEMORY = 4 * 2**30

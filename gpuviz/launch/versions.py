@@ -1,7 +1,6 @@
 """Earlier texts of a user's kernel file, kept whenever one has run: what B may be beside A."""
 
 import hashlib
-import os
 import time
 from contextlib import suppress
 from dataclasses import dataclass
@@ -70,5 +69,5 @@ def before(path: Path, back: int) -> Version:
 
 
 def _folder(path: Path) -> Path:
-    name = hashlib.sha256(os.fsencode(path.absolute())).hexdigest()[:16]
+    name = hashlib.sha256(str(path.absolute()).encode(errors="surrogatepass")).hexdigest()[:16]
     return folders.state() / "versions" / name

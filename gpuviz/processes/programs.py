@@ -128,12 +128,11 @@ def run(
     """
     with start([*_leash(), *command], folder=folder, memory=memory, seconds=seconds) as process:
         try:
-            out, words = _all_it_says(process, time.monotonic() + seconds)
+            said = _all_it_says(process, time.monotonic() + seconds)
         except BaseException:
             kill(process)
             raise
-    plain = (part.replace(b"\r\n", b"\n").replace(b"\0", b"") for part in (out, words))
-    texts = (part.decode(errors="replace") for part in plain)
+    texts = (x.replace(b"\0", b"").decode(errors="replace").replace("\r\n", "\n") for x in said)
     return subprocess.CompletedProcess(list(command), process.returncode, *texts)
 
 

@@ -1,7 +1,6 @@
 """A lesson made of a trace that was saved: its requests, without running the kernel again."""
 
 import hashlib
-import os
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
@@ -70,7 +69,7 @@ def path_of(record: Values) -> Path:
 def _id(path: Path) -> str:
     """Another one when the file has changed."""
     told = f"{path.absolute()} {path.stat().st_mtime_ns}"
-    return "trace-" + hashlib.sha256(os.fsencode(told)).hexdigest()[:12]
+    return "trace-" + hashlib.sha256(told.encode(errors="surrogatepass")).hexdigest()[:12]
 
 
 def _narrate(trace: Trace, values: Values, runs: Mapping[str, Run]) -> Story:

@@ -333,7 +333,7 @@ def test_little_memory_is_no_mistake_of_our_own(
     def hungry(arguments: object) -> int:
         raise MemoryError("Unable to allocate 31.0 MiB for an array")
 
-    monkeypatch.setattr("gpuviz.cli.lessons.run", hungry)
+    monkeypatch.setattr("gpuviz.cli.list.run", hungry)
     assert main(["list"]) == 3
     said = capsys.readouterr().err
     assert "too little free memory" in said and "mistake" not in said

@@ -5,7 +5,7 @@ import pytest
 
 from gpuviz.compile import nvrtc
 from gpuviz.ptx.emulator import Options
-from gpuviz.traces.checks import ALL
+from gpuviz.traces.check_table import ALL
 from tests.ptx.launching import launch
 
 pytestmark = pytest.mark.skipif(not nvrtc.libraries(), reason="NVRTC is not installed")

@@ -8,7 +8,7 @@ import pytest
 from gpuviz.compile import nvrtc
 from gpuviz.ptx.checks.race import hazards
 from gpuviz.ptx.emulator import Options, emulate
-from gpuviz.traces.checks import ALL
+from gpuviz.traces.check_table import ALL
 from gpuviz.traces.trace import Finding, Trace
 from tests.ptx.launching import compiled, launch
 

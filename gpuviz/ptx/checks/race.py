@@ -68,10 +68,10 @@ class RaceCheck(Sink):
     """Reports the races of a launch, those of a batch when its blocks have ended.
 
     `lockstep` takes the lanes of a warp for ordered, as compute capabilities below 7.0 run them.
-    `arrays` is where all of global memory starts and ends; without it no more than buffers is seen.
+    `arrays` is where those of global memory start and end; others are not looked at.
     """
 
-    def __init__(self, lockstep: bool = False, arrays: tuple[I64, I64] | None = None) -> None:
+    def __init__(self, lockstep: bool = False, arrays: regions.Arrays = regions.NOWHERE) -> None:
         self._lockstep, self._arrays = lockstep, arrays
         self._report: Report = lambda finding: None
         self._events: list[Event | None] = [None]  # by step
@@ -84,9 +84,7 @@ class RaceCheck(Sink):
     def launch_begin(self, launch: Launch, report: Report) -> None:
         """Know where threads and buffers are, and whom to tell."""
         self._launch, self._report = launch, report
-        found = [(b.address, b.address + b.size) for b in launch.buffers]
-        starts, ends = self._arrays or np.array(found, np.int64).reshape(-1, 2).T
-        self._global = GlobalRegions(starts, ends)
+        self._global = GlobalRegions(self._arrays)
 
     def blocks_begin(self, first: int, count: int) -> None:
         """Nothing orders the threads of a new batch yet."""
@@ -203,7 +201,7 @@ class RaceCheck(Sink):
         self._strong.add(step, event.strength.strong)
         if role == "copy":
             self._order.copied(step)
-        array: int | None = SHARED
+        array = SHARED if at.space == "shared" else None
         if at.space == "shared":
             warp, active, (address,) = self._batch.spread(
                 access.warps, access.active, access.address
@@ -212,12 +210,14 @@ class RaceCheck(Sink):
             thread = thread + self._batch.first * self._batch.warps * LANES
             self._touched(step, event, self._shared, where, thread, values)
         else:
-            array = None
             for region, lanes in self._global.of(access):
                 array = region.number
                 self._global_access(step, event, region, access, lanes, values)
         if event.strength.strong and array is not None:
-            self._flag(step, event, array, access.warps)
+            if at.op in ("load", "atomic"):
+                self._flags.read(step, array, access.warps)
+            if at.op != "load":
+                self._flags.changed(step, array, event.strength, access.warps, self._order)
 
     def _global_access(
         self,
@@ -250,12 +250,6 @@ class RaceCheck(Sink):
             touch = region.touch(*flat(address, active, warp), late.access.instruction.width)
             region.shadow.read(late.step, touch, self._over_by(late.barriers))
         region.later.clear()
-
-    def _flag(self, step: int, event: Event, array: int, warps: Warps) -> None:
-        if event.at.op in ("load", "atomic"):
-            self._flags.read(step, array, warps)
-        if event.at.op != "load":
-            self._flags.changed(step, array, event.strength, warps, self._order)
 
     def _touched(
         self,

@@ -257,9 +257,9 @@ class ArrayRegion(Region):
 
     only_read = True
 
-    def __init__(self, number: int, start: int, size: int) -> None:
+    def __init__(self, number: int, start: int, end: int) -> None:
         super().__init__()
-        self.number, self._start, self._size = number, start, size
+        self.number, self._start, self._size = number, start, end - start
 
     def _cells(self, where: I64, thread: I64, unit: int, width: int) -> I64:
         if not len(self.shadow):
@@ -271,28 +271,26 @@ class ArrayRegion(Region):
         return self._start + cell * self.shadow.unit
 
 
+Arrays = tuple[I64, I64]  # where those of global memory start, and where they end
+NOWHERE: Arrays = (np.zeros(0, np.int64), np.zeros(0, np.int64))
+
+
 class GlobalRegions:
-    """What a launch has of global memory (buffers, variables, the heap), by where each starts and
-    ends. What lies outside of all was reported, and touches none.
+    """Buffers, variables and the heap of a launch. What is outside of all, and was reported, is in
+    none.
 
     `waiting` counts the addresses of reads put off.
     """
 
-    def __init__(self, starts: I64, ends: I64) -> None:
+    def __init__(self, arrays: Arrays) -> None:
         self.waiting = 0
-        self._starts, self._ends = starts, ends
-        sizes = (ends - starts).tolist()
-        self.regions = [
-            ArrayRegion(n, *one) for n, one in enumerate(zip(starts.tolist(), sizes, strict=True))
-        ]
+        self._starts, self._ends = arrays
+        self.regions = [ArrayRegion(n, *one) for n, one in enumerate(np.stack(arrays, 1).tolist())]
 
     def of(self, access: Access) -> Iterator[tuple[ArrayRegion, Bool | None]]:
         """The regions that an access touches, each with the lanes that do."""
-        where, active, width = (
-            access.address.view(np.int64),
-            access.active,
-            access.instruction.width,
-        )
+        where, active = access.address.view(np.int64), access.active
+        width = access.instruction.width
         some = where if active is None else where[active]
         if not some.size or not self.regions:
             return

@@ -112,7 +112,7 @@ def computed(
         return _summed(shapes[0], shapes[1], 1 if name == "add" else -1)
     if name == "shl":
         count = constants[1]
-        return _scaled(shapes[0], 1 << count) if count in range(21) else None
+        return _scaled(shapes[0], 1 << count) if count is not None and 0 <= count <= 20 else None
     if name == "mul":
         return _product(shapes[0], shapes[1], constants)
     if name == "mad":

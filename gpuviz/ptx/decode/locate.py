@@ -176,15 +176,9 @@ class Locator:
 
     def _record(self, space: str) -> MemoryInstruction:
         if space not in self._records:
-            shape = self._shape
+            at, shape = self._instruction, self._shape
             self._records[space] = describe(
-                self._instruction,
-                self._function,
-                space,
-                self._op,
-                shape.width,
-                self._form,
-                shape.unused,
+                at, self._function, space, self._op, shape.width, self._form, shape.unused
             )
         return self._records[space]
 

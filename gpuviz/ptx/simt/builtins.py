@@ -34,10 +34,9 @@ def _vprintf(g: Group, text: Array, arguments: Array) -> Array:
 
 
 def _malloc(g: Group, size: Array) -> Array:
-    """A bump allocator over a heap of CUDA's default size; 0 when it is used up."""
+    """A bump allocator over a heap of CUDA's default size; 0 for what does not fit."""
     lanes = active(g)
-    asked = g.layout.full(size).reshape(-1)[lanes].astype(np.uint64)
-    sizes = np.minimum(asked, np.uint64(HEAP_BYTES)).astype(np.int64)  # so many don't fit, either
+    sizes = np.minimum(g.layout.full(size).reshape(-1)[lanes], HEAP_BYTES).astype(np.int64)
     rounded = (np.maximum(sizes, 1) + 15) // 16 * 16
     starts = g.machine.execution.heap.allocate(rounded + GAP)
     for hear in g.machine.told.allocated if starts.any() else ():

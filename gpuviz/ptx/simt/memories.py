@@ -62,33 +62,23 @@ class Memories:
         ------
         KernelFault : some are; names line, block and thread
         """
-        other: Bool = group.layout.full(address) >> address.dtype.type(RANK_BIT) != 0
-        if group.mask is not None:
-            other = other & group.layout.full(group.mask)
-        if other.any():
+        where = group.layout.full(address)
+        other: Bool = where >> where.dtype.type(RANK_BIT) != 0
+        if (other if group.mask is None else other & group.layout.full(group.mask)).any():
             why = "memory of another block of the cluster, which only .shared::cluster reaches"
-            raise self._fault(
-                Violation(why, other, group.layout.full(address)), group, "shared", at
-            )
+            raise self._fault(Violation(why, other, where), group, "shared", at)
 
     def refuse(self, group: Group, address: Array, space: str, op: str, at: Instruction) -> None:
-        """End a launch at an access that no GPU makes in a space, whatever its generic address.
-
-        Raises
-        ------
-        KernelFault : always; names line, block and thread
-        """
-        bad, where = np.ones(group.layout.shape, bool), group.layout.full(address)
-        why = f"no {op} reaches that memory"
+        """End a launch (`KernelFault`) at what no GPU does in a space, by a generic address."""
+        every = np.ones(group.layout.shape, bool)
         remedy = "keep what atomics change in global or shared memory, and write to no constants"
-        raise self._fault(Violation(why, bad, where), group, space, at, remedy)
+        violation = Violation(f"no {op} reaches that memory", every, group.layout.full(address))
+        raise self._fault(violation, group, space, at, remedy)
 
     def _elsewhere(
         self, violation: Violation, space: str, group: Group, width: int, unit: int, at: Instruction
     ) -> I64:
-        """Where illegal accesses go instead, if the run goes on; up to and with a misaligned one,
-        which no GPU goes on after.
-        """
+        """Where illegal accesses go instead, if the run goes on: it ends with a misaligned one."""
         fault, memory = self._fault(violation, group, space, at), self._of[space]
         if not self.execution.goes_on:
             raise fault from None
