@@ -107,7 +107,7 @@ def failure_of(error: BaseException) -> Failure:
     import traceback  # of no use to most commands
 
     details = "".join(traceback.format_exception(error))
-    if isinstance(error, MemoryError):
+    if isinstance(error, MemoryError) or "failed to map segment" in str(error):  # of a library
         error = UnavailableError("this machine has too little free memory for that")
     if isinstance(error, Error):
         return Failure(str(error), details, True, getattr(error, "files", ()))

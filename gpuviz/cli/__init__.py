@@ -128,12 +128,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
             return app.main(wanted=shown)
         return int(arguments.run(arguments))
-    except (UnavailableError, MemoryError) as error:
-        err(f"gpuviz: {failure_of(error).message}")
-        return 3
     except Error as error:
         err(f"gpuviz: {error}")
-        return 2
+        return 3 if isinstance(error, UnavailableError) else 2
     except KeyboardInterrupt:
         err("gpuviz: stopped")
         return 130
@@ -160,13 +157,15 @@ def _end_properly() -> None:
 
 
 def _mistake(error: Exception) -> int:
-    """Say that gpuviz itself failed, in one line; the details are for who asks for them."""
+    """Say that gpuviz itself failed, or this machine, in one line; details are for who asks."""
+    failure = failure_of(error)
     if os.environ.get("GPUVIZ_DEBUG"):
-        import traceback
-
-        err("".join(traceback.format_exception(error)))
+        err(failure.details)
+    if failure.expected:
+        err(f"gpuviz: {failure.message}")
+        return 3
     err(
-        f"gpuviz: a mistake of gpuviz, not yours: {type(error).__name__}: {error}. Set "
+        f"gpuviz: a mistake of gpuviz, not yours: {failure.message}. Set "
         "GPUVIZ_DEBUG=1 to see where, and report it"
     )
     return 2

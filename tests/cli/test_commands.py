@@ -327,11 +327,18 @@ def test_a_mistake_of_our_own_is_one_line(
     assert "in broken" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    "error",
+    [
+        MemoryError("Unable to allocate 31.0 MiB for an array"),
+        ImportError("libXau.so.6: failed to map segment from shared object"),
+    ],
+)
 def test_little_memory_is_no_mistake_of_our_own(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    error: Exception, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def hungry(arguments: object) -> int:
-        raise MemoryError("Unable to allocate 31.0 MiB for an array")
+        raise error
 
     monkeypatch.setattr("gpuviz.cli.list.run", hungry)
     assert main(["list"]) == 3
