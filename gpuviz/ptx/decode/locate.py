@@ -24,7 +24,8 @@ _SPACE_NAMES: dict[str, Space] = {
     "const": "constant",
 }
 _SPACES = ("global", "shared", "local", "const", "param")
-# Where generic addresses may point: an atomic on local memory ends a launch (error 717).
+# Where PTX lets generic addresses point; else nothing is promised: on an H200 atomics of a warp on
+# its local memory all change the word of the last lane, and constants can be overwritten.
 REACHED: dict[Op, tuple[str, ...]] = {
     "load": ("const", "global", "local", "shared"),
     "store": ("global", "local", "shared"),

@@ -69,10 +69,10 @@ class Memories:
             raise self._fault(Violation(why, other, where), group, "shared", at)
 
     def refuse(self, group: Group, address: Array, space: str, op: str, at: Instruction) -> None:
-        """End a launch (`KernelFault`) at what no GPU does in a space, by a generic address."""
+        """End a launch (`KernelFault`) at what PTX leaves undefined: a generic address into it."""
         every = np.ones(group.layout.shape, bool)
         remedy = "keep what atomics change in global or shared memory, and write to no constants"
-        violation = Violation(f"no {op} reaches that memory", every, group.layout.full(address))
+        violation = Violation(f"PTX allows no {op} there", every, group.layout.full(address))
         raise self._fault(violation, group, space, at, remedy)
 
     def _elsewhere(
