@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from gpuviz.base.errors import KernelFault
@@ -13,9 +15,12 @@ from gpuviz.panels.panel import GO
 from gpuviz.panels.picture import Picture
 from gpuviz.qt.playing.story_bar import FINDINGS
 from gpuviz.run.run import Run
+from gpuviz.story.kernel_launch import KernelLaunch
 from gpuviz.story.own_kernel.findings import FindingList
 from gpuviz.story.own_kernel.phases import WarpPhases
 from gpuviz.story.own_kernel.pictures import PICTURES
+from gpuviz.story.own_kernel.story import lesson_of
+from gpuviz.story.perform import perform
 from gpuviz.traces.check_table import ALL
 from tests.course import pictures
 from tests.course.own_kernels import performed, shown
@@ -138,3 +143,23 @@ def test_reads_before_writes_and_barriers_passed_by_are_gone_to() -> None:
     assert picture.title == "Threads that pass a barrier by, line 87"
     listed = next(p for p in panels(picture.body) if isinstance(p, FindingList))
     assert listed.chosen == 0
+
+
+STUDENT = """__global__ void k(const unsigned *d, unsigned *bins, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    unsigned v = 0;
+    if (i <= n) v = d[i];
+    if (threadIdx.x <= 64) atomicAdd(&bins[threadIdx.x], v);
+    if (i == 0) bins[1 << 29] = v; }
+"""
+
+
+@pytest.mark.parametrize("picture", PICTURES)
+def test_stray_accesses_leave_every_picture(picture: str, tmp_path: Path) -> None:
+    (tmp_path / "k.cu").write_text(STUDENT)
+    arguments = ("u32[1000]=arange", "u32[64]=zeros", "i32=1000")
+    launch = KernelLaunch(tmp_path / "k.cu", "k", "k", (8, 1, 1), (128, 1, 1), arguments)
+    done = perform(lesson_of(launch), {"picture": picture, "goes_on": True}, checks=ALL)
+    found = {(f.line, f.kind) for f in done.runs["kernel"].trace.findings}
+    assert found == {(line, "illegal global access") for line in (4, 5, 6)}
+    assert done.story.at is not None and done.story.at(0.0).title
