@@ -83,7 +83,7 @@ def test_what_a_library_makes_of_being_told_to_end_is_no_mistake() -> None:
     code = """
 import os, signal, sys
 from gpuviz import cli
-from gpuviz.cli import lessons as command
+from gpuviz.cli import list as command
 
 def run(arguments):
     try:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from warnings import filterwarnings
 from xml.etree.ElementTree import Element
 
 import numpy as np
@@ -70,6 +71,7 @@ def trouble(words: str) -> list[str]:
 
 def _svg(tex: str) -> Element:
     # A tenth of a second, which only slides with formulas pay.
+    filterwarnings("ignore", category=DeprecationWarning, module="ziamath")  # of no use to a reader
     from ziamath.config import config
     from ziamath.zmath import Latex
 

@@ -222,7 +222,8 @@ def _encoder(variant: Variant) -> Function:
     relu = "relu" in variant.mods
 
     def function(values: Bits) -> Bits:
-        values = np.where(np.isnan(values), np.float32(np.nan), values.astype(np.float32))
+        with np.errstate(invalid="ignore"):  # a NaN that signals is one as well
+            values = np.where(np.isnan(values), np.float32(np.nan), values.astype(np.float32))
         made: Bits = encode(np.abs(rectified(values)) if relu else values)
         return made
 
