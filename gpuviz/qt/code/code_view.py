@@ -95,16 +95,10 @@ _HUES = (3, 11, 19, 27, 7, 15, 23, 31)
 
 
 class CodeView(QPlainTextEdit):
-    """Code of one language. Lines are counted from 1.
+    """Code of one language. Lines are counted from 1."""
 
-    Signals
-    -------
-    chosen : a line was clicked
-    find_asked : Ctrl+F
-    """
-
-    chosen = Signal(int)
-    find_asked = Signal()
+    chosen = Signal(int)  # a line was clicked
+    find_asked = Signal()  # Ctrl+F
 
     def __init__(self, name: str, language: str, theme: Theme, narrow: bool = False) -> None:
         """A `narrow` view has little room: notes are of lit lines alone, indents are small."""

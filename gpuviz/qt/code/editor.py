@@ -24,18 +24,11 @@ _READ = (
 
 
 class Editor(CodeView):
-    """Read-only until there is something to `edit`. What a run made of the lines follows them.
+    """Read-only until there is something to `edit`. What a run made of the lines follows them."""
 
-    Signals
-    -------
-    typed : the text, after a change by the user
-    save_asked : Ctrl+S
-    left : Esc
-    """
-
-    typed = Signal(str)
-    save_asked = Signal()
-    left = Signal()
+    typed = Signal(str)  # the text, after a change by the user
+    save_asked = Signal()  # Ctrl+S
+    left = Signal()  # Esc
 
     def __init__(self, name: str, language: str, theme: Theme) -> None:
         self._ran: list[str] = []  # the text that was run, its notes, and its lines that are lit

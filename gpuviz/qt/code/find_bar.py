@@ -19,14 +19,9 @@ _SHIFT = Qt.KeyboardModifier.ShiftModifier
 
 
 class FindBar(QWidget):
-    """Finds in the code it is begun with: Return the next place, with Shift the one before.
+    """Finds in the code it is begun with: Return the next place, with Shift the one before."""
 
-    Signals
-    -------
-    closed : Esc
-    """
-
-    closed = Signal()
+    closed = Signal()  # Esc
 
     def __init__(self) -> None:
         super().__init__()

@@ -99,18 +99,11 @@ def _ink(column: int, fine: bool) -> str:
 
 
 class LinesView(QWidget):
-    """The table, or why there is none.
+    """The table, or why there is none."""
 
-    Signals
-    -------
-    pointed : role and `AccessCost` of the row that was chosen
-    source_asked : its line is to be seen in the source
-    lesson_asked : the id of a lesson
-    """
-
-    pointed = Signal(str, AccessCost)
-    source_asked = Signal()
-    lesson_asked = Signal(str)
+    pointed = Signal(str, AccessCost)  # role and `AccessCost` of the row that was chosen
+    source_asked = Signal()  # its line is to be seen in the source
+    lesson_asked = Signal(str)  # the id of a lesson
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()

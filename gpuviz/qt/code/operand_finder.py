@@ -19,14 +19,9 @@ _KEPT = 8  # texts whose operands are known
 
 
 class OperandFinder(QObject):
-    """Compiles the text of a run once more.
+    """Compiles the text of a run once more."""
 
-    Signals
-    -------
-    found : the PTX they are of, and `Operands`
-    """
-
-    found = Signal(str, Mapping)
+    found = Signal(str, Mapping)  # the PTX they are of, and `Operands`
 
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)

@@ -23,14 +23,9 @@ LANGUAGES = ("cuda", "ptx", "sass")
 
 
 class SideBySide(QWidget):
-    """Three views. A click on a line of one lights what it is in the others.
+    """Three views. A click on a line of one lights what it is in the others."""
 
-    Signals
-    -------
-    pointed : the CUDA line of the line that was clicked
-    """
-
-    pointed = Signal(int)
+    pointed = Signal(int)  # the CUDA line of the line that was clicked
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()

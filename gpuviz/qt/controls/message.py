@@ -20,14 +20,9 @@ QUIET_MS = 250  # of several things said in a hurry only the last is heard
 
 
 class Announcer(QObject):
-    """Says what has changed in a widget; does nothing where no screen reader listens.
+    """Says what has changed in a widget; does nothing where no screen reader listens."""
 
-    Signals
-    -------
-    said : the words, at the moment they are said
-    """
-
-    said = Signal(str)
+    said = Signal(str)  # the words, at the moment they are said
 
     def __init__(self, widget: QWidget, urgent: bool = False) -> None:
         super().__init__(widget)

@@ -51,14 +51,10 @@ REFRESH_MS = 150
 
 
 class Counts(QWidget):
-    """Totals of the runs shown, beside what a GPU counted or beside each other.
+    """Totals of the runs shown, beside what a GPU counted or beside each other."""
 
-    Signals
-    -------
-    asked : a count was clicked: the name of its run, the line that counts most of it, and what
-        kind of step of a story it is
-    """
-
+    # A count was clicked: the name of its run, the line that counts most of it, and what kind of
+    # step of a story it is.
     asked = Signal(str, int, str)
 
     def __init__(self, theme: Theme) -> None:

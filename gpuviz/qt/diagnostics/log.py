@@ -168,14 +168,9 @@ _AGAIN_MS = 5000  # the same one sooner is neither told nor logged again
 
 
 class UncaughtErrors(QObject):
-    """Takes the place of Python's hooks, in all threads.
+    """Takes the place of Python's hooks, in all threads."""
 
-    Signals
-    -------
-    happened : the exception, in the GUI thread
-    """
-
-    happened = Signal(Exception)
+    happened = Signal(Exception)  # the exception, in the GUI thread
 
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)

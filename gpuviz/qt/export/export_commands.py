@@ -52,14 +52,9 @@ class Parts:
 
 
 class ExportCommands(QObject):
-    """Asks how and where, then lets `exports` write. How to ask for a file can be exchanged.
+    """Asks how and where, then lets `exports` write. How to ask for a file can be exchanged."""
 
-    Signals
-    -------
-    said : a remark for the status bar
-    """
-
-    said = Signal(str)
+    said = Signal(str)  # a remark for the status bar
 
     def __init__(self, window: QWidget, parts: Parts, kept: Settings, actions: Actions) -> None:
         super().__init__(window)

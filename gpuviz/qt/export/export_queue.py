@@ -83,14 +83,9 @@ class Task:
 
 
 class ExportQueue(Activity):
-    """Does tasks in the order in which they were asked for.
+    """Does tasks in the order in which they were asked for."""
 
-    Signals
-    -------
-    saved : what is on the disk, or on the clipboard, now
-    """
-
-    saved = Signal(ExportResult)
+    saved = Signal(ExportResult)  # what is on the disk, or on the clipboard, now
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)

@@ -27,23 +27,14 @@ Asked = Path | str | bytes  # a file, a link, or the content of a file
 
 
 class FileOpener(QObject):
-    """Finds out off the GUI thread what a file is; the newest wish counts.
+    """Finds out off the GUI thread what a file is; the newest wish counts."""
 
-    Signals
-    -------
-    said : what goes on, in words
-    refused : why it cannot be opened
-    view_asked : what to show
-    lesson_opened : what was made of a trace
-    recording_opened : a file, and what is recorded there
-    kernel_asked, lecture_asked : a file to be opened by others
-    """
-
-    said = Signal(str)
-    refused = Signal(Failure)
-    view_asked = Signal(Provenance)
-    lesson_opened = Signal(Lesson)
-    recording_opened = Signal(Path, Recording)
+    said = Signal(str)  # what goes on, in words
+    refused = Signal(Failure)  # why it cannot be opened
+    view_asked = Signal(Provenance)  # what to show
+    lesson_opened = Signal(Lesson)  # what was made of a trace
+    recording_opened = Signal(Path, Recording)  # a file, and what is recorded there
+    # kernel_asked, lecture_asked: a file to be opened by others.
     kernel_asked = Signal(Path)
     lecture_asked = Signal(Path)
 

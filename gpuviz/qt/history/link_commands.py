@@ -29,18 +29,11 @@ _START = f"{SCHEME}://"
 
 
 class LinkCommands(QObject):
-    """Follows links.
+    """Follows links."""
 
-    Signals
-    -------
-    said : what was done, in words
-    copied : the view whose link was copied
-    refused : the exception when a view cannot be shown
-    """
-
-    said = Signal(str)
-    copied = Signal(Provenance)
-    refused = Signal(Exception)
+    said = Signal(str)  # what was done, in words
+    copied = Signal(Provenance)  # the view whose link was copied
+    refused = Signal(Exception)  # the exception when a view cannot be shown
 
     def __init__(self, recorder: ViewRecorder, theme: Theme, window: QWidget) -> None:
         super().__init__(window)
@@ -109,13 +102,9 @@ _EXAMPLE = "gpuviz://coalescing?stride=2"
 class LinkDialog(QDialog):
     """Accepts only a link that can be shown. `read` makes a view of a text, or raises InputError;
     `told` says a view in words.
-
-    Signals
-    -------
-    opened : the view of the link accepted
     """
 
-    opened = Signal(Provenance)
+    opened = Signal(Provenance)  # the view of the link accepted
 
     def __init__(
         self,

@@ -151,13 +151,9 @@ class Autosave(QObject):
 class Recovery(QObject):
     """Shows it once, with `begin`; then keeps the view in `state`, the folder of what outlives a
     crash, if there is one.
-
-    Signals
-    -------
-    refused : the exception when a view cannot be shown
     """
 
-    refused = Signal(Exception)
+    refused = Signal(Exception)  # the exception when a view cannot be shown
 
     def __init__(
         self,

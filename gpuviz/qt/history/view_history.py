@@ -29,16 +29,10 @@ from gpuviz.words.language import tr
 
 
 class Undo(QObject):
-    """Follows the view: what changes in one turn of the event loop is one change.
+    """Follows the view: what changes in one turn of the event loop is one change."""
 
-    Signals
-    -------
-    changed : there is something else to undo or to redo
-    refused : the exception when a view cannot be shown again
-    """
-
-    changed = Signal()
-    refused = Signal(Exception)
+    changed = Signal()  # there is something else to undo or to redo
+    refused = Signal(Exception)  # the exception when a view cannot be shown again
 
     def __init__(
         self, core: Core, recorder: ViewRecorder, clock: Callable[[], float] = time.monotonic
@@ -156,14 +150,9 @@ def _number(value: Value) -> Value:
 
 
 class Recents(QObject):
-    """Follows the view.
+    """Follows the view."""
 
-    Signals
-    -------
-    changed : there are other views
-    """
-
-    changed = Signal()
+    changed = Signal()  # there are other views
 
     def __init__(self, core: Core, recorder: ViewRecorder) -> None:
         super().__init__(recorder)
@@ -328,16 +317,10 @@ class TextUndo(QObject):
 
 
 class ViewHistory(QObject):
-    """Follows the view.
+    """Follows the view."""
 
-    Signals
-    -------
-    said : what was done, in words
-    refused : the exception when a view cannot be shown again
-    """
-
-    said = Signal(str)
-    refused = Signal(Exception)
+    said = Signal(str)  # what was done, in words
+    refused = Signal(Exception)  # the exception when a view cannot be shown again
 
     def __init__(
         self, core: Core, recorder: ViewRecorder, actions: Actions, file: QMenu, window: QWidget

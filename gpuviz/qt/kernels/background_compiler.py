@@ -62,15 +62,10 @@ class Build:
 class BackgroundCompiler(QObject):
     """One compilation at a time. One that goes on is let end, as the compiler's process would have
     to be started anew; when it takes long it is stopped.
-
-    Signals
-    -------
-    built : what was made of the newest wish
-    failed : the newest wish, and why nothing was made of it
     """
 
-    built = Signal(Build)
-    failed = Signal(BuildRequest, Exception)
+    built = Signal(Build)  # what was made of the newest wish
+    failed = Signal(BuildRequest, Exception)  # the newest wish, and why nothing was made of it
     _compiled = Signal(Build)
     _refused = Signal(BuildRequest, Exception)
 

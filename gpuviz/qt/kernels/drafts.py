@@ -55,14 +55,9 @@ _LARGEST = 1 << 20  # signs of a text that is kept about once a second
 
 
 class Drafts(QObject):
-    """By file: the text as it is edited, and what was in the file when that began.
+    """By file: the text as it is edited, and what was in the file when that began."""
 
-    Signals
-    -------
-    changed : a file whose text is another, or is saved
-    """
-
-    changed = Signal(Path)
+    changed = Signal(Path)  # a file whose text is another, or is saved
 
     def __init__(self, crash_file: CrashFile, parent: QObject | None = None) -> None:
         super().__init__(parent)

@@ -29,18 +29,11 @@ Compiled = tuple[Program, tuple[HostLaunch, ...], Settings]
 
 
 class KernelOpener(QObject):
-    """One file at a time; a newer wish replaces the one under way.
+    """One file at a time; a newer wish replaces the one under way."""
 
-    Signals
-    -------
-    said : what goes on, in words
-    opened : the lesson made of it
-    refused : path, the source text, and why it cannot be opened
-    """
-
-    said = Signal(str)
-    opened = Signal(Lesson)
-    refused = Signal(Path, str, Exception)
+    said = Signal(str)  # what goes on, in words
+    opened = Signal(Lesson)  # the lesson made of it
+    refused = Signal(Path, str, Exception)  # path, the source text, and why it cannot be opened
 
     def __init__(self, theme: Theme, window: QWidget) -> None:
         super().__init__(window)

@@ -71,14 +71,9 @@ class Field(QLineEdit):
 
 
 class LaunchFields(QWidget):
-    """Grid, block, shared memory, arguments, variables, macros and options, as they are typed.
+    """Grid, block, shared memory, arguments, variables, macros and options, as they are typed."""
 
-    Signals
-    -------
-    changed : something was typed, be it nonsense
-    """
-
-    changed = Signal()
+    changed = Signal()  # something was typed, be it nonsense
 
     def __init__(self) -> None:
         super().__init__()
@@ -292,16 +287,10 @@ def _add(grid: QGridLayout, fields: Sequence[Field]) -> None:
 
 
 class LaunchPanel(QWidget):
-    """The fields, and why what stands in them cannot be run.
+    """The fields, and why what stands in them cannot be run."""
 
-    Signals
-    -------
-    others_asked : the user wants another kernel or launch of the file
-    keep_asked : the user wants the settings kept beside the file
-    """
-
-    others_asked = Signal()
-    keep_asked = Signal()
+    others_asked = Signal()  # the user wants another kernel or launch of the file
+    keep_asked = Signal()  # the user wants the settings kept beside the file
 
     def __init__(self) -> None:
         super().__init__()

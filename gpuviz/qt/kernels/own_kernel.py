@@ -37,20 +37,13 @@ NO_SOURCE = (".ptx",)  # what is compiled already is not edited
 class OwnKernel(QObject):
     """Follows the player. `launch` is the one that is run, None where a lesson of the course is;
     `text` the source as it is edited, None where it is not.
-
-    Signals
-    -------
-    turned : another kernel, or none, is shown
-    opened : the source can be edited
-    said : what went wrong beside it, in words
-    doubted : why what is typed cannot be run, "" when it can
-    marked : what the compiler says of lines of the source, by their numbers
     """
 
-    turned = Signal()
-    opened = Signal()
-    doubted = Signal(str)
-    said = Signal(str)
+    turned = Signal()  # another kernel, or none, is shown
+    opened = Signal()  # the source can be edited
+    doubted = Signal(str)  # why what is typed cannot be run, "" when it can
+    said = Signal(str)  # what went wrong beside it, in words
+    # What the compiler says of lines of the source, by their numbers.
     marked = Signal(Mapping)  # a `dict` of numbers Qt would empty
 
     def __init__(self, core: Core, drafts: Drafts, parent: QObject) -> None:

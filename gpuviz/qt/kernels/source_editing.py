@@ -26,14 +26,9 @@ if TYPE_CHECKING:
 
 
 class SourceRepair(QObject):
-    """`path` is the file that is being repaired, None while there is none.
+    """`path` is the file that is being repaired, None while there is none."""
 
-    Signals
-    -------
-    compiled : what was made of the text as it stands in the editor
-    """
-
-    compiled = Signal(Build)
+    compiled = Signal(Build)  # what was made of the text as it stands in the editor
 
     def __init__(self, drafts: Drafts, source: Source, parent: QObject) -> None:
         super().__init__(parent)
@@ -122,16 +117,10 @@ SETTLED_MS = 150  # programs write a file in several steps
 
 
 class SourceEditing(QObject):
-    """Connects editor, kernel and file. What a user is asked can be exchanged.
+    """Connects editor, kernel and file. What a user is asked can be exchanged."""
 
-    Signals
-    -------
-    said : what was done, in words
-    refused : why what was asked for cannot be done
-    """
-
-    said = Signal(str)
-    refused = Signal(Exception)
+    said = Signal(str)  # what was done, in words
+    refused = Signal(Exception)  # why what was asked for cannot be done
 
     def __init__(self, own: OwnKernel, drafts: Drafts, source: Source, window: QWidget) -> None:
         super().__init__(window)

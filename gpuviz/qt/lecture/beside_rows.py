@@ -18,14 +18,9 @@ _WIDE = 130  # pixels of the values, at least
 
 
 class BesideRows(QObject):
-    """`given` is what a file says of it, `counts` what can be plotted.
+    """`given` is what a file says of it, `counts` what can be plotted."""
 
-    Signals
-    -------
-    changed : something else is filled in
-    """
-
-    changed = Signal()
+    changed = Signal()  # something else is filled in
 
     def __init__(
         self, given: Mapping[str, Any], counts: Sequence[str], theme: Theme, parent: QObject

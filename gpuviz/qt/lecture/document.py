@@ -33,15 +33,10 @@ _LONGEST = 1 << 20  # bytes of what is told of a copy
 class Document(QObject):
     """One lecture at a time; `path` is None until it has been saved, `bundled` says that the file
     holds kernels and recordings, too.
-
-    Signals
-    -------
-    changed : the lecture is another one, or has changed
-    chosen : the number of the slide to look at
     """
 
-    changed = Signal()
-    chosen = Signal(int)
+    changed = Signal()  # the lecture is another one, or has changed
+    chosen = Signal(int)  # the number of the slide to look at
 
     def __init__(
         self, session: Session, parent: QObject | None = None, folder: Path | None = None

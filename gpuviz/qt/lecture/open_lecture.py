@@ -45,17 +45,11 @@ class OpenLecture(QObject):
     shows it to a class.
 
     Views of slides are shown within `unrecorded`: going through a lecture is nothing to be undone.
-
-    Signals
-    -------
-    failed : `Failure`
-    said : what was done, in words
-    opened : a lecture is open and wants to be seen
     """
 
-    failed = Signal(Failure)
-    said = Signal(str)
-    opened = Signal()
+    failed = Signal(Failure)  # `Failure`
+    said = Signal(str)  # what was done, in words
+    opened = Signal()  # a lecture is open and wants to be seen
 
     def __init__(
         self,

@@ -35,20 +35,13 @@ class _Outcome:
 
 
 class Packer(QObject):
-    """One bundle at a time, with what was measured since the window was opened.
+    """One bundle at a time, with what was measured since the window was opened."""
 
-    Signals
-    -------
-    gathered : lecture, path, and what would go in; nothing is written yet
-    packed : lecture and path, when the bundle is there
-    failed : why there is none
-    progressed : share done, 0 to 1
-    """
-
+    # Lecture, path, and what would go in; nothing is written yet.
     gathered = Signal(Lecture, Path, BundleContents)
-    packed = Signal(Lecture, Path)
-    failed = Signal(Failure)
-    progressed = Signal(float)
+    packed = Signal(Lecture, Path)  # lecture and path, when the bundle is there
+    failed = Signal(Failure)  # why there is none
+    progressed = Signal(float)  # share done, 0 to 1
     _ended = Signal(_Outcome)
 
     def __init__(self, meter: Meter, parent: QObject | None = None) -> None:

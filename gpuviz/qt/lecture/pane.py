@@ -45,14 +45,9 @@ _LONGEST = 90  # letters of a problem in the list
 
 
 class LecturePane(QFrame):
-    """Follows the document.
+    """Follows the document."""
 
-    Signals
-    -------
-    looked_at : the number of a slide that the user chose
-    """
-
-    looked_at = Signal(int)
+    looked_at = Signal(int)  # the number of a slide that the user chose
 
     def __init__(self, document: Document, actions: Actions) -> None:
         super().__init__()

@@ -24,14 +24,9 @@ from gpuviz.words.language import tr
 
 
 class PresentationConsent(QObject):
-    """Finds out off the GUI thread what of a lecture is a stranger's code, and asks about it once.
+    """Finds out off the GUI thread what of a lecture is a stranger's code; asks about it once."""
 
-    Signals
-    -------
-    said : what goes on, in words
-    """
-
-    said = Signal(str)
+    said = Signal(str)  # what goes on, in words
 
     def __init__(self, core: Core, window: QWidget) -> None:
         super().__init__(window)
@@ -87,16 +82,10 @@ if TYPE_CHECKING:
 
 
 class PresentationLauncher(QObject):
-    """One presentation at a time; the window's own GPU work rests meanwhile.
+    """One presentation at a time; the window's own GPU work rests meanwhile."""
 
-    Signals
-    -------
-    failed : `Failure`: there is nothing to show
-    came_back : it is over, on the slide of this number
-    """
-
-    failed = Signal(Failure)
-    came_back = Signal(int)
+    failed = Signal(Failure)  # `Failure`: there is nothing to show
+    came_back = Signal(int)  # it is over, on the slide of this number
 
     def __init__(
         self,

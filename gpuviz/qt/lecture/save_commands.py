@@ -62,16 +62,10 @@ if TYPE_CHECKING:
 
 
 class SaveCommands(QObject):
-    """Binds the commands that save. What a user is asked can be exchanged.
+    """Binds the commands that save. What a user is asked can be exchanged."""
 
-    Signals
-    -------
-    failed : `Failure`
-    said : what was done, in words
-    """
-
-    failed = Signal(Failure)
-    said = Signal(str)
+    failed = Signal(Failure)  # `Failure`
+    said = Signal(str)  # what was done, in words
 
     def __init__(
         self, document: Document, packer: Packer, actions: Actions, window: QWidget

@@ -37,14 +37,9 @@ _NEEDS_SLIDE = (
 
 
 class SlideCommands(QObject):
-    """Acts on the slide chosen in the pane.
+    """Acts on the slide chosen in the pane."""
 
-    Signals
-    -------
-    added : the number of a slide that was made of the view shown
-    """
-
-    added = Signal(int)
+    added = Signal(int)  # the number of a slide that was made of the view shown
 
     def __init__(
         self,

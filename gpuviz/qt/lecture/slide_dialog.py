@@ -40,12 +40,9 @@ class SlideDialog(QDialog):
     slide's view has, `moment` the time in the story that is looked at, `end` that of the story's
     end, infinite where another view is shown. `told` says the answer to a question, "" when it is
     not known; InputError when no choice is right.
-
-    Signals
-    -------
-    marking : stops, and whether the time line shows them, and clicks on it set them
     """
 
+    # Stops, and whether the time line shows them, and clicks on it set them.
     marking = Signal(tuple, bool)
 
     def __init__(

@@ -33,13 +33,9 @@ class SlideThumbnails(QObject):
     """Follows the document. What the user runs goes first: a slide is performed only while the
     director rests and nothing is `presented`, and stopped when that ends. What the director has
     performed, and slides of words, cost nothing more.
-
-    Signals
-    -------
-    ready : some slides have new pictures
     """
 
-    ready = Signal()
+    ready = Signal()  # some slides have new pictures
 
     def __init__(
         self,

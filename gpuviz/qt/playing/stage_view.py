@@ -48,17 +48,11 @@ class StageView(QWidget):
     Wheel, pinch and keys enlarge it, dragging moves what is enlarged; it is painted anew for that,
     not scaled up. A click sets what the story says of the point; else it follows the lane that is
     there, or explains the word of the field. A picture of other values than those shown is veiled.
-
-    Signals
-    -------
-    broke : an exception met while making a picture
-    picked : values that a click sets, and whether it was in the right half
-    painted : it has been seen for the first time
     """
 
-    broke = Signal(Exception)
-    picked = Signal(Mapping, bool)
-    painted = Signal()
+    broke = Signal(Exception)  # an exception met while making a picture
+    picked = Signal(Mapping, bool)  # values that a click sets, and whether it was in the right half
+    painted = Signal()  # it has been seen for the first time
 
     def __init__(self, player: Player, view: ViewStore, theme: Theme) -> None:
         super().__init__()

@@ -40,14 +40,9 @@ _NONE: F64 = np.zeros(0)
 
 
 class Finder(QWidget):
-    """Follows the player; what is looked for is looked for again in another story.
+    """Follows the player; what is looked for is looked for again in another story."""
 
-    Signals
-    -------
-    found : the moments, none when nothing is looked for
-    """
-
-    found = Signal(np.ndarray)
+    found = Signal(np.ndarray)  # the moments, none when nothing is looked for
 
     def __init__(self, player: Player, theme: Theme) -> None:
         super().__init__()

@@ -98,12 +98,9 @@ class Timeline(QWidget):
 
     While a lecture's stops are set (`mark`) they are shown, a click sets or removes one, and what
     plays goes on.
-
-    Signals
-    -------
-    marked : a time that was clicked, and how many seconds beside it are still meant
     """
 
+    # A time that was clicked, and how many seconds beside it are still meant.
     marked = Signal(float, float)
 
     def __init__(self, player: Player, theme: Theme) -> None:

@@ -247,16 +247,10 @@ def ask_which(parent: QWidget) -> Path | None:
 
 
 class RecordingRow(QWidget):
-    """A file is read off the GUI thread; one that cannot be read is not chosen.
+    """A file is read off the GUI thread; one that cannot be read is not chosen."""
 
-    Signals
-    -------
-    changed : another file is chosen, or none
-    told : there is something else to be said of it
-    """
-
-    changed = Signal()
-    told = Signal()
+    changed = Signal()  # another file is chosen, or none
+    told = Signal()  # there is something else to be said of it
 
     def __init__(self, row: Preference, theme: Theme) -> None:
         super().__init__()

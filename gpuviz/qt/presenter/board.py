@@ -21,15 +21,10 @@ class Board(QObject):
     """Ink belongs to a slide, or to what it was changed to, and waits there to be seen again.
 
     Points are those of the stage that the picture is laid out on.
-
-    Signals
-    -------
-    changed : something else lies over the picture
-    said : something for the speaker alone
     """
 
-    changed = Signal()
-    said = Signal(str)
+    changed = Signal()  # something else lies over the picture
+    said = Signal(str)  # something for the speaker alone
 
     def __init__(
         self, conductor: Conductor, keep: Keep | None = None, parent: QObject | None = None

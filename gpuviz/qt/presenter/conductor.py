@@ -24,20 +24,12 @@ _CLOSE = 1e-6  # seconds
 
 
 class Conductor(QObject):
-    """Every way to move ends in a slide and one of its cues; the player is the clock.
+    """Every way to move ends in a slide and one of its cues; the player is the clock."""
 
-    Signals
-    -------
-    moved : another slide or cue is shown
-    changed : the picture is another one, though the place is the same
-    blanked : the screen went blank, or came back
-    over : the speaker went on after the last slide
-    """
-
-    moved = Signal()
-    changed = Signal()
-    blanked = Signal()
-    over = Signal()
+    moved = Signal()  # another slide or cue is shown
+    changed = Signal()  # the picture is another one, though the place is the same
+    blanked = Signal()  # the screen went blank, or came back
+    over = Signal()  # the speaker went on after the last slide
 
     def __init__(
         self,

@@ -119,14 +119,10 @@ _LONGEST = 9  # digits
 
 
 class TypedNumber(QObject):
-    """Signals
-    -------
-    typed : the number, when it counts
-    changed : there are other digits
-    """
+    """"""
 
-    typed = Signal(int)
-    changed = Signal()
+    typed = Signal(int)  # the number, when it counts
+    changed = Signal()  # there are other digits
 
     def __init__(self, wait_ms: int, parent: QObject | None = None) -> None:
         super().__init__(parent)

@@ -75,15 +75,11 @@ class Presentation(QObject):
     performed already, `calm` is for those who want no motion. A GPU is kept busy with what is shown
     for the share `use` of the time, 0 for not at all. What `keep` is given, it keeps with the
     lecture: ink, and when it `rehearses`, how long each slide took.
-
-    Signals
-    -------
-    rehearsed : the seconds of each slide shown, by number, and where they are kept, in words
-    ended : it is over, on the slide of this number
     """
 
+    # The seconds of each slide shown, by number, and where they are kept, in words.
     rehearsed = Signal(Mapping, str)
-    ended = Signal(int)
+    ended = Signal(int)  # it is over, on the slide of this number
 
     def __init__(
         self,

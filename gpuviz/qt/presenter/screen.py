@@ -126,18 +126,11 @@ _REST_MS = 2000  # after which a pointer that does not move is hidden
 
 
 class Screen(QWidget):
-    """Paints `lectures.picture.frame`. Keeps the last good picture when one cannot be made.
+    """Paints `lectures.picture.frame`. Keeps the last good picture when one cannot be made."""
 
-    Signals
-    -------
-    pressed : a key, as Qt names it
-    closed : the window was closed
-    troubled : why a picture could not be made, whenever that is something new
-    """
-
-    pressed = Signal(int)
-    closed = Signal()
-    troubled = Signal(str)
+    pressed = Signal(int)  # a key, as Qt names it
+    closed = Signal()  # the window was closed
+    troubled = Signal(str)  # why a picture could not be made, whenever that is something new
 
     def __init__(
         self, conductor: Conductor, tuning: StripController, board: Board, look: Look

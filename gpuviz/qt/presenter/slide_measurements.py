@@ -17,16 +17,10 @@ from gpuviz.words.language import tr
 
 
 class SlideMeasurements(QObject):
-    """Follows the slides with a meter of its own.
+    """Follows the slides with a meter of its own."""
 
-    Signals
-    -------
-    changed : there are other measurements of what is shown, or it is told with them
-    said : how the GPU is, in words for the speaker
-    """
-
-    changed = Signal()
-    said = Signal(str)
+    changed = Signal()  # there are other measurements of what is shown, or it is told with them
+    said = Signal(str)  # how the GPU is, in words for the speaker
 
     def __init__(self, meter: Meter, parent: QObject | None = None) -> None:
         super().__init__(parent)

@@ -21,14 +21,9 @@ if TYPE_CHECKING:
 
 
 class SlideRuns(QObject):
-    """Keeps what was performed until the lecture is over.
+    """Keeps what was performed until the lecture is over."""
 
-    Signals
-    -------
-    changed : the number of a slide that is ready now, or will not be
-    """
-
-    changed = Signal(int)
+    changed = Signal(int)  # the number of a slide that is ready now, or will not be
 
     def __init__(
         self,
@@ -118,14 +113,9 @@ _KEPT = 8  # that are gone back to without being run again
 
 
 class VariedRuns(QObject):
-    """Keeps the last few.
+    """Keeps the last few."""
 
-    Signals
-    -------
-    changed : what is wanted is ready, will not be, or has come further
-    """
-
-    changed = Signal()
+    changed = Signal()  # what is wanted is ready, will not be, or has come further
 
     def __init__(
         self, perform: Perform, library: Library | None = None, parent: QObject | None = None

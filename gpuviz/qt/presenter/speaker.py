@@ -126,18 +126,11 @@ _TABS = (Qt.Key.Key_Tab, Qt.Key.Key_Backtab)
 
 
 class Speaker(QWidget):
-    """Follows the conductor.
+    """Follows the conductor."""
 
-    Signals
-    -------
-    pressed : a key, as Qt names it
-    chosen : the number of a slide chosen in the list
-    asked : what a button does, an act of `keys`
-    """
-
-    pressed = Signal(int)
-    chosen = Signal(int)
-    asked = Signal(str)
+    pressed = Signal(int)  # a key, as Qt names it
+    chosen = Signal(int)  # the number of a slide chosen in the list
+    asked = Signal(str)  # what a button does, an act of `keys`
 
     def __init__(self, conductor: Conductor, screen: Screen, times: SlideTimes) -> None:
         super().__init__()

@@ -18,14 +18,9 @@ _K = Qt.Key
 
 
 class StripController(QObject):
-    """What is chosen is shown by the conductor as soon as it has been performed.
+    """What is chosen is shown by the conductor as soon as it has been performed."""
 
-    Signals
-    -------
-    changed : the strip is another one, or there is none any more
-    """
-
-    changed = Signal()
+    changed = Signal()  # the strip is another one, or there is none any more
 
     def __init__(
         self, conductor: Conductor, varied: VariedRuns, wait_ms: int, parent: QObject | None = None

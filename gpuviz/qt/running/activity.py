@@ -69,17 +69,11 @@ class Activity(QObject):
     """One piece of work at a time, each in a thread of its own.
 
     A kind of activity says what it is doing, begins work, and takes what becomes of it in `_end`.
-
-    Signals
-    -------
-    progressed : fraction done, 0 to 1
-    failed : `Failure`
-    rested : nothing is under way any more; what became of it, in words
     """
 
-    progressed = Signal(float)
-    failed = Signal(Failure)
-    rested = Signal(str)
+    progressed = Signal(float)  # fraction done, 0 to 1
+    failed = Signal(Failure)  # `Failure`
+    rested = Signal(str)  # nothing is under way any more; what became of it, in words
     _moved = Signal(threading.Event, float)
     _landed = Signal(Outcome)
 

@@ -28,18 +28,12 @@ _NAMES = "own_names"  # of users' kernels, in the settings
 
 
 class Course(QObject):
-    """Opens lessons, and keeps the values of both sides.
+    """Opens lessons, and keeps the values of both sides."""
 
-    Signals
-    -------
-    added : `LessonEntry`, a lesson made of a user's own kernel, among the others from now on
-    renamed : `LessonEntry`, such a lesson under another name
-    removed : the id of such a lesson, which is no longer there
-    """
-
+    # `LessonEntry`, a lesson made of a user's own kernel, among the others from now on.
     added = Signal(LessonEntry)
-    renamed = Signal(LessonEntry)
-    removed = Signal(str)
+    renamed = Signal(LessonEntry)  # `LessonEntry`, such a lesson under another name
+    removed = Signal(str)  # the id of such a lesson, which is no longer there
 
     def __init__(self, lessons: Sequence[LessonEntry], view: ViewStore, settings: Settings) -> None:
         super().__init__(view)

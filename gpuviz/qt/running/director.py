@@ -38,21 +38,13 @@ class Director(QObject):
 
     The first one is of the PTX that ships, so that no picture has to wait for a compiler; what was
     asked for follows, and takes its place.
-
-    Signals
-    -------
-    performed : the newest `Exhibit`
-    updated : the `Exhibit` of the same launches, of which more is known
-    failed : job, `Failure`
-    problem_changed : why the values make no sense, or ""
-    forgotten : another lesson is shown, and nothing of it yet
     """
 
-    performed = Signal(Exhibit)
-    updated = Signal(Exhibit)
-    failed = Signal(Job, Failure)
-    problem_changed = Signal(str)
-    forgotten = Signal()
+    performed = Signal(Exhibit)  # the newest `Exhibit`
+    updated = Signal(Exhibit)  # the `Exhibit` of the same launches, of which more is known
+    failed = Signal(Job, Failure)  # job, `Failure`
+    problem_changed = Signal(str)  # why the values make no sense, or ""
+    forgotten = Signal()  # another lesson is shown, and nothing of it yet
 
     def __init__(
         self,

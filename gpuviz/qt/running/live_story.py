@@ -24,12 +24,9 @@ class LiveStory(QObject):
     """Follows the meter: `shown` is what is told now, `take` is given the same as it is told anew.
 
     Nothing is emulated, and the thread of the window never waits.
-
-    Signals
-    -------
-    broke : an exception met while telling with what was measured; that story stays as it was
     """
 
+    # An exception met while telling with what was measured; that story stays as it was.
     broke = Signal(Exception)
 
     def __init__(

@@ -34,31 +34,22 @@ if TYPE_CHECKING:
 class Meter(QObject):
     """Follows what is shown: with a GPU whose counters can be read it measures that by itself, as
     long as the user does not stop it.
-
-    Signals
-    -------
-    changed : `State`
-    troubled : what is wrong, in words, whenever something new is
-    found : `DeviceFacts` of a GPU that was found or chosen
-    measured : name of a run, `Measurement`: whole, live or recorded
-    placed : name of a run, live `Measurement` with the places of blocks, or a note why not
-    missing : name of a run, why there is no measurement
-    timed : name of a run, more durations; counted : name of a run, readings
-    sensed : `Telemetry`
-    left_out : codes of strangers (`consent.Code`) that did not run, as nobody agreed to them
-    questioned : the same, where the user is to be asked; they run when they are agreed to
     """
 
-    changed = Signal(State)
-    troubled = Signal(str)
-    found = Signal(DeviceFacts)
-    measured = Signal(str, Measurement)
+    changed = Signal(State)  # `State`
+    troubled = Signal(str)  # what is wrong, in words, whenever something new is
+    found = Signal(DeviceFacts)  # `DeviceFacts` of a GPU that was found or chosen
+    measured = Signal(str, Measurement)  # name of a run, `Measurement`: whole, live or recorded
+    # Name of a run, live `Measurement` with the places of blocks, or a note why not.
     placed = Signal(str, Measurement)
-    missing = Signal(str, str)
+    missing = Signal(str, str)  # name of a run, why there is no measurement
+    # Name of a run, more durations; counted : name of a run, readings.
     timed = Signal(str, np.ndarray)
     counted = Signal(str, Mapping)
-    sensed = Signal(Telemetry)
+    sensed = Signal(Telemetry)  # `Telemetry`
+    # Codes of strangers (`consent.Code`) that did not run, as nobody agreed to them.
     left_out = Signal(tuple)
+    # The same, where the user is to be asked; they run when they are agreed to.
     questioned = Signal(tuple)
 
     def __init__(self, sources: Sources, parent: QObject | None = None) -> None:

@@ -18,13 +18,9 @@ if TYPE_CHECKING:
 
 
 class ViewStore(QObject):
-    """`now` is what is shown; it is another record with every change.
+    """`now` is what is shown; it is another record with every change."""
 
-    Signals
-    -------
-    changed : what was shown before, and what is shown now; never the same
-    """
-
+    # What was shown before, and what is shown now; never the same.
     changed = Signal(ViewState, ViewState)
 
     def __init__(self, state: ViewState, parent: QObject | None = None) -> None:

@@ -78,22 +78,13 @@ class _Ticket:
 
 
 class Performer(QObject):
-    """A thread that performs the newest job asked for. What the job before performed is kept.
+    """A thread that performs the newest job asked for. What the job before performed is kept."""
 
-    Signals
-    -------
-    started : the job that begins
-    progressed : fraction done, 0 to 1, of the job under way
-    performed : job, its performances, one a variant
-    failed : job, `Failure`
-    rested : nothing is under way any more
-    """
-
-    started = Signal(Job)
-    progressed = Signal(float)
-    performed = Signal(Job, tuple)
-    failed = Signal(Job, Failure)
-    rested = Signal()
+    started = Signal(Job)  # the job that begins
+    progressed = Signal(float)  # fraction done, 0 to 1, of the job under way
+    performed = Signal(Job, tuple)  # job, its performances, one a variant
+    failed = Signal(Job, Failure)  # job, `Failure`
+    rested = Signal()  # nothing is under way any more
     _done = Signal(_Ticket, tuple)
     _broke = Signal(_Ticket, Exception)
     _moved = Signal(_Ticket, float)

@@ -19,18 +19,11 @@ if TYPE_CHECKING:
 
 
 class Guess(QObject):
-    """Asks about what is shown, takes a guess, tells.
+    """Asks about what is shown, takes a guess, tells."""
 
-    Signals
-    -------
-    changed : there is a question, or none any more, or its answer is out
-    offered : whether something can be asked of what is shown
-    predicted : another number is predicted
-    """
-
-    changed = Signal()
-    predicted = Signal()
-    offered = Signal(bool)
+    changed = Signal()  # there is a question, or none any more, or its answer is out
+    predicted = Signal()  # another number is predicted
+    offered = Signal(bool)  # whether something can be asked of what is shown
 
     def __init__(self, player: Player, director: Director, parent: QObject | None = None) -> None:
         super().__init__(parent)

@@ -20,16 +20,11 @@ if TYPE_CHECKING:
 
 
 class Practice(QObject):
-    """Follows what is shown; `exercise` is the one that it is, if it is one.
+    """Follows what is shown; `exercise` is the one that it is, if it is one."""
 
-    Signals
-    -------
-    changed : another exercise is shown, or none; or there is something else to say of it
-    broke : an exception met while one was opened
-    """
-
+    # Another exercise is shown, or none; or there is something else to say of it.
     changed = Signal()
-    broke = Signal(Exception)
+    broke = Signal(Exception)  # an exception met while one was opened
 
     def __init__(self, core: Core, actions: Actions, parent: QObject) -> None:
         super().__init__(parent)

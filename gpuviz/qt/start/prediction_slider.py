@@ -26,14 +26,10 @@ _HIGH, _SIDE = 46, 10  # pixels: its height, and what stays free at its ends
 
 
 class PredictionSlider(QSlider):
-    """Signals
-    -------
-    predicted : it has been dragged to another number
-    given : Enter says that this is the prediction
-    """
+    """"""
 
-    predicted = Signal(float)
-    given = Signal()
+    predicted = Signal(float)  # it has been dragged to another number
+    given = Signal()  # Enter says that this is the prediction
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(Qt.Orientation.Horizontal)

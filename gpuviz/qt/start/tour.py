@@ -99,13 +99,9 @@ class Tour(QFrame):
     """The card; `find` gives the part of the window a stop is about, if it can be seen.
 
     Right or Enter goes on, Left goes back, Esc leaves; other keys are the window's.
-
-    Signals
-    -------
-    ended : it was left, or gone through
     """
 
-    ended = Signal()
+    ended = Signal()  # it was left, or gone through
 
     def __init__(
         self, window: QWidget, find: Callable[[str], QWidget | None], theme: Theme

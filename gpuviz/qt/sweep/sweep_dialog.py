@@ -29,14 +29,9 @@ _SMALLEST = QSize(420, 300)
 
 
 class PictureView(FrameCanvas):
-    """Shows one picture at a time.
+    """Shows one picture at a time."""
 
-    Signals
-    -------
-    picked : values that a click sets
-    """
-
-    picked = Signal(Mapping)
+    picked = Signal(Mapping)  # values that a click sets
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme)
@@ -82,14 +77,9 @@ _DRAW_MS = 100  # the map follows this often
 
 
 class SweepDialog(QDialog):
-    """Sweeps over the lesson that is shown, with its other values as they are.
+    """Sweeps over the lesson that is shown, with its other values as they are."""
 
-    Signals
-    -------
-    picked : the cell that was clicked
-    """
-
-    picked = Signal(CellView)
+    picked = Signal(CellView)  # the cell that was clicked
 
     def __init__(
         self, shown: Swept, work: SweepWork, gpu: DeviceFacts | None, theme: Theme, parent: QWidget

@@ -29,14 +29,9 @@ def local(sweep: Sweep) -> tuple[Executor, int]:
 
 
 class SweepWork(Activity):
-    """One sweep at a time. A sweep that was begun before goes on where it was stopped.
+    """One sweep at a time. A sweep that was begun before goes on where it was stopped."""
 
-    Signals
-    -------
-    came : cell, outcome: one that is done, be it done before
-    """
-
-    came = Signal(Mapping, Outcome)
+    came = Signal(Mapping, Outcome)  # cell, outcome: one that is done, be it done before
 
     def __init__(self, meter: Meter) -> None:
         super().__init__(meter)

@@ -29,13 +29,9 @@ _KEPT = 6  # launches that are shown at once when they are looked at again
 
 
 class TimePane(QSplitter):
-    """The timeline beside the bars.
+    """The timeline beside the bars."""
 
-    Signals
-    -------
-    pointed : line of the source; block, warp, and the how-manieth of its requests there (0: none)
-    """
-
+    # Line of the source; block, warp, and the how-manieth of its requests there (0: none).
     pointed = Signal(int, int, int, int)
 
     def __init__(self, theme: Theme) -> None:
@@ -82,18 +78,12 @@ class TimePane(QSplitter):
 
 
 class TimeView(QWidget):
-    """Explains the run in view when its tab comes to the front.
+    """Explains the run in view when its tab comes to the front."""
 
-    Signals
-    -------
-    pointed : name of a run and a line of its source
-    asked : block, warp, and words that find a moment, of the request that was clicked
-    told : name of a launch, and where its time goes
-    """
-
-    pointed = Signal(str, int)
+    pointed = Signal(str, int)  # name of a run and a line of its source
+    # Block, warp, and words that find a moment, of the request that was clicked.
     asked = Signal(int, int, str)
-    told = Signal(str, Subject)
+    told = Signal(str, Subject)  # name of a launch, and where its time goes
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()

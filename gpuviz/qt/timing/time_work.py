@@ -37,16 +37,10 @@ def name_of(wish: Wish) -> Hashable:
 
 
 class TimeWork(Activity):
-    """One launch at a time.
+    """One launch at a time."""
 
-    Signals
-    -------
-    came : name of the launch, and where its time goes
-    lost : name of the launch, and the error that ended it
-    """
-
-    came = Signal(str, Subject)
-    lost = Signal(str, Exception)
+    came = Signal(str, Subject)  # name of the launch, and where its time goes
+    lost = Signal(str, Exception)  # name of the launch, and the error that ended it
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -90,16 +84,10 @@ class TimeWork(Activity):
 
 
 class Stretches(QWidget):
-    """Asks for the cycles before or after those shown; seen only where there are any.
+    """Asks for the cycles before or after those shown; seen only where there are any."""
 
-    Signals
-    -------
-    came : the launch with another stretch of its timeline
-    said : what is being done, or why it could not be
-    """
-
-    came = Signal(Subject)
-    said = Signal(str)
+    came = Signal(Subject)  # the launch with another stretch of its timeline
+    said = Signal(str)  # what is being done, or why it could not be
 
     def __init__(self) -> None:
         super().__init__()

@@ -32,15 +32,10 @@ _TRACKS = 330  # pixels from which on there is room for tracks
 class TimelineCanvas(FrameCanvas):
     """Wheel and + - enlarge what is pointed at, dragging and arrows move, 0 or a double click shows
     all; a click chooses what is there.
-
-    Signals
-    -------
-    chosen : the row of the record's spans that was clicked
-    looked : the cycles shown have changed
     """
 
-    chosen = Signal(int)
-    looked = Signal()
+    chosen = Signal(int)  # the row of the record's spans that was clicked
+    looked = Signal()  # the cycles shown have changed
     letters = 0.9
 
     def __init__(self, theme: Theme) -> None:
@@ -177,14 +172,9 @@ _GAP = 10.0
 
 
 class LimitsCanvas(FrameCanvas):
-    """As high as it needs.
+    """As high as it needs."""
 
-    Signals
-    -------
-    pointed : the line of the source of the bar that was clicked
-    """
-
-    pointed = Signal(int)
+    pointed = Signal(int)  # the line of the source of the bar that was clicked
     letters = 0.9
 
     def __init__(self, theme: Theme) -> None:

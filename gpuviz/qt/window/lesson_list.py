@@ -43,14 +43,9 @@ Index = QModelIndex | QPersistentModelIndex
 
 
 class LessonList(QListView):
-    """Choose a lesson with the arrow keys or a click.
+    """Choose a lesson with the arrow keys or a click."""
 
-    Signals
-    -------
-    chosen : `LessonEntry`, the lesson chosen by the user
-    """
-
-    chosen = Signal(LessonEntry)
+    chosen = Signal(LessonEntry)  # `LessonEntry`, the lesson chosen by the user
 
     def __init__(self, lessons: Sequence[LessonEntry], theme: Theme) -> None:
         super().__init__()
@@ -288,14 +283,9 @@ def thumbnail(story: Story, palette_of: Theme, size: QSize) -> QPixmap:
 
 
 class Thumbnails(QObject):
-    """Performs one lesson after the other while the director rests; keeps the stories.
+    """Performs one lesson after the other while the director rests; keeps the stories."""
 
-    Signals
-    -------
-    ready : id of a lesson whose thumbnail is new
-    """
-
-    ready = Signal(str)
+    ready = Signal(str)  # id of a lesson whose thumbnail is new
 
     def __init__(
         self,

@@ -52,14 +52,9 @@ class Offer:
 
 
 class Status(QFrame):
-    """Follows the director.
+    """Follows the director."""
 
-    Signals
-    -------
-    findings_asked : the user wants to read what the checks found
-    """
-
-    findings_asked = Signal(list)
+    findings_asked = Signal(list)  # the user wants to read what the checks found
 
     def __init__(self, director: Director) -> None:
         super().__init__()
