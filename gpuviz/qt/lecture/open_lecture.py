@@ -47,7 +47,7 @@ class OpenLecture(QObject):
     Views of slides are shown within `unrecorded`: going through a lecture is nothing to be undone.
     """
 
-    failed = Signal(Failure)  # `Failure`
+    failed = Signal(Failure)
     said = Signal(str)  # what was done, in words
     opened = Signal()  # a lecture is open and wants to be seen
 

@@ -84,7 +84,7 @@ if TYPE_CHECKING:
 class PresentationLauncher(QObject):
     """One presentation at a time; the window's own GPU work rests meanwhile."""
 
-    failed = Signal(Failure)  # `Failure`: there is nothing to show
+    failed = Signal(Failure)  # there is nothing to show
     came_back = Signal(int)  # it is over, on the slide of this number
 
     def __init__(

@@ -64,7 +64,7 @@ if TYPE_CHECKING:
 class SaveCommands(QObject):
     """Binds the commands that save. What a user is asked can be exchanged."""
 
-    failed = Signal(Failure)  # `Failure`
+    failed = Signal(Failure)
     said = Signal(str)  # what was done, in words
 
     def __init__(

@@ -72,7 +72,7 @@ class Activity(QObject):
     """
 
     progressed = Signal(float)  # fraction done, 0 to 1
-    failed = Signal(Failure)  # `Failure`
+    failed = Signal(Failure)
     rested = Signal(str)  # nothing is under way any more; what became of it, in words
     _moved = Signal(threading.Event, float)
     _landed = Signal(Outcome)

@@ -30,9 +30,9 @@ _NAMES = "own_names"  # of users' kernels, in the settings
 class Course(QObject):
     """Opens lessons, and keeps the values of both sides."""
 
-    # `LessonEntry`, a lesson made of a user's own kernel, among the others from now on.
+    # A lesson made of a user's own kernel, among the others from now on.
     added = Signal(LessonEntry)
-    renamed = Signal(LessonEntry)  # `LessonEntry`, such a lesson under another name
+    renamed = Signal(LessonEntry)  # such a lesson under another name
     removed = Signal(str)  # the id of such a lesson, which is no longer there
 
     def __init__(self, lessons: Sequence[LessonEntry], view: ViewStore, settings: Settings) -> None:

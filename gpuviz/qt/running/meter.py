@@ -36,9 +36,9 @@ class Meter(QObject):
     long as the user does not stop it.
     """
 
-    changed = Signal(State)  # `State`
+    changed = Signal(State)
     troubled = Signal(str)  # what is wrong, in words, whenever something new is
-    found = Signal(DeviceFacts)  # `DeviceFacts` of a GPU that was found or chosen
+    found = Signal(DeviceFacts)  # of a GPU that was found or chosen
     measured = Signal(str, Measurement)  # name of a run, `Measurement`: whole, live or recorded
     # Name of a run, live `Measurement` with the places of blocks, or a note why not.
     placed = Signal(str, Measurement)
@@ -46,7 +46,7 @@ class Meter(QObject):
     # Name of a run, more durations; counted : name of a run, readings.
     timed = Signal(str, np.ndarray)
     counted = Signal(str, Mapping)
-    sensed = Signal(Telemetry)  # `Telemetry`
+    sensed = Signal(Telemetry)
     # Codes of strangers (`consent.Code`) that did not run, as nobody agreed to them.
     left_out = Signal(tuple)
     # The same, where the user is to be asked; they run when they are agreed to.

@@ -45,7 +45,7 @@ Index = QModelIndex | QPersistentModelIndex
 class LessonList(QListView):
     """Choose a lesson with the arrow keys or a click."""
 
-    chosen = Signal(LessonEntry)  # `LessonEntry`, the lesson chosen by the user
+    chosen = Signal(LessonEntry)  # the lesson chosen by the user
 
     def __init__(self, lessons: Sequence[LessonEntry], theme: Theme) -> None:
         super().__init__()
