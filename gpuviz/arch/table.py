@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from tomllib import loads
 from typing import Any
 
 from gpuviz.arch.facts import Architecture, Family
@@ -10,7 +9,7 @@ from gpuviz.base import records, resources
 from gpuviz.base.errors import InputError
 
 Version = tuple[int, int]
-_TABLES = loads(resources.text("architectures.toml"))
+_TABLES = resources.table("architectures.toml")
 SOURCES: Mapping[str, str] = _TABLES["sources"]
 
 

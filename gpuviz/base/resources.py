@@ -1,6 +1,8 @@
 """The files that come with gpuviz: kernels, recordings, texts."""
 
+import tomllib
 from pathlib import Path
+from typing import Any
 
 _PACKAGE = Path(__file__).parent.parent
 
@@ -15,3 +17,8 @@ def path(name: str = "") -> Path:
 def text(name: str) -> str:
     """One of them that is a text."""
     return path(name).read_text(encoding="utf-8")
+
+
+def table(name: str) -> dict[str, Any]:
+    """One of them that is TOML; OSError or ValueError where it is damaged."""
+    return tomllib.loads(text(name))

@@ -1,7 +1,6 @@
 """Launches to be recorded: of lessons, what is covered, lectures; recordings put together."""
 
 import re
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
@@ -42,7 +41,7 @@ def variants(lessons: tuple[Lesson, ...]) -> Iterator[Variant]:
 def of_the_table() -> Iterator[Variant]:
     """Every launch that what is covered (docs/coverage.md) shows besides."""
     seen = set(_of_the_course())
-    systems = tomllib.loads(resources.text("coverage.toml"))["system"]
+    systems = resources.table("coverage.toml")["system"]
     for one in (figure for system in systems for figure in system["figures"]):
         given = values_of(one["lesson"], one.get("preset", ""), one.get("settings", {}))
         yield from _unseen(lesson(one["lesson"]), given, seen)

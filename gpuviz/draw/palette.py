@@ -10,7 +10,6 @@ section 1.4.3.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from tomllib import loads
 from types import MappingProxyType
 from typing import Any
 
@@ -195,7 +194,7 @@ def _palette(name: str, told: Mapping[str, Any]) -> Palette:
 
 
 THEMES: Mapping[str, Palette] = MappingProxyType(
-    {name: _palette(name, one) for name, one in loads(resources.text("themes.toml")).items()}
+    {name: _palette(name, one) for name, one in resources.table("themes.toml").items()}
 )
 DARK, LIGHT, PROJECTOR = (THEMES[name] for name in ("dark", "light", "projector"))
 THEME_NAMES = {

@@ -1,6 +1,5 @@
 """Exercises: change a kernel until it is better, or find the line; judged by what is emulated."""
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
@@ -61,7 +60,7 @@ def exercises() -> Mapping[str, Exercise]:
     FormatError : the file is damaged
     """
     try:
-        rows = tomllib.loads(resources.text(f"{_FOLDER}/exercises.toml"))
+        rows = resources.table(f"{_FOLDER}/exercises.toml")
     except (OSError, ValueError) as error:
         raise FormatError(f"the exercises cannot be read: {error}") from None
     return {name: records.record({"id": name, **row}, Exercise, name) for name, row in rows.items()}

@@ -3,7 +3,6 @@ parameters, and shape of screen, in both themes.
 """
 
 import itertools
-import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -151,7 +150,7 @@ def _every(lesson: Lesson) -> Iterator[Values]:
 
 @cache
 def _table() -> Mapping[str, Any]:
-    return tomllib.loads(resources.text("site/points.toml"))
+    return resources.table("site/points.toml")
 
 
 def write(

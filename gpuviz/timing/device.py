@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from tomllib import loads
 from types import MappingProxyType
 
 from gpuviz.arch import Architecture
@@ -91,7 +90,7 @@ class Device:
 def _devices() -> Iterator[tuple[str, Device]]:
     """Each of resources/devices, by the architecture that it stands for."""
     for file in sorted(resources.path("devices").glob("*.toml")):
-        plain = loads(resources.text(f"devices/{file.name}"))
+        plain = resources.table(f"devices/{file.name}")
         yield plain["arch"], records.record(plain, Device, file.name)
 
 

@@ -6,7 +6,6 @@ Texts are English; show them through `words.tr` (`tr(entry.text)`), as they are 
 
 import re
 import sys
-import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -41,7 +40,7 @@ def entries() -> Mapping[str, Entry]:
     FormatError : the file is damaged
     """
     try:
-        rows = tomllib.loads(resources.text("glossary.toml"))
+        rows = resources.table("glossary.toml")
         return {name: _entry(name, row) for name, row in rows.items()}
     except (OSError, ValueError, FormatError) as error:
         raise FormatError(f"the glossary cannot be read: {error}") from None

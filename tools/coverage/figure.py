@@ -5,7 +5,6 @@ The rows stand in resources/coverage.toml.
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
@@ -115,7 +114,7 @@ class System:
 @cache
 def systems() -> tuple[System, ...]:
     """Those of resources/coverage.toml, in its order."""
-    return tuple(_systems(tomllib.loads(resources.text("coverage.toml"))))
+    return tuple(_systems(resources.table("coverage.toml")))
 
 
 def _systems(data: Mapping[str, Any]) -> Iterator[System]:
