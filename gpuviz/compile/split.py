@@ -18,7 +18,7 @@ from gpuviz.compile import headers, nvrtc
 from gpuviz.compile.program import Diagnostic
 from gpuviz.files import bounded
 from gpuviz.source.headers import Unit, unit
-from gpuviz.source.launches import HostLaunch, guessed, instances, mentioned, written
+from gpuviz.source.launches import Definitions, HostLaunch, guessed, instances, mentioned, written
 from gpuviz.source.parts import Part, Text
 
 _UNKNOWN = re.compile(r'(?:identifier|name|function|class|"[\w:]+" has no member) "([\w:]+)"')
@@ -102,7 +102,8 @@ class Split:
         """Read the file and its project's headers; InputError when one of these is too large."""
         self.name = name
         self.unit: Unit = unit(source, name, folder, own, known)
-        self.launches: tuple[HostLaunch, ...] = written(self.unit.texts)
+        self._known = Definitions.of(self.unit.texts.values())
+        self.launches: tuple[HostLaunch, ...] = written(self.unit.texts, self._known)
         self._choice = Choice.first(self.unit.texts)
 
     @property
@@ -123,7 +124,7 @@ class Split:
     @property
     def instances(self) -> tuple[str, ...]:
         """Template kernels to make, `f<float, 4>`: as the text names them, else of floats."""
-        named = (*instances(self.launches), *mentioned(self.unit.texts))
+        named = (*instances(self.launches), *mentioned(self.unit.texts, self._known))
         return (*dict.fromkeys(map(self._whole, named)), *self.guessed(named))
 
     def guessed(self, made: Collection[str]) -> tuple[str, ...]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from gpuviz.source.constants import SCALARS, Macro, bytes_of, vector_of
+from gpuviz.source.constants import SCALARS, Macro, Scope, bytes_of, vector_of
 from gpuviz.source.kernel_names import split_at_commas
 from gpuviz.source.launches import Definitions
 from gpuviz.source.parts import Text, descend, parsed, text_of, words
@@ -128,14 +128,10 @@ class Types:
     def of(cls, texts: Iterable[Text], defines: Mapping[str, str] | None = None) -> Types:
         """The types that texts declare; of two of one name the first."""
         every = list(texts)
-        known = Definitions.of([text.tree.root_node for text in reversed(every)])
+        known = Definitions.of(every)
         macros = {name: Macro(None, value) for name, value in (defines or {}).items()}
-        known = Definitions(
-            known.names,
-            type(known.scope)(
-                known.scope.names, {**known.scope.macros, **macros}, known.scope.functions
-            ),
-        )
+        scope = replace(known.scope, macros={**known.scope.macros, **macros})
+        known = replace(known, scope=scope)
         named: dict[str, tuple[Node, Text]] = {}
         for text in every:
             for name, node in _declarations(text.tree.root_node):
@@ -154,7 +150,7 @@ class Types:
     def value(self, node: Node | None) -> int | None:
         """A whole number that an expression comes to, such as the size of an array."""
         scope = self.known.scope
-        found = type(scope)(self.known.names, scope.macros, scope.functions).value(node)
+        found = Scope(self.known.names.get, scope.macros, scope.functions).value(node)
         return int(found) if isinstance(found, int | float) else None
 
     def read(

@@ -5,13 +5,14 @@ formula with the names left in it that the text gives no value, as it is evaluat
 
 from __future__ import annotations
 
+import math
 import operator
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from gpuviz.source.parts import descend, parsed, text_of
+from gpuviz.source.parts import parsed, text_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -21,6 +22,8 @@ Dim3 = tuple[int, int, int]
 Value = Number | Dim3
 
 _DEPTH = 24  # names that stand for names
+_STEPS = 1 << 20
+_LONGEST = 2000  # letters of a macro, of what it is given, and of a formula
 _BITS = 1 << 64
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _NUMBER = re.compile(r"(-?)(0[xX][\da-fA-F]+|0[bB][01]+|\d+)(?:[uUlLzZ]*)$")
@@ -83,6 +86,11 @@ def _shift(a: Number, b: Number) -> Number:
     return a << b
 
 
+def _power(a: Number, b: Number) -> Number:
+    made = math.pow(a, b)
+    return int(made) if isinstance(a, int) and isinstance(b, int) else made
+
+
 _BINARY: dict[str, Callable[..., Number]] = {
     **{"+": operator.add, "-": operator.sub, "*": operator.mul, "/": _divide},
     **{"%": lambda a, b: a - b * _divide(a, b), "<<": _shift, ">>": operator.rshift},
@@ -95,7 +103,7 @@ _BINARY: dict[str, Callable[..., Number]] = {
 _ROUNDED = {"ceil": lambda x: -int(-x // 1), "floor": lambda x: int(x // 1)}
 _FUNCTIONS: dict[str, Callable[..., Number]] = {
     **_ROUNDED,
-    **{"ceilf": _ROUNDED["ceil"], "sqrt": lambda x: x**0.5, "pow": pow},
+    **{"ceilf": _ROUNDED["ceil"], "sqrt": math.sqrt, "pow": _power},
     **{"min": min, "max": max, "abs": abs},
 }
 _CASTS = {"int", "size_t", "unsigned", "static_cast"}
@@ -116,13 +124,15 @@ class Scope:
     A name that is given a value in more than one way keeps the last before the place.
     """
 
-    names: Mapping[str, Node] = field(default_factory=dict)
+    named: Callable[[str], Node | None] = lambda name: None
     macros: Mapping[str, Macro] = field(default_factory=dict)
-    functions: Mapping[str, Node] = field(default_factory=dict)
+    functions: Mapping[str, Macro] = field(default_factory=dict)
+    # How often may still be looked at an expression, all over the file: one can be of any size.
+    steps: Iterator[int] = field(default_factory=lambda: iter(range(_STEPS)), compare=False)
 
     def value(self, node: Node | None, depth: int = 0) -> Value | None:
         """What an expression comes to; None when the text does not say, or it makes no sense."""
-        if node is None or depth > _DEPTH:
+        if node is None or depth > _DEPTH or next(self.steps, None) is None:
             return None
         rule = _RULES.get(node.type)
         try:
@@ -153,21 +163,16 @@ class Scope:
 
     def inlined(self, name: str, arguments: Iterable[Node]) -> Node | None:
         """That expression, with the arguments as written in place of parameters; None where a
-        function does more than return one.
+        function does more than return one, and for long ones.
         """
         macro = self.macros.get(name)
-        if macro is not None and macro.parameters is not None:
-            parameters, text = macro.parameters, macro.text
-        else:
-            function = self.functions[name]
-            returned = list(descend(function, {"return_statement"}))
-            if len(returned) != 1 or not returned[0].named_children:
-                return None
-            declared = descend(function, {"parameter_declaration"})
-            parameters = tuple(text_of(next(descend(d, {"identifier"}), None)) for d in declared)
-            text = text_of(returned[0].named_children[0])
-        values = dict(zip(parameters, map(text_of, arguments), strict=False))
-        return parsed(_WORD.sub(lambda w: f"({values[w[0]]})" if w[0] in values else w[0], text))
+        if macro is None or macro.parameters is None:
+            macro = self.functions[name]
+        values = dict(zip(macro.parameters or (), map(text_of, arguments), strict=False))
+        if max(map(len, (macro.text, *values.values()))) > _LONGEST:
+            return None
+        text = _WORD.sub(lambda w: f"({values[w[0]]})" if w[0] in values else w[0], macro.text)
+        return parsed(text) if len(text) <= _LONGEST else None
 
 
 def _literal(scope: Scope, node: Node, depth: int) -> Value | None:
@@ -181,8 +186,8 @@ def _literal(scope: Scope, node: Node, depth: int) -> Value | None:
 
 def _identifier(scope: Scope, node: Node, depth: int) -> Value | None:
     name = text_of(node).rpartition("::")[2]
-    if name in scope.names:
-        return _declared(scope, scope.names[name], depth)
+    if (said := scope.named(name)) is not None:
+        return _declared(scope, said, depth)
     macro = scope.macros.get(name)
     if macro is None or macro.parameters is not None:
         return None
@@ -238,13 +243,13 @@ def called(node: Node) -> str:
     return text_of(node.child_by_field_name("function")).rpartition("::")[2].partition("<")[0]
 
 
-def given(listed: Node | None) -> list[Node]:
+def given_in(listed: Node | None) -> list[Node]:
     """What is in a list of arguments, comments aside."""
     return [one for one in listed.named_children if one.type != "comment"] if listed else []
 
 
 def _call(scope: Scope, node: Node, depth: int) -> Value | None:
-    name, arguments = called(node), given(node.child_by_field_name("arguments"))
+    name, arguments = called(node), given_in(node.child_by_field_name("arguments"))
     if name == "dim3":
         return scope.dim3(arguments, depth)
     if scope.stands_for(name):
@@ -287,9 +292,6 @@ def macros(nodes: Iterable[Node]) -> Iterator[tuple[str, Macro]]:
         yield text_of(name), Macro(given, re.sub(r"//.*|/\*.*?\*/|\\\r?\n", " ", text).strip())
 
 
-if TYPE_CHECKING:
-    from tree_sitter import Node
-
 _AS_WRITTEN = {"+", "-", "*", "%", "<<", ">>"}
 _KNOWN = {"ceil": "ceil", "ceilf": "ceil", "floor": "floor", "min": "min", "max": "max"}
 _REAL = re.compile(r"\d\.|\.\d|\b(?:float|double)\b")
@@ -323,10 +325,11 @@ class Formulas:
 
     def _each(self, node: Node, depth: int) -> list[str]:
         name = text_of(node)
-        if node.type == "identifier" and name in self.scope.names and depth < _DEPTH:
-            return self._each(self.scope.names[name], depth + 1)
+        said = self.scope.named(name) if node.type == "identifier" else None
+        if said is not None and depth < _DEPTH:
+            return self._each(said, depth + 1)
         if node.type in ("argument_list", "initializer_list"):
-            return [self._one(child, depth) for child in given(node)]
+            return [self._one(child, depth) for child in given_in(node)]
         if node.type == "compound_literal_expression":
             return self._each(node.named_children[-1], depth)
         if node.type == "call_expression" and called(node) == "dim3":
@@ -335,7 +338,7 @@ class Formulas:
         return [self._one(node, depth)]
 
     def _one(self, node: Node | None, depth: int) -> str:
-        if node is None or depth > _DEPTH:
+        if node is None or depth > _DEPTH or next(self.scope.steps, None) is None:
             raise NoFormula
         value = self.scope.value(node)
         if isinstance(value, int | float):
@@ -343,14 +346,17 @@ class Formulas:
         rule = _FORMULAS.get(node.type)
         if rule is None:
             raise NoFormula
-        return rule(self, node, depth + 1)
+        made = rule(self, node, depth + 1)
+        if len(made) > _LONGEST:
+            raise NoFormula
+        return made
 
     def _identifier(self, node: Node, depth: int) -> str:
         name = text_of(node)
         if name in self.free:
             return name
-        if name in self.scope.names:
-            return self._one(self.scope.names[name], depth)
+        if (said := self.scope.named(name)) is not None:
+            return self._one(said, depth)
         macro = self.scope.macros.get(name)
         if macro is None or macro.parameters is not None:
             raise NoFormula
@@ -367,7 +373,7 @@ class Formulas:
         return f"({a} {sign} {b})"
 
     def _call(self, node: Node, depth: int) -> str:
-        name, arguments = called(node), given(node.child_by_field_name("arguments"))
+        name, arguments = called(node), given_in(node.child_by_field_name("arguments"))
         if _ROUNDED_UP.match(name) and len(arguments) == 2:  # whichever way it is written
             return f"ceil({' / '.join(self._one(one, depth) for one in arguments)})"
         if self.scope.stands_for(name):

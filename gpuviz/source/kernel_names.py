@@ -15,6 +15,7 @@ from functools import cache
 from gpuviz.base.errors import InputError
 
 _LENGTH = re.compile(r"\d+")
+_LONGEST = 20_000  # letters of a kernel's parameters
 _STD = {"St": "std"}
 
 
@@ -166,7 +167,7 @@ def source_parameters(source: str, entry: str, count: int) -> tuple[str, ...]:
 def _inside(text: str, start: int) -> str:
     """The text up to the parenthesis that closes the one before `start`."""
     depth = 1
-    for end in range(start, len(text)):
+    for end in range(start, min(len(text), start + _LONGEST)):
         depth += (text[end] == "(") - (text[end] == ")")
         if depth == 0:
             return text[start:end]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ _BODIES = {"compound_statement", "field_declaration_list", "field_initializer_li
 _NO_PARTS = ("preproc", "comment", "string")
 _LASTING = re.compile(r"\b(?:const|constexpr|constinit|extern|enum|texture|surface)\b")
 # A macro called at the left margin, alone on its lines: to the grammar half a declaration.
-_CALL = re.compile(rb"^([A-Z][A-Z0-9_]{3,})[ \t]*\([^;{}#]*?\)[ \t]*;?[ \t]*$", re.MULTILINE)
+_CALL = re.compile(rb"^([A-Z][A-Z0-9_]{3,})[ \t]*\([^;{}#]{0,4000}?\)[ \t]*;?[ \t]*$", re.MULTILINE)
 # What the grammar does not know: between `struct` and its name, and around a kernel's type.
 _ATTRIBUTE = re.compile(
     rb"\b(?:__align__|__builtin_align__|alignas)\s*\([^()\n]*\)"
@@ -130,9 +130,10 @@ def _spaces(found: re.Match[bytes]) -> bytes:
 
 def _macro_calls(raw: bytes, marks: frozenset[str]) -> Iterator[Part]:
     """Macros called outside of functions, such as those that make a kernel for each type."""
+    last, at = 1, 0
     for call in _CALL.finditer(raw):
-        first = raw.count(b"\n", 0, call.start()) + 1
-        last = first + call[0].count(b"\n")
+        first = last + raw.count(b"\n", at, call.start())
+        last, at = first + call[0].count(b"\n"), call.end()
         kind: Kind = "device" if call[1].decode() in marks else "host"
         yield Part(kind, call.start(), call.end(), first, last, ())
 
@@ -145,7 +146,7 @@ def _parser() -> Parser:
     return Parser(Language(tree_sitter_cuda.language()))
 
 
-@cache
+@lru_cache(4096)
 def parsed(expression: str) -> Node | None:
     """The tree of an expression; None when it is none."""
     root = _parser().parse(f"auto x = {expression};".encode()).root_node
