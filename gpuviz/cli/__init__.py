@@ -3,7 +3,7 @@ subcommand is one file here, which is imported when it is asked for.
 
 Exit status: 0 done; 1 the answer is no (counts differ, something is unsupported, a check found an
 error); 2 an error, told in one message on stderr; 3 this machine lacks something (a GPU, a
-compiler, a system library, memory).
+compiler, a system library, memory); 130 stopped by Ctrl+C.
 """
 
 import argparse
@@ -15,7 +15,7 @@ from importlib import import_module
 from typing import NamedTuple, NoReturn, Protocol, cast
 
 from gpuviz import __version__
-from gpuviz.base.errors import Error, InputError, UnavailableError, failure_of
+from gpuviz.base.errors import Cancelled, Error, InputError, UnavailableError, failure_of
 from gpuviz.cli.link_or_file import link_or_file
 from gpuviz.words.terminal import err, out
 
@@ -130,7 +130,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return int(arguments.run(arguments))
     except Error as error:
         err(f"gpuviz: {error}")
-        return 3 if isinstance(error, UnavailableError) else 2
+        status = next((n for kind, n in _STATUS.items() if isinstance(error, kind)), 2)
+        return _told_to_end[0] if _told_to_end else status
     except KeyboardInterrupt:
         err("gpuviz: stopped")
         return 130
@@ -140,6 +141,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _told_to_end[0] if _told_to_end else _mistake(error)
 
 
+_STATUS = {UnavailableError: 3, Cancelled: 130}
 _told_to_end: list[int] = []  # the exit status then: a library may make another error of the first
 
 
@@ -148,9 +150,12 @@ def _end_properly() -> None:
 
     def end(number: int, frame: object) -> NoReturn:
         _told_to_end.append(128 + number)
+        if number == signal.SIGINT:
+            raise KeyboardInterrupt
         sys.exit(128 + number)
 
-    there = (getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
+    names = ("SIGINT", "SIGTERM", "SIGHUP")
+    there = (getattr(signal, name) for name in names if hasattr(signal, name))
     for found in there:
         if signal.getsignal(found) is not signal.SIG_IGN:  # as nohup has it
             signal.signal(found, end)

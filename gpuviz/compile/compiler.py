@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Literal
 
 from gpuviz.base.errors import InputError
-from gpuviz.compile import archs, log, nvcc, program, split
+from gpuviz.compile import archs, log, nvcc, process, program, split
 from gpuviz.compile.compilers import device_code, with_nvcc, with_nvrtc
-from gpuviz.compile.program import Compilation, CompileError, Program, kernels
+from gpuviz.compile.program import Compilation, CompileError, CompilerLost, Program, kernels
 from gpuviz.files import bounded
 
 # What every compilation here has anyway, and frameworks pass.
@@ -103,6 +103,11 @@ def _with_features(wanted: Compilation, how: Callable[[Compilation], Program]) -
     """Compiled as `how` does; with what no later architecture has (sm_90a: wgmma, setmaxnreg)
     where the text, or what its headers have, needs that.
     """
+    with process.limited():
+        return _featured(wanted, how)
+
+
+def _featured(wanted: Compilation, how: Callable[[Compilation], Program]) -> Program:
     featured = replace(wanted, arch=archs.featured(wanted.arch))
     if archs.asks_for_features(wanted.source):
         return how(featured)
@@ -141,6 +146,8 @@ def _made(wanted: Compilation) -> Program:
         return _parted(wanted)
     try:
         return with_nvrtc(wanted)
+    except CompilerLost:
+        raise
     except CompileError as error:
         if _NO_HEADER.search(error.log):
             return _parted(wanted)
@@ -154,7 +161,7 @@ def _parted(wanted: Compilation) -> Program:
     try:
         return device_code(wanted)
     except CompileError as error:
-        if nvcc.find() is None:
+        if isinstance(error, CompilerLost) or nvcc.find() is None:
             raise
         try:
             return with_nvcc(wanted, "NVRTC does not take its device code")

@@ -7,17 +7,20 @@ Calls may come from any thread; those at the same time work in processes of thei
 import atexit
 import tempfile
 import threading
-from contextlib import suppress
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
 from gpuviz.base.errors import UnavailableError
-from gpuviz.compile.program import CompileError
+from gpuviz.compile.program import CompilerLost
 from gpuviz.compile.worker import Facts, Output, Reply, Request, Task
 from gpuviz.processes import programs as processes
 from gpuviz.processes.worker import GarbledAnswer, Late, Lost, WorkerProcess, lines_of, send_line
 
 SECONDS = 60.0
+OWN, STRANGER = 4 * processes.GIB, 3 * processes.GIB // 2  # bytes of memory, by whose text it is
 _KEPT = 2  # processes that wait for work
 _LONGEST = 2**29  # bytes of a reply
 _FROM_OUTSIDE = ("it ended by SIGKILL", "it ended by SIGTERM")
@@ -34,25 +37,52 @@ class ExternalKill(Lost):
     """By a signal that no source causes."""
 
 
+class _Limits(threading.local):
+    """What may be taken for what this thread compiles now: until when, and how much memory."""
+
+    end: float | None = None
+    memory = OWN
+
+
+_limits = _Limits()
+
+
+@contextmanager
+def limited(memory: int = OWN) -> Iterator[None]:
+    """What is compiled within takes `SECONDS` in all, however often the compiler is asked anew,
+    and so much memory; of limits within limits the first time and the least memory count.
+    """
+    end, most = _limits.end, _limits.memory
+    _limits.end = time.monotonic() + SECONDS if end is None else end
+    _limits.memory = min(most, memory)
+    try:
+        yield
+    finally:
+        _limits.end, _limits.memory = end, most
+
+
 class Process:
     """One compiler at work. Not thread-safe: one request at a time."""
 
-    def __init__(self) -> None:
+    def __init__(self, memory: int) -> None:
+        """`memory` is what it takes at most, in bytes."""
+        self.memory = memory
         self._words: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  as long as the process
         replies = lines_of(Reply, _LONGEST, "what the compiler's process sent")
-        self._worker = WorkerProcess(command, send_line, replies, self._words)
+        self._worker = WorkerProcess([*command, str(memory)], send_line, replies, self._words)
 
     @property
     def alive(self) -> bool:
         """Whether it can be asked something."""
         return self._worker.alive
 
-    def ask(self, request: Request, seconds: float) -> Reply:
+    def ask(self, request: Request) -> Reply:
         """Send a request and wait for its reply; Cancelled, or `Lost` in words when none comes."""
+        left = SECONDS if _limits.end is None else _limits.end - time.monotonic()
         try:
-            return self._worker.ask(request, seconds)
+            return self._worker.ask(request, max(left, 0.0))
         except Late:
-            raise Lost(f"took more than {seconds:g} s on it and was stopped. {_SMALLER}") from None
+            raise Lost(f"took more than {SECONDS:g} s on it and was stopped. {_SMALLER}") from None
         except GarbledAnswer as garbled:
             raise Lost(f"sent what nobody understands: {garbled}") from None
         except Lost as lost:
@@ -62,7 +92,8 @@ class Process:
         self._words.seek(0)
         last = self._words.read()[-4000:].decode(errors="replace")
         if any(sign in last for sign in _NO_MEMORY):
-            return Lost(f"took more memory on it than it may (4 GiB). {_SMALLER}")
+            most = f"{self.memory / processes.GIB:g} GiB"
+            return Lost(f"took more memory on it than it may ({most}). {_SMALLER}")
         if ended in _FROM_OUTSIDE:
             return ExternalKill(
                 f"did not finish: {ended}, from somebody or a system short of memory. Try again."
@@ -83,12 +114,12 @@ def _ask(request: Request) -> Reply:
     if (process := _kept()) is not None:
         with suppress(ExternalKill):  # it was killed while it waited, maybe
             return _asked(process, request)
-    return _asked(Process(), request)
+    return _asked(Process(_limits.memory), request)
 
 
 def _asked(process: Process, request: Request) -> Reply:
     try:
-        reply = process.ask(request, SECONDS)
+        reply = process.ask(request)
     except BaseException:
         process.close()
         raise
@@ -101,12 +132,15 @@ def _asked(process: Process, request: Request) -> Reply:
 
 
 def _kept() -> Process | None:
-    """A process that waits for work, and has not been killed meanwhile."""
+    """A process of the memory that may be taken now, which waits for work and was not killed."""
     with _lock:
-        while _waiting:
-            if (process := _waiting.pop()).alive:
+        for process in _waiting[::-1]:
+            if not process.alive:
+                _waiting.remove(process)
+                process.close()
+            elif process.memory == _limits.memory:
+                _waiting.remove(process)
                 return process
-            process.close()
     return None
 
 
@@ -134,14 +168,14 @@ def compile(library: Path, task: Task) -> Output:
 
     Raises
     ------
-    CompileError : the compiler crashed, or took too much time or memory
+    CompilerLost : the compiler crashed, or took too much time or memory
     UnavailableError : it cannot be used
     """
     try:
         reply = _ask(Request(str(library), task))
     except Lost as lost:
         name = task.name.rpartition("/")[2]
-        raise CompileError(f"{name} does not compile: the compiler {lost}") from None
+        raise CompilerLost(f"{name} does not compile: the compiler {lost}") from None
     if reply.output is None:
         raise UnavailableError(reply.unavailable)
     return reply.output

@@ -59,6 +59,10 @@ class CompileError(Error):
         self.read: tuple[str, ...] | None = ()
 
 
+class CompilerLost(CompileError):
+    """The compiler crashed, or took too much: it would again, so it is not asked another way."""
+
+
 @dataclass(frozen=True)
 class BuildOptions:
     """How a text was to be compiled: macros (`-DK=V`), folders of headers, template kernels."""

@@ -11,7 +11,7 @@ from types import MappingProxyType
 
 from gpuviz.base import records, resources
 from gpuviz.base.errors import FormatError, InputError, UnavailableError
-from gpuviz.compile import bundled, nvrtc
+from gpuviz.compile import bundled, nvrtc, process
 from gpuviz.compile.archs import compile_arch, with_features
 from gpuviz.compile.bundled import Programs
 from gpuviz.compile.compiler import load_program
@@ -117,15 +117,17 @@ def own_program(
     UnavailableError : there is no compiler, and no such program
     InputError, CompileError : as `load_program` does
     """
+    include = tuple(path.parent / one[2:] for one in options if one.startswith("-I"))
     try:
-        program = load_program(
-            path,
-            arch=compile_arch(arch),
-            defines=defines,
-            include=tuple(path.parent / one[2:] for one in options if one.startswith("-I")),
-            options=tuple(one for one in options if not one.startswith("-I")),
-            text=text,
-        )
+        with process.limited(process.OWN if reach is None else process.STRANGER):
+            program = load_program(
+                path,
+                arch=compile_arch(arch),
+                defines=defines,
+                include=include,
+                options=tuple(one for one in options if not one.startswith("-I")),
+                text=text,
+            )
     except CompileError as error:  # its words repeat lines of the headers
         _check(path, error.read, reach)
         raise

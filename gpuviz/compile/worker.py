@@ -1,6 +1,6 @@
 """The process that NVRTC works in, as a hostile source can crash it or make it take all memory.
 
-    python -m gpuviz.compile.worker
+    python -m gpuviz.compile.worker BYTES    of memory at most
 
 It answers one line of JSON on standard input with one on standard output, and ends when standard
 input does, even in the middle of a compilation. What NVRTC writes itself goes to standard error,
@@ -119,7 +119,6 @@ def _strings(values: Sequence[str]) -> ctypes.Array[ctypes.c_char_p]:  # a zero 
     return (ctypes.c_char_p * len(values))(*(v.replace("\0", " ").encode() for v in values))
 
 
-_MEMORY = 4 * 2**30
 _FILE = 2**28  # of a list of headers, which can be endless
 _LIST_HEADERS = "-Xcudafe=--trace_includes"
 _ALWAYS_READ = "__nv_nvrtc_builtin_header.h"
@@ -167,14 +166,14 @@ class Reply:
     unavailable: str = ""
 
 
-def _bound() -> None:
+def _bound(memory: int) -> None:
     """Bound what this process takes, where the system can."""
     if sys.platform == "win32":
         return
     import resource
 
     for kind, most in (
-        (resource.RLIMIT_AS, _MEMORY),
+        (resource.RLIMIT_AS, memory),
         (resource.RLIMIT_FSIZE, _FILE),
         (resource.RLIMIT_CORE, 0),
     ):
@@ -224,7 +223,7 @@ def _words() -> str:
 
 def main() -> None:
     """Answer requests until the other side is gone."""
-    _bound()
+    _bound(int(sys.argv[1]))
     serve(Request, _answer)
 
 

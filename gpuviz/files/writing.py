@@ -1,8 +1,8 @@
 """Files written whole or not at all: whoever reads sees the old content or the new, never half.
 
 What is being written lies beside its target as `.gpuviz-HEX.part`, locked by who writes it. One
-that nobody holds was left by a process that was killed: the next who writes there removes it (not
-what can be lost: a cache has its own housekeeping).
+that nobody holds was left by a process that was killed: the next who writes there, or is about to,
+removes it (not what can be lost: a cache has its own housekeeping).
 """
 
 import errno
@@ -46,7 +46,7 @@ def whole(path: Path, *, parents: bool = False, durable: bool = True) -> Iterato
         target = Path(os.path.realpath(path))
         if parents:
             target.parent.mkdir(parents=True, exist_ok=True)
-        else:
+        if durable or not parents:
             check_place(target)
         with _beside(target, durable) if _replaceable(target) else target.open("wb") as file:
             yield file
@@ -67,6 +67,7 @@ def check_place(path: Path) -> None:
             f"cannot write {path}: there is no folder {path.parent}; make it first, or name a "
             "file in a folder that is there"
         )
+    remove_left(path.parent)
 
 
 def make_folder(path: Path) -> None:
@@ -81,6 +82,7 @@ def make_folder(path: Path) -> None:
         path.mkdir(exist_ok=True)
     except OSError as error:
         raise InputError(f"cannot make the folder {path}: {_told(error)}") from None
+    remove_left(path)
 
 
 def _told(error: OSError) -> str:
@@ -97,8 +99,6 @@ def _replaceable(target: Path) -> bool:
 @contextmanager
 def _beside(target: Path, durable: bool) -> Iterator[BinaryIO]:
     """A file in the same folder that becomes the target; it is held until it has."""
-    if durable:
-        remove_left(target.parent)
     part = target.with_name(f".gpuviz-{secrets.token_hex(8)}.part")
     try:  # from before it is there: who is told to end may be told at any line
         with part.open("xb") as file:

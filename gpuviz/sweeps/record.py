@@ -133,6 +133,7 @@ def kept(path: Path, head: Head) -> Iterator[Record]:
     InputError : the file cannot be read or written
     FormatError : it is of another sweep, or no sweep
     """
+    files.check_place(path)
     if not path.exists():
         files.write(path, records.text(head) + "\n")
     try:

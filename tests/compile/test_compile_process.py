@@ -16,8 +16,9 @@ import pytest
 
 from gpuviz.base.errors import Cancelled, UnavailableError
 from gpuviz.base.waiting import stopped_by
-from gpuviz.compile import CompileError, compile_cuda, nvcc, nvrtc, process
+from gpuviz.compile import CompileError, compile_cuda, nvcc, nvrtc, own_program, process
 from gpuviz.compile.program import Compilation
+from gpuviz.files.allowed_paths import Reach
 from gpuviz.processes import programs as processes
 from gpuviz.sass import listing
 from tests.vitals import children, state_of
@@ -188,3 +189,45 @@ def test_a_hundred_faults_in_a_row_leave_nothing_behind(monkeypatch: pytest.Monk
     after = len(os.listdir("/proc/self/fd")), threading.active_count(), len(children())
     assert all(now <= then for now, then in zip(after, before, strict=True)), (before, after)
     assert "Z" not in children().values()
+
+
+def test_a_time_limit_holds_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is not asked again with the host code left out, nor gets a new limit as it was killed."""
+    with monkeypatch.context() as patch:
+        put_in_its_place(patch, STUCK)
+        patch.setattr(process, "SECONDS", 1.0)
+        begun = time.monotonic()
+        with pytest.raises(CompileError, match="took more than 1 s on it"):
+            works()
+        assert time.monotonic() - begun < 1.6
+    assert works()
+
+
+def test_a_time_limit_holds_though_the_process_be_killed(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    mark = str(tmp_path / "killed")
+    again = (
+        f"import os, time; input(); time.sleep(60 if os.path.exists({mark!r}) else 0.7)\n"
+        f"open({mark!r}, 'w').close(); os.kill(os.getpid(), 9)"
+    )
+    with monkeypatch.context() as patch:
+        put_in_its_place(patch, again)
+        patch.setattr(process, "SECONDS", 1.0)
+        patch.setattr(process, "_waiting", [process.Process(process.OWN)])
+        begun = time.monotonic()
+        with pytest.raises(CompileError, match="took more than 1 s on it"):
+            works()
+        assert time.monotonic() - begun < 1.6
+    assert works()
+
+
+def test_the_text_of_a_stranger_gets_a_process_of_less_memory(tmp_path: Path) -> None:
+    (tmp_path / "k.cu").write_text(source())
+    assert works()
+    resource = pytest.importorskip("resource")
+    for reach, most in ((Reach(tmp_path), 3 << 29), (None, 1 << 32)):
+        (tmp_path / "k.cu").write_text(source())
+        assert own_program(tmp_path / "k.cu", "sm_90", {}, reach=reach).kernels
+        worker = process._waiting[-1]._worker.process.pid
+        assert resource.prlimit(worker, resource.RLIMIT_AS)[0] == most

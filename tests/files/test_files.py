@@ -4,12 +4,13 @@ import os
 import stat
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from gpuviz.base.errors import InputError
-from gpuviz.files.writing import whole, write
+from gpuviz.files.writing import check_place, make_folder, whole, write
 
 POSIX = pytest.mark.skipif(sys.platform == "win32", reason="permissions of POSIX")
 
@@ -97,6 +98,7 @@ def left(folder: Path, hold: bool = False) -> str:
     """What a process leaves that is killed while it writes into a folder, or has there still."""
     code = """
 import os, sys
+from collections.abc import Callable
 from pathlib import Path
 from gpuviz.files.writing import whole
 with whole(Path(sys.argv[1]) / "film") as file:
@@ -126,6 +128,15 @@ def test_what_a_killed_process_was_writing_is_removed_by_the_next(tmp_path: Path
     assert (tmp_path / name).exists()
     write(tmp_path / "b", "x")
     assert sorted(os.listdir(tmp_path)) == ["a", "b", "mine.part"]
+
+
+@pytest.mark.parametrize("use", [lambda folder: check_place(folder / "a"), make_folder])
+def test_it_is_removed_before_the_next_begins_to_work(
+    use: Callable[[Path], None], tmp_path: Path
+) -> None:
+    left(tmp_path, hold=False)
+    use(tmp_path)
+    assert os.listdir(tmp_path) == []
 
 
 def test_a_missing_folder_is_named_and_not_made(tmp_path: Path) -> None:

@@ -180,6 +180,16 @@ def two_workers() -> Iterator[LocalWorkers]:
     workers.shutdown()
 
 
+def test_ctrl_c_is_exit_status_130(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def stopped(*given: object) -> None:
+        os.kill(os.getpid(), signal.SIGINT)
+        raise Cancelled("stopped")
+
+    monkeypatch.setattr("gpuviz.cli.sweep.work", stopped)
+    command = ["sweep", "--scene", "banks", "--vary", "stride=1..4", "--workers", "1"]
+    assert main([*command, "-o", str(tmp_path / "s.jsonl")]) == 130
+
+
 @pytest.mark.slow
 def test_a_process_that_is_lost_loses_nothing(two_workers: LocalWorkers, tmp_path: Path) -> None:
     sweep, killed = banks("stride=1..12"), []
