@@ -22,6 +22,7 @@ from gpuviz.compile.program import (
 )
 from gpuviz.compile.split import Split
 from gpuviz.compile.worker import Output, Task
+from gpuviz.source.headers import refuse_devices
 from gpuviz.words.language import tr
 
 # What NVRTC gets besides: functions without a mark are device code; what the pictures need.
@@ -64,6 +65,7 @@ def with_nvrtc(wanted: Compilation) -> Program:
     key = cache.key(source, name, options, instances, compiler.name, given)
     if (kept := cache.load(key)) is not None:
         return kept
+    refuse_devices((source, *wanted.macros), wanted.include)
     since = time.time_ns()
     task = Task(source, _FOLDER + name, options, given, instances)
     output = compiler.library.compile(task)
@@ -101,6 +103,7 @@ def device_code(wanted: Compilation) -> Program:
     key = cache.key("device code, 2", wanted.name, *asked, split.read)
     if (kept := cache.load(key)) is not None:
         return kept
+    refuse_devices((wanted.source, *wanted.macros), wanted.include)
     output = _compile_split(compiler.library, split, options, given, wanted.instances)
     read = tuple(map(str, split.unit.files.values()))
     if not output.ok or not log.resources(output.log):
@@ -231,6 +234,7 @@ def with_nvcc(wanted: Compilation, reason: str) -> Program:
     key = cache.key(wanted, compiler)
     if (kept := cache.load(key)) is not None:
         return kept
+    refuse_devices(texts, wanted.include)
     since = time.time_ns()
     output = nvcc.compile(command, wanted)
     read = users_own(output.read, texts, (), _SYSTEM)

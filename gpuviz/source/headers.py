@@ -1,7 +1,8 @@
 """The headers of a project: found as its build would find them, and split like the file itself."""
 
 import os
-from collections.abc import Callable, Collection, Iterator
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from gpuviz.source.parts import Text, read
 _FOLDERS = ("", "include", "inc", "common", "Common", "common/inc", "src", "util", "utils")
 _ABOVE = 5  # folders above the file's own that may still be its project
 _FILES = 400  # headers of one file; more is a library, which belongs to -I
+_SPLICE = re.compile(r"(?:\\|\?\?/)[ \t\r]*\n")
 _ROOTS = (".git", ".hg", ".svn")
 
 
@@ -92,11 +94,40 @@ def _project(folder: Path) -> Iterator[Path]:
 
 
 def _file(path: Path) -> Path | None:
+    """A file that can be read; InputError for what is there and is none, such as a pipe."""
     try:
         whole = Path(os.path.normpath(path))
-        return whole if whole.is_file() and bounded.text(whole) is not None else None
-    except (OSError, ValueError, InputError):
+        there = whole.exists() and not whole.is_dir()
+    except (OSError, ValueError):
         return None
+    if not there:
+        return None
+    try:
+        with bounded.opened(whole):
+            return whole
+    except InputError:
+        if whole.is_file():
+            return None
+        raise
+
+
+# What a directive names; that of another macro's may be what an include asks for.
+_DIRECTIVE = re.compile(r"^[ \t]*#.*", re.MULTILINE)
+_NAMED = re.compile(r'["<]([^"<>]+)[">]')
+
+
+def refuse_devices(texts: Iterable[str], folders: Sequence[Path]) -> None:
+    """InputError, by name, for a pipe, a socket or a device among the headers that texts and their
+    headers name in these folders: a compiler would wait for ever, or never come to an end.
+    """
+    waiting, seen = [("\n#".join(texts), folders)], set[Path]()
+    for text, places in waiting:  # which grows
+        lines = "\n".join(_DIRECTIVE.findall(_SPLICE.sub("", text)))
+        files = {place / name for name in _NAMED.findall(lines) for place in places}
+        if len(waiting) < _FILES:
+            found = filter(None, map(_file, files - seen))
+            waiting += [(bounded.text(file), (file.parent, *folders)) for file in found]
+        seen |= files
 
 
 def _called(file: Path, folder: Path) -> str:
