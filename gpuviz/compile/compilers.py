@@ -113,7 +113,8 @@ def device_code(wanted: Compilation) -> Program:
     made = _program(output, wanted, compiler.name, read)
     warnings = (*split.lost, *made.warnings)
     program = replace(made, note=_split_note(split), warnings=warnings)
-    cache.store(key, program)
+    if not any("has_include" in text for text in split.read.values()):
+        cache.store(key, program)
     return program
 
 

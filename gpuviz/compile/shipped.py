@@ -3,15 +3,17 @@
 `resources/kernels/prebuilt/index.json` lists what is there; `python -m tools.prebuild` makes it.
 """
 
-from collections.abc import Iterable, Mapping
+import itertools
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from types import MappingProxyType
 
 from gpuviz.base import records, resources
 from gpuviz.base.errors import FormatError, InputError, UnavailableError
-from gpuviz.compile import bundled, nvrtc, process
+from gpuviz.compile import bundled, headers, nvrtc, process
 from gpuviz.compile.archs import compile_arch, with_features
 from gpuviz.compile.bundled import Programs
 from gpuviz.compile.compiler import load_program
@@ -19,6 +21,7 @@ from gpuviz.compile.program import CompileError, Program, Resources
 from gpuviz.files import bounded, checksums
 from gpuviz.files.allowed_paths import Reach
 from gpuviz.files.checksums import source_hash
+from gpuviz.source.headers import spliced
 
 ARCH = "sm_90"  # the architecture that prebuilt PTX is made for
 FOLDER, INDEX = "kernels/prebuilt", "index.json"
@@ -118,6 +121,8 @@ def own_program(
     InputError, CompileError : as `load_program` does
     """
     include = tuple(path.parent / one[2:] for one in options if one.startswith("-I"))
+
+    check = partial(_check, path, text, defines, include, reach)
     try:
         with process.limited(process.OWN if reach is None else process.STRANGER):
             program = load_program(
@@ -129,7 +134,7 @@ def own_program(
                 text=text,
             )
     except CompileError as error:  # its words repeat lines of the headers
-        _check(path, error.read, reach)
+        check(error.read)
         raise
     except UnavailableError:
         built = bundled.building(defines, options)
@@ -139,14 +144,80 @@ def own_program(
         return replace(
             found, source=bounded.text(path), name=path.name
         )  # whatever it says of itself
-    _check(path, program.read, reach)
+    check(program.read)
     return program
 
 
-def _check(path: Path, read: Iterable[str] | None, reach: Reach | None) -> None:
-    """Elsewhere for headers beyond the reach; a user's own kernel from elsewhere has its own."""
-    if reach is not None and Reach(reach.folder).elsewhere(path) is None:
-        reach.check(path.name, map(Path, read or ()))
+def _check(
+    path: Path,
+    text: str | None,
+    defines: Mapping[str, str],
+    include: Sequence[Path],
+    reach: Reach | None,
+    read: Iterable[str] | None,
+) -> None:
+    """Elsewhere for headers that were read beyond the reach, and for files that were asked for
+    there; a user's own kernel from elsewhere has its own.
+    """
+    if reach is None or Reach(reach.folder).elsewhere(path) is not None:
+        return
+    files = tuple(map(Path, read or ()))
+    reach.check(path.name, files)
+    if path.suffix in (".ptx", ".cubin"):
+        return
+    own = "\n".join((bounded.text(path) if text is None else text, *defines.values()))
+    texts = [(path.parent, own), *((file.parent, bounded.text(file)) for file in files)]
+    reach.check(path.name, _asked_for(texts, (path.parent, *include), reach))
+
+
+# `__has_include`, and macros that stand for it; `#ifdef` and `defined` ask for no file.
+_ASKING = re.compile(
+    r"(#[ \t]*+ifn?def[ \t]++|\bdefined[ \t]*+\(?[ \t]*+)?\b\w*has_include\w*"
+    r'(?:\s*\(\s*(?:"([^"\n]*)"|<([^>\n]*)>)\s*\))?',
+    re.IGNORECASE,
+)
+_ASKS = ("__has_include", "__has_include_next", "_CCCL_HAS_INCLUDE")
+
+
+def _asked_for(
+    texts: Iterable[tuple[Path, str]], include: Iterable[Path], reach: Reach
+) -> Iterator[Path]:
+    """The files that texts, each with its folder, ask whether they are there, in the order in which
+    they are looked for; InputError for names that cannot be told before it is done.
+    """
+    words: set[str] = set()
+    for folder, text in texts:
+        joined = spliced(text)
+        words.update(re.findall(r"\w+", joined))
+        for guard, quoted, angled in _ASKING.findall(joined):
+            if not (name := quoted or angled):
+                if not guard:
+                    raise InputError(_UNTOLD)
+                continue
+            foreign = map(headers.folders, nvrtc.libraries()) if ".." in name else ()
+            beside = (folder,) if quoted else ()
+            for place in (*beside, *include, *itertools.chain.from_iterable(foreign)):
+                yield place / name
+                if reach.elsewhere(place / name) is None and (place / name).is_file():
+                    break
+    if any(_pasted(words, whole) for whole in _ASKS):
+        raise InputError(_UNTOLD)
+
+
+_UNTOLD = (
+    "a kernel of a lecture asks whether a file is there (__has_include) whose name is made by a "
+    'macro: write it out, as in __has_include("mine.h")'
+)
+
+
+def _pasted(words: Collection[str], whole: str) -> bool:
+    """Whether a word can be pasted (`##`) of these."""
+    parts = {word for word in words if word in whole and word != whole}
+    ends = {0}
+    for at in range(len(whole)):
+        if at in ends:
+            ends |= {at + len(part) for part in parts if whole.startswith(part, at)}
+    return len(whole) in ends
 
 
 def gallery(kernel: str, defines: Mapping[str, str], arch: str = ARCH) -> Program:

@@ -12,6 +12,7 @@ from gpuviz.source.parts import Text, read
 
 _FOLDERS = ("", "include", "inc", "common", "Common", "common/inc", "src", "util", "utils")
 _ABOVE = 5  # folders above the file's own that may still be its project
+_NAMES = 10_000  # of headers, in one text
 _FILES = 400  # headers of one file; more is a library, which belongs to -I
 _SPLICE = re.compile(r"(?:\\|\?\?/)[ \t\r]*\n")
 _ROOTS = (".git", ".hg", ".svn")
@@ -112,22 +113,37 @@ def _file(path: Path) -> Path | None:
 
 
 # What a directive names; that of another macro's may be what an include asks for.
-_DIRECTIVE = re.compile(r"^[ \t]*#.*", re.MULTILINE)
-_NAMED = re.compile(r'["<]([^"<>]+)[">]')
+_DIRECTIVES = ("include", "define", "import")
+_NAMED = re.compile(r'["<]([^"<>\n]+)[">]')
 
 
 def refuse_devices(texts: Iterable[str], folders: Sequence[Path]) -> None:
     """InputError, by name, for a pipe, a socket or a device among the headers that texts and their
     headers name in these folders: a compiler would wait for ever, or never come to an end.
     """
-    waiting, seen = [("\n#".join(texts), folders)], set[Path]()
-    for text, places in waiting:  # which grows
-        lines = "\n".join(_DIRECTIVE.findall(_SPLICE.sub("", text)))
-        files = {place / name for name in _NAMED.findall(lines) for place in places}
-        if len(waiting) < _FILES:
-            found = filter(None, map(_file, files - seen))
-            waiting += [(bounded.text(file), (file.parent, *folders)) for file in found]
+    text, places = "\n#".join(texts), tuple(folders)
+    waiting: list[Path] = []
+    seen: set[Path] = set()
+    for _ in range(_FILES):
+        lines = "\n".join(filter(_may_name, spliced(text).split("\n")))
+        files = {place / name for name in _NAMED.findall(lines)[:_NAMES] for place in places} - seen
         seen |= files
+        waiting += filter(None, map(_file, files))
+        if not waiting:
+            return
+        file = waiting.pop()
+        text, places = bounded.text(file), (file.parent, *folders)
+
+
+def _may_name(line: str) -> bool:
+    return any(mark in line for mark in ("#", "%:", "??=")) and any(
+        word in line for word in _DIRECTIVES
+    )
+
+
+def spliced(text: str) -> str:
+    """A text whose lines are joined where the compiler joins them."""
+    return _SPLICE.sub("", text)
 
 
 def _called(file: Path, folder: Path) -> str:

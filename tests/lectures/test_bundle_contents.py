@@ -20,6 +20,7 @@ from gpuviz.lectures.reading import parse, read
 from gpuviz.lectures.writing import text_of
 from gpuviz.run.session import Session
 from gpuviz.views.make_view import view_of
+from gpuviz.views.provenance import Provenance
 from tests.lectures.packing import pack
 
 BODY = 'extern "C" __global__ void k(float* x, unsigned char* p) { x[threadIdx.x] = SCALE; }\n'
@@ -151,6 +152,66 @@ def test_what_does_not_compile_shows_no_line_of_a_file_from_elsewhere(own: Path)
     with pytest.raises(Elsewhere) as caught:
         view_of(view, session.library(path))
     assert "SECRET" not in str(caught.value)
+
+
+ASKS = {
+    "whole name": '#if __has_include("{keys}/key.h")\n',
+    "not there": '#if __has_include("{keys}/none")\n',
+    "above": "#if __has_include(<../keys/key.h>)\n",
+    "next": '#if __has_include_next("{keys}/key.h")\n',
+    "splice": '#if __has_\\\ninclude("{keys}/key.h")\n',
+    "link": '#if __has_include("linked.h")\n',
+    "header": '#include "asks.h"\n#if 1\n',
+    "deeper": '#include "a/b/asks.h"\n#if 1\n',
+    "host code": '#if __has_include("{keys}/key.h")\nint main() {{ return 0; }}\n#endif\n#if 1\n',
+}
+UNTOLD = {
+    "pasted": '#define CAT(a, b) a##b\n#if CAT(__has_, include)("{keys}/key.h")\n',
+    "another name": '#define ASK __has_include\n#if ASK("{keys}/key.h")\n',
+    "computed": '#define H "{keys}/key.h"\n#if __has_include(H)\n',
+}
+
+
+def asking(own: Path, head: str, more: str = "") -> tuple[Path, Session, Provenance]:
+    """The first slide of a lecture whose kernel begins so."""
+    keys = own.parent / "keys"
+    (own / "linked.h").symlink_to(keys / "key.h")
+    written(own, {"asks.h": f'#if __has_include("{keys}/key.h")\n#endif\n'})
+    (own / "id").touch()
+    written(own, {"a/b/asks.h": "#if __has_include(<../../id>)\n#endif\n"})
+    yes_or_no = head.format(keys=keys) + "#define SCALE 5.0f\n#else\n#define SCALE 6.0f\n#endif\n"
+    written(own, {"k.cu": yes_or_no + BODY, "a.gpuviz-lecture": text("k.cu") + more})
+    path, session = own / "a.gpuviz-lecture", Session()
+    view = bundle.opened(path, session).slides[0].view
+    assert view is not None
+    return path, session, view
+
+
+@needs_nvrtc
+@pytest.mark.parametrize("way", ASKS)
+def test_no_kernel_learns_whether_a_file_is_outside_of_the_folder(way: str, own: Path) -> None:
+    path, session, view = asking(own, ASKS[way])
+    with pytest.raises(Elsewhere, match=r"/(key\.h|none|id), outside") as caught:
+        view_of(view, session.library(path))
+    session.agree(path, frozenset(caught.value.files))
+    if way != "above":  # which is looked for beside NVIDIA's headers then
+        assert view_of(view, session.library(path)).story.steps
+
+
+@needs_nvrtc
+@pytest.mark.parametrize("way", UNTOLD)
+def test_what_asks_by_a_name_that_cannot_be_told_is_refused(way: str, own: Path) -> None:
+    path, session, view = asking(own, UNTOLD[way])
+    with pytest.raises(InputError, match="write it out"):
+        view_of(view, session.library(path))
+
+
+@needs_nvrtc
+def test_it_may_ask_for_its_own_files_and_those_of_cuda(own: Path) -> None:
+    head = "#if defined(__has_include) && __has_include(<cuda/std/tuple>)\n#ifdef __has_include\n"
+    path, session, view = asking(own, head + '#endif\n#if __has_include("asks.h")\n')
+    written(own, {"k.cu": (own / "k.cu").read_text() + "#endif\n"})
+    assert view_of(view, session.library(path)).story.steps
 
 
 TREES = {

@@ -33,6 +33,7 @@ WAYS = {
     "angled": "#include <{name}>\n",
     "whole name": '#include "{folder}/{name}"\n',
     "macro": '#define H "{name}"\n#include H\n',
+    "digraph": '/**/ %:include "{name}"\n',
     "splice": '#inc\\\nlude "{name}"\n',
     "header": '#include "between.h"\n',
     "with host code": '#include "{name}"\nint main() {{ k<<<1, 1>>>(nullptr); }}\n',
