@@ -150,9 +150,7 @@ def _end_properly() -> None:
 
     def end(number: int, frame: object) -> NoReturn:
         _told_to_end.append(128 + number)
-        if number == signal.SIGINT:
-            raise KeyboardInterrupt
-        sys.exit(128 + number)
+        raise KeyboardInterrupt if number == signal.SIGINT else SystemExit(128 + number)
 
     names = ("SIGINT", "SIGTERM", "SIGHUP")
     there = (getattr(signal, name) for name in names if hasattr(signal, name))

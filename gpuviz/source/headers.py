@@ -113,7 +113,7 @@ def _file(path: Path) -> Path | None:
 
 
 # What a directive names; that of another macro's may be what an include asks for.
-_DIRECTIVES = ("include", "define", "import")
+_WORDS, _MARKS = ("include", "define", "import"), ("#", "%:", "??=")
 _NAMED = re.compile(r'["<]([^"<>\n]+)[">]')
 
 
@@ -136,9 +136,7 @@ def refuse_devices(texts: Iterable[str], folders: Sequence[Path]) -> None:
 
 
 def _may_name(line: str) -> bool:
-    return any(mark in line for mark in ("#", "%:", "??=")) and any(
-        word in line for word in _DIRECTIVES
-    )
+    return any(mark in line for mark in _MARKS) and any(word in line for word in _WORDS)
 
 
 def spliced(text: str) -> str:
