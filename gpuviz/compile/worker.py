@@ -74,7 +74,7 @@ class Nvrtc:
         """Compile one source text."""
         with self._program(task) as program:
             for instance in task.instances:
-                self._call("nvrtcAddNameExpression", program, instance.encode())
+                self._call("nvrtcAddNameExpression", program, os.fsencode(instance))
             status = self._dll.nvrtcCompileProgram(
                 program, len(task.options), _strings(task.options)
             )
@@ -116,7 +116,7 @@ class Nvrtc:
 
 
 def _strings(values: Sequence[str]) -> ctypes.Array[ctypes.c_char_p]:  # a zero byte ends each
-    return (ctypes.c_char_p * len(values))(*(v.replace("\0", " ").encode() for v in values))
+    return (ctypes.c_char_p * len(values))(*(os.fsencode(v.replace("\0", " ")) for v in values))
 
 
 _FILE = 2**28  # of a list of headers, which can be endless

@@ -167,8 +167,8 @@ class WorkerProcess(Generic[Question, Answer]):
 
 
 def send_line(pipe: IO[bytes], record: object) -> None:
-    """A record as a line of JSON."""
-    pipe.write(records.text(record).encode() + b"\n")
+    """A record as a line of JSON; names of files need not be texts."""
+    pipe.write(records.text(record).encode(errors="surrogatepass") + b"\n")
     pipe.flush()
 
 
