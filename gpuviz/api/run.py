@@ -81,7 +81,8 @@ class Run:
     def notes(self) -> tuple[str, ...]:
         """What to know of the numbers, in words."""
         found = self._run.measurement
-        own = (self._run.level_note, *self._run.trace.notes, *(found.notes if found else ()))
+        told = *self._run.trace.notes, self._run.past_faults
+        own = (self._run.level_note, *told, *(found.notes if found else ()))
         return tuple(filter(None, own))
 
     @property

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from gpuviz.memory.counting import CountRow
     from gpuviz.run.run import Run
 
+_MESSAGE = 600  # letters of a finding: block and thread stand at its end
 _LINE_QUANTITIES = ("requests", "sectors", "sectors_ideal", "wavefronts", "wavefronts_ideal")
+_MESSAGE = 600  # letters of a finding, which ends with block and thread
 _BRIEF = ("requests", "sectors", "wavefronts")
 
 
@@ -187,7 +189,7 @@ def findings(run: Run) -> Table:
         for f in ordered
     ]
     columns = ("severity", "check", "line", "block", "thread", "count", "message", "remedy")
-    return Table(columns, rows)
+    return Table(columns, rows, widest=_MESSAGE)
 
 
 def side_by_side(a: Run, b: Run) -> Table:

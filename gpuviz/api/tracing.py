@@ -10,12 +10,12 @@ from dataclasses import dataclass, replace
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import Any, TypeVar, overload
+from typing import Any, Literal, TypeVar, overload
 
 from gpuviz.api.run import Run, with_time
 from gpuviz.api.tables import Counts, brief
 from gpuviz.arch import architecture
-from gpuviz.base.errors import Error, InputError
+from gpuviz.base.errors import Error, InputError, KernelFault
 from gpuviz.base.waiting import SECONDS
 from gpuviz.cli.no_kernel import refuse
 from gpuviz.compile import Program, compile_arch, compile_cuda, load_program, ptx_program
@@ -41,6 +41,7 @@ LIBRARIES = {
     "cuda": "cuda_core_kernels",
 }
 Sizes = int | Sequence[int]
+Faults = Literal["keep", "raise"]
 Result = TypeVar("Result")
 Made = TypeVar("Made")
 # Libraries whose launches can be watched, by what is imported where they are in use.
@@ -64,6 +65,7 @@ class Wishes:
     engine: Engine = "auto"
     seconds: float = SECONDS
     time: bool = False
+    faults: Faults = "keep"
 
     def options(self, record: tuple[int, ...]) -> Options:
         """For a launch of which these blocks are recorded."""
@@ -128,7 +130,13 @@ def of_asked(made: LaunchRequest, wishes: Wishes) -> Run:
 
 def _emulated(made: LaunchRequest, wishes: Wishes, record: tuple[int, ...]) -> base.Run:
     arch = architecture(wishes.arch or made.job.program.arch.rstrip("af"))
-    run = emulated.run(made.job, arch, level=wishes.level, options=wishes.options(record))
+    options = wishes.options(record)
+    try:
+        run = emulated.run(made.job, arch, level=wishes.level, options=options)
+    except KernelFault as fault:
+        if wishes.faults == "raise":
+            raise
+        run = emulated.past(fault, made.job, arch, level=wishes.level, options=options)
     return replace(run, trace=replace(run.trace, notes=(*run.trace.notes, *made.notes)))
 
 
@@ -230,7 +238,9 @@ class Traced(Sequence["Run"]):
 
 
 @overload
-def trace(*, max_launches: int = ..., match: str = ..., arch: str = ...) -> Traced: ...
+def trace(
+    *, max_launches: int = ..., match: str = ..., arch: str = ..., faults: Faults = ...
+) -> Traced: ...
 @overload
 def trace(
     kernel: Any,
@@ -254,6 +264,7 @@ def trace(
     seconds: float = ...,
     inplace: bool = ...,
     time: bool = ...,
+    faults: Faults = ...,
 ) -> Run: ...
 def trace(
     kernel: Any = None,
@@ -279,6 +290,7 @@ def trace(
     time: bool = False,
     max_launches: int = 16,
     match: str = "",
+    faults: Faults = "keep",
 ) -> Run | Traced:
     """Execute a launch in the emulator, and count what its memory accesses cost.
 
@@ -288,11 +300,10 @@ def trace(
 
     Parameters
     ----------
-    kernel : CUDA C or PTX as text, the path of a .cu, .ptx or .cubin file, a kernel of Triton,
-        Numba, CuPy or cuda.core
-    grid, block : one to three numbers; of a Triton kernel `block` follows from its warps
-    args : one for each parameter: an array (NumPy, CuPy, torch, Numba: copied, not changed), a
-        number, or a text such as "f32[1024]=rand"
+    kernel : CUDA C or PTX, the path of a .cu, .ptx or .cubin file, or a kernel of a library
+    grid, block : one to three numbers; a Triton kernel's `block` follows from its warps
+    args : one a parameter: an array (NumPy, CuPy, torch, Numba; copied), a number, or a text such
+        as "f32[1024]=rand"
     kwargs : arguments by name, for Triton its constants, num_warps and the like, too
     name : of the kernel, where the text has several
     shared : bytes of dynamic shared memory
@@ -300,16 +311,18 @@ def trace(
     defines, include, options : macros, folders of headers and options of the compiler
     arch : to compile for and to count by; by default what the kernel was compiled for, or sm_90
     level : "sass" counts what the assembler made of the code, "ptx" the code as written
-    record : the blocks whose requests are kept, to be shown
+    record : the blocks whose requests are kept
     blocks, engine, seconds, checks : as on the command line (`gpuviz count --help`)
     inplace : write results back to the arrays given
-    time : model time and the traffic of caches, too, which takes some seconds: rows of `run.counts`
-        where the device is modelled, a note why not where it isn't
+    time : model time and the traffic of caches, too: rows of `run.counts`, or a note why not
+    faults : "keep" what ends a launch among the findings of the run, which goes past illegal
+        accesses (reads give 0, writes are lost), or "raise" it
 
     Raises
     ------
     InputError, LaunchError : a kernel, an argument or a size that cannot be
-    CompileError, UnsupportedError, KernelFault, UnavailableError : from compiling and running it
+    CompileError, UnsupportedError, UnavailableError : from compiling and running it
+    KernelFault : a fault, where it is to be raised; an endless loop in any case
 
     >>> import gpuviz, numpy
     >>> scale = "__global__ void scale(float *x, float a) { x[2 * threadIdx.x] *= a; }"
@@ -322,13 +335,14 @@ def trace(
     array([3., 1., 3., 1.], dtype=float32)
     """
     if kernel is None:
-        return Traced(max_launches, match, Wishes(arch, level, tuple(record), blocks, checks))
+        return Traced(
+            max_launches, match, Wishes(arch, level, tuple(record), blocks, checks, faults=faults)
+        )
     how = defines or {}, tuple(map(Path, include)), tuple(options)
     building = BuildOptions(name, shared, *how, sizes_of(cluster, "cluster"))
-    wishes = Wishes(arch, level, tuple(record), blocks, checks, engine, seconds, time)
+    wishes = Wishes(arch, level, tuple(record), blocks, checks, engine, seconds, time, faults)
     shape = grid if callable(grid) else sizes_of(grid, "grid"), sizes_of(block, "block")
-    made = asked(Call(kernel, *shape, args, kwargs or {}, building, arch))
-    run = of_asked(made, wishes)
+    run = of_asked(made := asked(Call(kernel, *shape, args, kwargs or {}, building, arch)), wishes)
     if inplace:
         made.restore(run.arrays)
     return run
@@ -349,4 +363,11 @@ def count(
     >>> gpuviz.count(copy, 1, 32, ("f32[32]=rand", "f32[32]=zeros"))["global_load_sectors"]
     4
     """
-    return trace(kernel, grid, block, args, kwargs, **{"record": (), "checks": (), **wishes}).counts
+    return trace(
+        kernel,
+        grid,
+        block,
+        args,
+        kwargs,
+        **{"record": (), "checks": (), "faults": "raise", **wishes},
+    ).counts

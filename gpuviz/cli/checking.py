@@ -20,7 +20,7 @@ def of_fault(fault: KernelFault, checks: Sequence[str]) -> tuple[Finding, ...]:
     Empty when none of them looked for the fault.
     """
     found = [one for one in (fault.finding, *fault.others) if isinstance(one, Finding)]
-    asked = tuple(one for one in found if one.check in checks)
+    asked = tuple(one for one in found if one.check in (*checks, "launch"))
     return asked if fault.finding in asked else ()
 
 

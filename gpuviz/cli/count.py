@@ -22,7 +22,7 @@ from gpuviz.memory.line_costs import AccessCost, LineCost, line_costs
 from gpuviz.memory.operands import operands_of
 from gpuviz.ptx.options import Options
 from gpuviz.results.table import text as table
-from gpuviz.run import roomy
+from gpuviz.run import emulated, roomy
 from gpuviz.run.run import Level, Run
 from gpuviz.source.kernel_names import source_parameters
 from gpuviz.traces.trace import Finding
@@ -74,27 +74,27 @@ def run(arguments: argparse.Namespace) -> int:
     entries, findings, checked = [], list[Finding](), set(checks)
     unexpected = False
     for role, job in jobs(arguments).items():
+        ended = {}
         try:
             one = roomy_run(job, arch, arguments.level, options)
         except KernelFault as fault:
-            ended = of_fault(fault, checks)
-            if not ended:
+            if not of_fault(fault, checks):
                 raise
-            findings += ended
-            entries.append(_ended(job.entry, ended, role) | {"checks": list(checks)})
+            one = emulated.past(fault, job, arch, level=arguments.level, options=options)
+            ended = {"ended_by_a_fault": True}
+        if arguments.file:
+            versions.keep(Path(arguments.file))
+        findings += one.trace.findings
+        checked &= set(one.checked)
+        ranked = _ranked(one, job) if arguments.lines else None
+        held = buffers.checked(one, arguments)
+        unexpected |= buffers.wrong(held)
+        if arguments.json:
+            held_json = {"buffers": buffers.as_json(held)}
+            entries.append(as_json(one, role, ranked) | held_json | ended)
         else:
-            if arguments.file:
-                versions.keep(Path(arguments.file))
-            findings += one.trace.findings
-            checked &= set(one.checked)
-            ranked = _ranked(one, job) if arguments.lines else None
-            held = buffers.checked(one, arguments)
-            unexpected |= buffers.wrong(held)
-            if arguments.json:
-                entries.append(as_json(one, role, ranked) | {"buffers": buffers.as_json(held)})
-            else:
-                out(as_text(one, role, ranked))
-                out(f"{buffers.as_text(held)}\n" if held else "")
+            out(as_text(one, role, ranked))
+            out(f"{buffers.as_text(held)}\n" if held else "")
     if arguments.json:
         out(json.dumps(entries[0] if len(entries) == 1 else entries, indent=1))
     else:
@@ -115,16 +115,6 @@ def roomy_run(job: Job, arch: Architecture, level: Level, options: Options) -> R
 
 def _ranked(run: Run, job: Job) -> list[LineCost]:
     return line_costs(run.trace, run.counts, operands_of(job.program))
-
-
-def _ended(kernel: str, findings: Sequence[Finding], role: str) -> dict[str, Any]:
-    """What there is to say of a launch that a fault ended."""
-    entry: dict[str, Any] = {"role": role} if role else {}
-    return entry | {
-        "kernel": kernel,
-        "findings": [vars(f) for f in findings],
-        "ended_by_a_fault": True,
-    }
 
 
 def as_json(run: Run, role: str = "", ranked: list[LineCost] | None = None) -> dict[str, Any]:
@@ -151,7 +141,7 @@ def as_json(run: Run, role: str = "", ranked: list[LineCost] | None = None) -> d
         "branches": [vars(branch) for branch in trace.branches],
         "checks": list(run.checked),
         "findings": [vars(finding) for finding in trace.findings],
-        "notes": [note for note in (run.level_note, *trace.notes) if note],
+        "notes": [n for n in (run.level_note, *trace.notes, run.past_faults) if n],
         "printed": trace.printed,
         "engine": run.engine,
         "engine_note": run.engine_note,
@@ -192,7 +182,7 @@ def as_text(run: Run, role: str = "", ranked: list[LineCost] | None = None) -> s
         head.append("executed by the compiled engine")
     elif "compiled engine" in run.engine_note:  # asked for, or chosen, and did not
         head.append(run.engine_note)
-    head += [note for note in (run.level_note, *run.trace.notes) if note]
+    head += [note for note in (run.level_note, *run.trace.notes, run.past_faults) if note]
     totals = [(key, *_total(run, key, n)) for key, n in run.counts.totals.items() if n]
     rows = [
         (

@@ -275,7 +275,8 @@ class _Emulation:
         run, blocks = self.tracer.tally.blocks, launched.launch.blocks
         self.coverage = replace(self.coverage, how="all" if run == blocks else "some", run=run)
         if self.ended is not None:
-            why = f"the {self.ended.kind} at line {self.ended.line}"
+            at = f" at line {self.ended.line}" if self.ended.line else ""
+            why = f"the {self.ended.kind}{at}"
             self.coverage = replace(self.coverage, how="ended", why=why)
 
 

@@ -29,12 +29,16 @@ class Table:
     """
 
     def __init__(
-        self, columns: Sequence[str], rows: Iterable[Sequence[Cell]], caption: str = ""
+        self,
+        columns: Sequence[str],
+        rows: Iterable[Sequence[Cell]],
+        caption: str = "",
+        widest: int = _WIDEST,
     ) -> None:
-        """A caption stands above the table."""
+        """A caption stands above the table; longer texts than the `widest` are cut where shown."""
         self.columns = tuple(columns)
         self.rows = tuple(map(tuple, rows))
-        self.caption = caption
+        self.caption, self.widest = caption, widest
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -75,17 +79,22 @@ class Table:
         return file.getvalue()
 
     def __repr__(self) -> str:
-        rows = [self.columns, *(tuple(map(_text, row)) for row in self.rows[:_SHOWN])]
+        rows = [self.columns, *(tuple(map(self._cut, row)) for row in self.rows[:_SHOWN])]
         lines = _aligned(rows, self._right())
         return "\n".join([*filter(None, [self.caption]), *lines, *self._more()])
 
     def _repr_html_(self) -> str:
         right = self._right()
         head = "".join(map(_th, self.columns, right))
-        body = "".join(f"<tr>{''.join(map(_td, row, right))}</tr>" for row in self.rows[:_SHOWN])
+        cells = (map(_td, map(self._cut, row), right) for row in self.rows[:_SHOWN])
+        body = "".join(f"<tr>{''.join(row)}</tr>" for row in cells)
         caption = f"<caption>{escape(self.caption)}</caption>" if self.caption else ""
         table = f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
         return table + "".join(f"<p>{escape(line)}</p>" for line in self._more())
+
+    def _cut(self, cell: Cell) -> str:
+        said = _text(cell)
+        return said if len(said) <= self.widest else f"{said[: self.widest - 1]}…"
 
     def _right(self) -> list[bool]:
         """Whether a column has no texts."""
@@ -116,8 +125,8 @@ def _th(name: str, right: bool) -> str:
     return f'<th style="{_STYLES[right]}">{escape(name)}</th>'
 
 
-def _td(cell: Cell, right: bool) -> str:
-    return f'<td style="{_STYLES[right]}">{escape(_text(cell))}</td>'
+def _td(cell: str, right: bool) -> str:
+    return f'<td style="{_STYLES[right]}">{escape(cell)}</td>'
 
 
 def _text(cell: Cell) -> str:
@@ -125,7 +134,7 @@ def _text(cell: Cell) -> str:
     if cell is None:
         return "–"
     if isinstance(cell, str):
-        return cell if len(cell) <= _WIDEST else f"{cell[: _WIDEST - 1]}…"
+        return cell
     return f"{cell:,.0f}" if cell == int(cell) else f"{cell:,.2f}"
 
 

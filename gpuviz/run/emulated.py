@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from gpuviz.arch import Architecture
 from gpuviz.arguments import UNSET, check_room, passed, variables
+from gpuviz.base.errors import KernelFault
 from gpuviz.launch.job import Job, check_limits
 from gpuviz.memory.bulk import BulkCopies
 from gpuviz.memory.counting import Counter, Counts
@@ -20,7 +21,7 @@ from gpuviz.sass.level import SassLevel, note, sass_level
 from gpuviz.sass.tensor import TensorInstructions
 from gpuviz.source.kernel_names import source_parameters
 from gpuviz.traces.observe import Sink, Sums
-from gpuviz.traces.trace import Trace
+from gpuviz.traces.trace import Finding, Trace
 
 
 def not_modelled(module: Module, entry: str) -> str:
@@ -107,6 +108,30 @@ def run(
         size=job.size,
         inputs=result.inputs,
     )
+
+
+def past(
+    fault: KernelFault,
+    job: Job,
+    arch: Architecture,
+    *,
+    level: Level = "sass",
+    options: Options | None = None,
+) -> Run:
+    """A launch that a fault ended, run once more by the NumPy engine: past illegal accesses, and up
+    to what nothing can go on after. All that is found of it is among its findings.
+
+    Raises
+    ------
+    KernelFault : the same, of which there is no such run
+    """
+    if not isinstance(fault.finding, Finding):
+        raise fault
+    wanted = replace(options or Options(), goes_on=True, engine="numpy")
+    try:
+        return run(job, arch, level=level, options=wanted)
+    except KernelFault:
+        raise fault from None
 
 
 def _emulated(

@@ -117,6 +117,12 @@ class Run:
     @property
     def note(self) -> str:
         """What to know of its counts; "" when all blocks were executed, and without faults."""
+        every = self.coverage.note if self.coverage else "", self.past_faults
+        return "; ".join(filter(None, every))
+
+    @property
+    def past_faults(self) -> str:
+        """What became of accesses at which a GPU would have ended it; "" without any."""
         outside = sum(f.count for f in self.trace.findings if f.kind in (OUTSIDE, BESIDE))
         beyond = trn(
             "of a run with {n} access outside of its memory: it read 0, or was lost",
@@ -124,8 +130,7 @@ class Run:
             outside,
             n=grouped(outside),
         )
-        every = self.coverage.note if self.coverage else "", beyond if outside else ""
-        return "; ".join(filter(None, every))
+        return beyond if outside else ""
 
     @property
     def whole(self) -> bool:

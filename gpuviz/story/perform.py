@@ -20,7 +20,6 @@ from gpuviz.run.run import Companion, Level, Run
 from gpuviz.run.session import Library
 from gpuviz.story.lesson import Lesson, Plan, Runs, Story, Values, check_values
 from gpuviz.story.lesson_sweeps import measured_in, tables
-from gpuviz.traces.trace import Finding
 
 _BYTES, _MOST = 64 << 20, 128
 _LARGEST = 512 << 20  # of the newest, which is being looked at
@@ -241,10 +240,9 @@ def _emulated(plan: Plan, job: Job, arch: str, level: Level, options: Options) -
     try:
         return emulated.run(job, architecture(arch), level=level, options=options)
     except KernelFault as fault:
-        if not (plan.goes_on and isinstance(fault.finding, Finding)):
+        if not plan.goes_on:
             raise
-    wanted = replace(options, goes_on=True, engine="numpy")
-    return emulated.run(job, architecture(arch), level=level, options=wanted)
+        return emulated.past(fault, job, architecture(arch), level=level, options=options)
 
 
 def job_of(plan: Plan, arch: str, prebuilt: bool = False, library: Library | None = None) -> Job:

@@ -206,7 +206,8 @@ class Finding:
 
     `kind` is a short name ("uninitialised shared read"); `message` the whole sentence; `count` how
     many times it was seen in all; the place is that of the first one. `check` is which of the
-    checks saw it (memory, race, init, sync), `remedy` what to do about it. `phase` is how many
+    checks saw it (memory, race, init, sync; a trap or an assertion, which end a "launch", nobody
+    looks for), `remedy` what to do about it. `phase` is how many
     barriers the block had passed, -1 where nobody knows. Of a race, `other_line`, `other_block` and
     `other_thread` say who was first; the thread is empty where nobody was.
     """
@@ -257,7 +258,7 @@ class Coverage:
                 f"and edges of the grid and at random inside{because}: no number is exact"
             )
         if self.how == "ended":
-            return f"of what ran until {self.why}, where the launch ended, as it does on a GPU"
+            return f"of what ran until {self.why}, where the launch ended"
         if self.how != "classes":
             return ""
         many = english("{n} class", "{n} classes", self.classes)

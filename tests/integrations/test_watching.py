@@ -59,7 +59,7 @@ def test_what_is_left_out_is_said_and_runs_all_the_same() -> None:
 
 def test_all_is_as_before_after_an_exception() -> None:
     before = hooks()
-    with pytest.raises(KernelFault), gpuviz.trace():  # threads without an element
+    with pytest.raises(KernelFault), gpuviz.trace(faults="raise"):  # threads without an element
         numba_programs.transpose[(1, 1), (32, 32)](np.zeros((8, 8), "f4"), np.zeros((8, 8), "f4"))
     assert hooks() == before
     with pytest.raises(ZeroDivisionError), gpuviz.trace():

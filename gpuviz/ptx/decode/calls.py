@@ -136,8 +136,14 @@ def call_end(site: Site) -> Step:
     readers = [_whole(a, site) for a in arguments]
     puts = [_result_slots(r, site.code) for r in results]
 
+    kind = "failed assertion" if target.name == "__assertfail" else "fault"
+
     def call(g: Group) -> None:
-        value = builtin(g, *[read(g) for read in readers])
+        try:
+            value = builtin(g, *[read(g) for read in readers])
+        except KernelFault as fault:
+            at, lane = site.instruction, g.first_active()
+            raise g.fault("launch", kind, str(fault), at, lane, "") from None
         if puts and value is not None:
             for index, _ in puts[0]:
                 g.write(index, value)

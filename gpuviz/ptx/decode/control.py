@@ -96,9 +96,9 @@ def _trap(site: Site) -> Step:
     at = site.instruction
 
     def trap(g: Group) -> None:
-        raise KernelFault(
-            f"the kernel executed {at.opcode.text} ({at.where}, {g.who(g.first_active())})"
-        )
+        lane = g.first_active()
+        said = f"the kernel executed {at.opcode.text} ({at.where}, {g.who(lane)})"
+        raise g.fault("launch", at.opcode.name, said, at, lane, "")
 
     return trap
 
