@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-import sys
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Literal, TypeVar, overload
+from typing import Any, Literal, overload
 
 from gpuviz.api.run import Run, with_time
 from gpuviz.api.tables import Counts, brief
 from gpuviz.arch import architecture
-from gpuviz.base.errors import Error, InputError, KernelFault
+from gpuviz.base.errors import InputError, KernelFault
 from gpuviz.base.waiting import SECONDS
 from gpuviz.cli.no_kernel import refuse
 from gpuviz.compile import Program, compile_arch, compile_cuda, load_program, ptx_program
 from gpuviz.files.folders import OPENED
 from gpuviz.integrations.calls import BuildOptions, Call, LaunchRequest, of_program
+from gpuviz.integrations.watching import LaunchWatch
 from gpuviz.launch.job import triple
 from gpuviz.ptx.options import Blocks, Engine, Options
-from gpuviz.results.table import Table
 from gpuviz.run import emulated
 from gpuviz.run import run as base
 from gpuviz.run.run import Level
@@ -42,15 +39,6 @@ LIBRARIES = {
 }
 Sizes = int | Sequence[int]
 Faults = Literal["keep", "raise"]
-Result = TypeVar("Result")
-Made = TypeVar("Made")
-# Libraries whose launches can be watched, by what is imported where they are in use.
-WATCHED = {
-    "triton": "triton_kernels",
-    "numba.cuda": "numba_kernels",
-    "cupy": "cupy_kernels",
-    "cuda.core": "cuda_core_kernels",
-}
 
 
 @dataclass(frozen=True)
@@ -140,7 +128,7 @@ def _emulated(made: LaunchRequest, wishes: Wishes, record: tuple[int, ...]) -> b
     return replace(run, trace=replace(run.trace, notes=(*run.trace.notes, *made.notes)))
 
 
-class Traced(Sequence["Run"]):
+class Traced(LaunchWatch, Sequence["Run"]):
     """The runs of the launches made inside, in order.
 
     On a GPU each launch is made as ever, and emulated from a copy of its arguments. Without one the
@@ -150,71 +138,24 @@ class Traced(Sequence["Run"]):
 
     def __init__(self, max_launches: int, match: str, wishes: Wishes) -> None:
         """Use `gpuviz.trace()`."""
-        self._most, self._match, self._wishes = max_launches, match, wishes
+        super().__init__(max_launches, match)
+        self._wishes = wishes
         self._runs: list[Run] = []
-        self._left: Counter[tuple[str, str]] = Counter()
-        self._back = ExitStack()
 
     def __enter__(self) -> Traced:
-        with ExitStack() as back:
-            for imported, file in WATCHED.items():
-                if imported in sys.modules:
-                    known = import_module(f"gpuviz.integrations.{file}")
-                    back.enter_context(known.watching(self))
-            self._back = back.pop_all()
+        super().__enter__()
         return self
 
-    def __exit__(self, *error: object) -> None:
-        self._back.close()
-
-    @property
-    def left_out(self) -> Table:
-        """Launches that were not kept: of which kernel, how many, and why."""
-        rows = [(kernel, n, why) for (kernel, why), n in self._left.items()]
-        return Table(("kernel", "launches", "why"), rows)
-
-    def wants(self, kernel: str, gpu: bool) -> bool:
-        """Whether a launch is taken; see `gpuviz.integrations.calls.Watcher`."""
-        why = self._why_not(kernel)
-        if why:
-            self._left[kernel, why] += 1
-        return not (why and gpu)
-
-    def _why_not(self, kernel: str) -> str:
-        """Why a launch is not kept; "" where it is."""
-        if self._match not in kernel:
-            return f"its name has no {self._match!r}"
-        return f"max_launches={self._most} were kept" if len(self._runs) >= self._most else ""
-
-    def launched(
-        self, kernel: str, asked: Callable[[], LaunchRequest], launch: Callable[[], Result] | None
-    ) -> Result | None:
-        """A launch; what cannot be emulated is left out, but where only the emulator can run it."""
-        made = self._tried(kernel, asked, launch is None)
-        result = launch() if launch is not None else None
-        keep = not self._why_not(kernel)
+    def _take(self, kernel: str, made: LaunchRequest, keep: bool, alone: bool) -> bool:
         wishes = self._wishes if keep else replace(self._wishes, record=(), checks=())
-        if made is None:
-            return result
-        run = self._tried(kernel, lambda: of_asked(made, wishes), launch is None)
+        run = self._tried(kernel, lambda: of_asked(made, wishes), alone)
         if run is None:
-            return result
-        if launch is None:
+            return False
+        if alone:
             made.restore(run.arrays)
         if keep:
             self._runs.append(run)
-        return result
-
-    def _tried(self, kernel: str, do: Callable[[], Made], needed: bool) -> Made | None:
-        """What is made of a launch. On a GPU nothing that fails here may fail the program."""
-        try:
-            return do()
-        except Exception as error:
-            if needed:
-                raise
-            told = str(error) if isinstance(error, Error) else f"{type(error).__name__}: {error}"
-            self._left[kernel, told] += 1
-            return None
+        return keep
 
     @overload
     def __getitem__(self, index: int) -> Run: ...

@@ -63,6 +63,7 @@ COMMANDS = {
         "run", "launch a kernel on the GPU: time it, count, compare with the prediction"
     ),
     "why": Command("why", "where the time of a launch goes, as modelled; draw its timeline"),
+    "capture": Command("capture", "run a Python program, and keep its launches in a file"),
     "sweep": Command(
         "sweep", "vary one or two things; count, or measure, each launch; keep all in a file"
     ),

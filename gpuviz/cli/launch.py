@@ -21,12 +21,15 @@ from gpuviz.compile import (
     lines_of,
     load_program,
 )
+from gpuviz.files.folders import CAPTURE
 from gpuviz.launch.argument_texts import Scope
+from gpuviz.launch.capture import unpacked
 from gpuviz.launch.host_launch import proposed_by
 from gpuviz.launch.job import Job
 from gpuviz.launch.settings import Settings, load
 from gpuviz.launch.texts import BLOCK, GRID, Kernel, LaunchTexts, sizes_of
 from gpuviz.ptx.options import Options
+from gpuviz.traces.geometry import Triple
 from gpuviz.words.terminal import err, passing
 
 _EVERY = 0.2  # seconds
@@ -96,6 +99,8 @@ def jobs(arguments: argparse.Namespace) -> dict[str, Job]:
 def _of_file(arguments: argparse.Namespace) -> Job:
     """As the command line says, then as the launch in the file does, then as its settings do."""
     path = Path(arguments.file)
+    if path.suffix == CAPTURE:
+        return _captured(arguments, path)
     refuse(path)
     settings = load(path)
     found = _written(arguments, path, settings)
@@ -119,6 +124,28 @@ def _of_file(arguments: argparse.Namespace) -> Job:
     job = Job(program, entry, made.grid, made.block, made.arguments, made.shared, "named")
     loose = kernel.unsaid(said_here.over(own))
     return replace(job, loose=loose, loose_shared=not texts.shared)
+
+
+def _captured(arguments: argparse.Namespace, path: Path) -> Job:
+    """A launch out of a capture: the only one, or the one whose number --launch gives."""
+    found = unpacked(path)
+    number = arguments.launch or (1 if len(found) == 1 else "")
+    chosen = next((one for n, one in enumerate(found, 1) if str(n) == str(number)), None)
+    if chosen is None:
+        shapes = (
+            f"{n}: {one.name}, {_sizes(one.grid)} x {_sizes(one.block)}"
+            for n, one in enumerate(found, 1)
+        )
+        raise InputError(
+            f"{path.name} has several launches, say which: --launch N; {'; '.join(shapes)}"
+        )
+    for note in chosen.notes:
+        err(note)
+    return chosen.job()
+
+
+def _sizes(sizes: Triple) -> str:
+    return ",".join(map(str, sizes))
 
 
 def _no_shape(arguments: argparse.Namespace, path: Path, include: tuple[Path, ...]) -> str:

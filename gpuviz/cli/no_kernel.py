@@ -6,7 +6,7 @@ from pathlib import Path
 
 from gpuviz.base.errors import FormatError, InputError
 from gpuviz.files import bounded
-from gpuviz.files.folders import KERNELS, LECTURE, RECORDING, TRACE
+from gpuviz.files.folders import CAPTURE, KERNELS, LECTURE, RECORDING, TRACE
 
 _LARGEST = 1 << 34  # bytes of a film, of which only the first are read here
 _ZIP = b"PK\x03\x04"
@@ -47,10 +47,17 @@ class _Kind:
     read: Callable[[Path], object]
 
 
+def _capture(path: Path) -> object:
+    from gpuviz.launch import capture
+
+    return capture.unpacked(path)
+
+
 _OWN = {
     TRACE: _Kind("a trace, a run that was saved", _trace),
     RECORDING: _Kind("a recording of what a GPU measured", _recording),
     LECTURE: _Kind("a lecture", _lecture),
+    CAPTURE: _Kind("a capture, launches of a program", _capture),
 }
 _EXPORTED = _Kind("an exported view", _view)
 

@@ -191,8 +191,8 @@ def load_program(
     compiler: Compiler = "auto",
     text: str | None = None,
 ) -> Program:
-    """Compile a .cu file, or read a .ptx file (with the .cu and .cubin files of the same name), or
-    a .cubin file that holds the PTX it was made of.
+    """Compile a .cu file, or read a .ptx file (with the source and the .cubin of its name), or a
+    .cubin file that holds the PTX it was made of.
 
     `text` is taken in place of what is in the file. InputError when that cannot be read; else as
     `compile_cuda`.
@@ -216,8 +216,9 @@ def load_program(
 
 
 def _from_ptx(path: Path, ptx: str) -> Program:
-    """A .ptx file; with the .cu file and the .cubin file of the same name, where they are."""
-    beside = path.with_suffix(".cu")
+    """A .ptx file; with the .cu or .py file and the .cubin file of the same name, if there are."""
+    named = (path.with_suffix(suffix) for suffix in (".cu", ".py"))
+    beside = next(filter(Path.is_file, named), path.with_suffix(".cu"))
     source = bounded.text(beside) if beside.is_file() else ""
     code = path.with_suffix(".cubin")
     cubin = bounded.read(code) if code.is_file() else b""

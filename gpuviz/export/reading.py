@@ -8,10 +8,12 @@ from gpuviz.export.export import Content, FindRecord, in_one_piece
 from gpuviz.export.formats import FORMATS
 from gpuviz.files import bounded
 from gpuviz.files.archive import form_of
+from gpuviz.launch import capture
 from gpuviz.recordings import recording
 from gpuviz.recordings.recording import Recording
 from gpuviz.story import traced
 from gpuviz.story.lesson import Lesson
+from gpuviz.story.own_kernel.story import captured_lesson
 from gpuviz.traces import file as trace_file
 from gpuviz.views.make_view import missing
 from gpuviz.views.provenance import MARK, Provenance, parse
@@ -67,8 +69,9 @@ def _place(content: Content) -> int:
     return -1
 
 
-def read_any(path: Path) -> Provenance | Recording | Lesson:
-    """What is in a file, whatever its name: the record of a view, a recording, a trace's lesson.
+def read_any(path: Path) -> Provenance | Recording | Lesson | tuple[Lesson, ...]:
+    """What is in a file, whatever its name: the record of a view, a recording, the lesson of a
+    trace, those of a capture.
 
     Raises
     ------
@@ -83,8 +86,13 @@ def read_any(path: Path) -> Provenance | Recording | Lesson:
             return recording.read(path)
         if form == trace_file.FORM.name:
             return traced.lesson_of(path.absolute())
+        if form == capture.FORM.name:
+            return tuple(map(captured_lesson, capture.unpacked(path)))
         raise FormatError(
-            tr("{file} is a zip file, but neither a trace nor a recording of gpuviz", file=path)
+            tr(
+                "{file} is a zip file, but neither a trace nor a recording nor a capture of gpuviz",
+                file=path,
+            )
         )
     found = read(path)
     check_files(found, str(path))

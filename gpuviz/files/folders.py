@@ -38,5 +38,6 @@ def shared() -> Path:
 KERNELS = (".cu", ".cuh", ".ptx")
 TRACE = ".gputrace"
 RECORDING = ".gpurec"
+CAPTURE = ".gpucapture"
 LECTURE = ".gpuviz-lecture"
-OPENED = (*KERNELS, LECTURE, TRACE, RECORDING)  # all of these
+OPENED = (*KERNELS, LECTURE, TRACE, RECORDING, CAPTURE)  # all of these

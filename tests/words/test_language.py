@@ -270,7 +270,7 @@ def test_a_file_that_is_none_is_told_in_the_language_chosen(spanish: None, tmp_p
         bounded.read(tmp_path)
     with ZipFile(tmp_path / "other.zip", "w") as made:
         made.writestr("manifest.json", "{}")
-    with pytest.raises(FormatError, match="no es ni una traza ni una grabación de gpuviz"):
+    with pytest.raises(FormatError, match="no es ni una traza ni una grabación ni una captura"):
         read_any(tmp_path / "other.zip")
     with pytest.raises(FormatError, match="no es un archivo de gpuviz de la clase «grabación»"):
         recording.read(tmp_path / "other.zip")

@@ -94,6 +94,9 @@ class FileOpener(QObject):
             self.view_asked.emit(outcome)
         elif isinstance(outcome, Lesson):
             self.lesson_opened.emit(outcome)
+        elif isinstance(outcome, tuple):
+            for lesson in reversed(outcome):  # the first is shown
+                self.lesson_opened.emit(lesson)
         elif isinstance(outcome, Recording):
             self.recording_opened.emit(path, outcome)
             self.said.emit(

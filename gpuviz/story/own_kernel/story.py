@@ -16,6 +16,7 @@ from gpuviz.base.errors import InputError
 from gpuviz.draw.hit import following
 from gpuviz.draw.marks import Frame
 from gpuviz.draw.stage import Stage
+from gpuviz.launch.capture import CapturedLaunch
 from gpuviz.memory.banks import wavefronts
 from gpuviz.memory.coalescing import transactions
 from gpuviz.panels.figures import Provenance
@@ -223,6 +224,12 @@ def lesson_of(launch: KernelLaunch) -> Lesson:
         launch=record_of(launch),
         former=FORMER,
     )
+
+
+def captured_lesson(one: CapturedLaunch) -> Lesson:
+    """A launch out of a capture as a lesson."""
+    sizes = one.grid, one.block
+    return lesson_of(KernelLaunch(one.path, one.entry, one.name, *sizes, one.arguments, one.shared))
 
 
 def _planned(plan: Plan, values: Values) -> Plan:
