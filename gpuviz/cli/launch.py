@@ -1,10 +1,13 @@
 """LAUNCH on the command line: a kernel file with its geometry and arguments, or a lesson."""
 
+from __future__ import annotations
+
 import argparse
 import re
 import time
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from gpuviz.base.errors import InputError
 from gpuviz.base.waiting import TimeLeft
@@ -14,6 +17,7 @@ from gpuviz.compile import (
     HostLaunch,
     Program,
     compile_arch,
+    demangled,
     entry_name,
     in_clusters,
     launch_at,
@@ -23,7 +27,7 @@ from gpuviz.compile import (
 )
 from gpuviz.files.folders import CAPTURE
 from gpuviz.launch.argument_texts import Scope
-from gpuviz.launch.capture import unpacked
+from gpuviz.launch.capture import CapturedLaunch, unpacked
 from gpuviz.launch.host_launch import proposed_by
 from gpuviz.launch.job import Job
 from gpuviz.launch.settings import Settings, load
@@ -31,6 +35,9 @@ from gpuviz.launch.texts import BLOCK, GRID, Kernel, LaunchTexts, sizes_of
 from gpuviz.ptx.options import Options
 from gpuviz.traces.geometry import Triple
 from gpuviz.words.terminal import err, passing
+
+if TYPE_CHECKING:
+    from gpuviz.story.kernel_launch import KernelLaunch
 
 _EVERY = 0.2  # seconds
 
@@ -100,7 +107,7 @@ def _of_file(arguments: argparse.Namespace) -> Job:
     """As the command line says, then as the launch in the file does, then as its settings do."""
     path = Path(arguments.file)
     if path.suffix == CAPTURE:
-        return _captured(arguments, path)
+        return _captured(arguments, path).job()
     refuse(path)
     settings = load(path)
     found = _written(arguments, path, settings)
@@ -126,7 +133,41 @@ def _of_file(arguments: argparse.Namespace) -> Job:
     return replace(job, loose=loose, loose_shared=not texts.shared)
 
 
-def _captured(arguments: argparse.Namespace, path: Path) -> Job:
+def shown(arguments: argparse.Namespace) -> KernelLaunch:
+    """The launch of a FILE, for it to be shown.
+
+    Raises
+    ------
+    InputError : of blocks in clusters, which only a kernel's text can say
+    """
+    from gpuviz.story.kernel_launch import FOLDER, KernelLaunch
+
+    path = Path(arguments.file).absolute()
+    if path.suffix == CAPTURE:
+        one = _captured(arguments, path)
+        sizes = one.grid, one.block
+        return KernelLaunch(one.path, one.entry, one.name, *sizes, one.arguments, one.shared)
+    if arguments.cluster:
+        raise InputError("--cluster cannot be shown: write __cluster_dims__ at the kernel")
+    job, settings = _of_file(arguments), load(path)
+    include = (*arguments.include, *settings.include)
+    return KernelLaunch(
+        path,
+        job.entry,
+        demangled(job.entry).partition("(")[0].removeprefix("void "),
+        job.grid,
+        job.block,
+        tuple(map(str, job.arguments)),
+        job.dynamic_shared,
+        tuple({**settings.macros, **pairs(arguments.define, "--define")}.items()),
+        (
+            *settings.with_options(tuple(arguments.option)),
+            *(f"{FOLDER}{Path(one).absolute()}" for one in include),
+        ),
+    )
+
+
+def _captured(arguments: argparse.Namespace, path: Path) -> CapturedLaunch:
     """A launch out of a capture: the only one, or the one whose number --launch gives."""
     found = unpacked(path)
     number = arguments.launch or (1 if len(found) == 1 else "")
@@ -141,7 +182,7 @@ def _captured(arguments: argparse.Namespace, path: Path) -> Job:
         )
     for note in chosen.notes:
         err(note)
-    return chosen.job()
+    return chosen
 
 
 def _sizes(sizes: Triple) -> str:

@@ -1,4 +1,6 @@
-"""`gpuviz render`: a lesson as a picture, a film, a page or data, without a display."""
+"""`gpuviz render`: a lesson, or a launch of one's own kernel, as a picture, a film, a page or data,
+without a display.
+"""
 
 import argparse
 import math
@@ -8,8 +10,8 @@ from pathlib import Path
 
 from gpuviz.base.errors import Error, InputError
 from gpuviz.cli.consent import agreed
-from gpuviz.cli.launch import pairs
-from gpuviz.cli.options import declare
+from gpuviz.cli.launch import pairs, shown
+from gpuviz.cli.options import declare_launch
 from gpuviz.cli.painter import painter, painter_for
 from gpuviz.course import SCENES
 from gpuviz.draw.marks import Frame
@@ -46,11 +48,11 @@ example:
   gpuviz render --scene banks --size 1280x720 --range 2 8 --fps 25 -o banks.gif
   gpuviz render --from banks.gif --time 3 -o moment.pdf
   gpuviz render --scene transpose --time 2 -o transpose.trace.json
+  gpuviz render saxpy.cu --grid 64 --block 256 --view picture=buffer -o saxpy.png
   gpuviz render --all --format html -o pages
   gpuviz render --lecture coalescing-and-banks -o handout.pdf"""
 OPTIONS = """
---scene
---set
+--view K=V...         of a FILE: what is shown, as in picture=buffer, block=1
 --from FILE           show what an exported file shows; other options change it
 --all                 every lesson; OUT is a folder, see --format
 --lecture FILE        every step of a lecture; OUT is a folder, or one .pdf of all
@@ -58,7 +60,6 @@ OPTIONS = """
 --allow
 --compare K=V...      draw a second variant beside the first, with this parameter changed
 --compare-arch sm_XX  draw the second variant under another architecture
---arch sm_XX          architecture to count by (default sm_90)
 --level               tell of the assembler's code or of the PTX (default sass)
 --time T              seconds into the story (default: the middle)
 --range A B           seconds a film or page begins and ends at (default: all)
@@ -77,9 +78,10 @@ OPTIONS = """
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    declare(
+    declare_launch(
         parser,
         OPTIONS,
+        arch={"default": None},
         **{"from": {"dest": "source", "type": Path}},
         level={"choices": ("sass", "ptx")},
         time={"type": finite},
@@ -127,8 +129,8 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.lecture:
         looks = Provenance("", {}, "sm_90", theme="projector")
         return render_lecture(arguments, _looks(looks, arguments))
-    if not arguments.scene and not arguments.source:
-        raise InputError("which lesson? give --scene ID (see gpuviz list), or --all")
+    if not (arguments.scene or arguments.source or arguments.file):
+        raise InputError("which lesson? give --scene ID (see gpuviz list), or --all, or a FILE")
     files.check_place(arguments.output)
     with painter_for(format_of(arguments.output)) as painter:
         _draw(_asked(arguments), arguments, arguments.output, painter)
@@ -168,11 +170,24 @@ def _asked(arguments: argparse.Namespace) -> Provenance:
                 f"{arguments.source} shows the lesson {base.lesson}, not "
                 f"{arguments.scene}: leave --scene away"
             )
+    elif arguments.file:
+        return _own(arguments)
     else:
         base = Provenance(arguments.scene, {}, "sm_90")
     values = {**base.values, **pairs(arguments.set, "--set")}
     compared = {**base.compare_values, **pairs(arguments.compare, "--compare")}
     return _looks(replace(base, values=values, compare_values=compared), arguments)
+
+
+def _own(arguments: argparse.Namespace) -> Provenance:
+    """A launch of a kernel file; a second view of it, where one is compared with."""
+    from gpuviz.story.kernel_launch import record_of
+
+    arguments.arch = arguments.arch or "sm_90"
+    view, beside = pairs(arguments.view, "--view"), pairs(arguments.compare, "--compare")
+    launch = record_of(shown(arguments))
+    made = Provenance("kernel", view, arguments.arch, compare_values=beside, launch=launch)
+    return _looks(made, arguments)
 
 
 def _looks(base: Provenance, arguments: argparse.Namespace) -> Provenance:

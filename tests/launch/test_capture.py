@@ -151,3 +151,16 @@ def test_a_program_without_launches_is_told(tmp_path: Path, capsys) -> None:
     assert main(["capture", "-o", str(tmp_path / "x.gpucapture"), str(script)]) == 1
     assert "made no launch that can be kept" in capsys.readouterr().err
     assert main(["capture", "-o", str(tmp_path / "x.gpucapture"), str(tmp_path / "no.py")]) == 2
+
+
+def test_a_launch_is_drawn(tmp_path: Path, capsys) -> None:
+    file, kernel = tmp_path / "a.gpucapture", tmp_path / "add.cu"
+    kept(file, request(np.ones(100, "f4"), np.zeros(100, "f4")))
+    kernel.write_text(ADD)
+    launch = ["--grid", "2", "--block", "64", "--arg", "ones(100)", "--arg", "zeros(100)"]
+    for source in ([str(file)], [str(kernel), *launch, "--arg", "0.5", "--arg", "100"]):
+        out = tmp_path / "out.svg"
+        view = ["--level", "ptx", "--view", "picture=buffer", "-o", str(out)]
+        assert main(["render", *source, *view]) == 0
+        assert "how often block 0 touches each element" in out.read_text()
+    assert main(["render", str(file), "--view", "no=1", "-o", str(tmp_path / "x.svg")]) == 2

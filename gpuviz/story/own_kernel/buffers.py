@@ -278,7 +278,7 @@ def _valued(run: Run, cells: Cells, now: I64, tip: _Tip) -> Grid:
         cells.rows,
         cells.columns,
         tip,
-        (Paint(cells.there, "accent", shade[cells.there]),),
+        (Paint(cells.there, "accent", shade),),
         words=words,
         own=tuple(np.unique(cells.of(now)).tolist()),
     )
