@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from gpuviz import doctor
 from gpuviz.base import resources
 from gpuviz.files import folders
-from gpuviz.processes import memory
+from gpuviz.processes import calls, memory
 from gpuviz.words import language
 from gpuviz.words.terminal import err, out
 
@@ -167,10 +167,16 @@ def _tell_times(lecture: Lecture, taken: Mapping[int, float], said: str) -> None
 
 
 def _perform(lesson: Lesson, values: Values, **how: Any) -> Performance:
-    """Emulator and compiler are loaded with the first run, in its thread."""
+    """What takes long is done by a process beside. That is started by the first picture: it would
+    have to wait for it, and is of the PTX that ships.
+    """
     from gpuviz.story.perform import perform
 
-    return perform(lesson, values, **how)
+    at_once = how["prebuilt"] and not lesson.launch and not calls.begun()
+    try:
+        return perform(lesson, values, call=calls.here if at_once else calls.call, **how)
+    finally:
+        calls.warm("gpuviz.story.emulating", "gpuviz.ptx.compiled.engine")
 
 
 def _gpu(number: int) -> Gpu:

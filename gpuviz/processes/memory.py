@@ -28,7 +28,7 @@ def check_memory(needed: int, what: str) -> None:
     free = available()
     if needed > free * _SHARE:
         raise InputError(
-            f"{what} {needed:,} bytes of memory, and this machine has {free:,} free: "
+            f"{what} {needed:,} bytes of memory, and {free:,} are free for it here: "
             "make it smaller"
         )
 
@@ -62,8 +62,12 @@ def _of_process() -> int:
         limit, _ = resource.getrlimit(resource.RLIMIT_AS)
     except (ImportError, OSError):
         return _UNKNOWN << 20
-    used = _named("/proc/self/status", "VmSize:")
-    return _UNKNOWN << 20 if limit == resource.RLIM_INFINITY else limit - (used or 0)
+    return _UNKNOWN << 20 if limit == resource.RLIM_INFINITY else limit - address_space()
+
+
+def address_space() -> int:
+    """Bytes of it that this process has mapped, 0 where the system does not say."""
+    return _named("/proc/self/status", "VmSize:") or 0
 
 
 def _named(file: str, name: str) -> int | None:

@@ -114,10 +114,16 @@ class WorkerProcess(Generic[Question, Answer]):
         return self._words
 
     def ask(
-        self, question: Question, limit: float, cancel: Cancel = go_on, grace: float = GRACE_SECONDS
+        self,
+        question: Question,
+        limit: float,
+        cancel: Cancel = go_on,
+        grace: float = GRACE_SECONDS,
+        final: Callable[[Answer], bool] = lambda answer: True,
+        stop: Question | None = None,
     ) -> Answer:
-        """Send a question and wait so many seconds for the answer; `grace` more at most when nobody
-        wants it any more.
+        """Send a question and wait so many seconds for the answer, the first that is `final`;
+        `grace` more at most when nobody wants it any more, which `stop` tells the process.
 
         Raises
         ------
@@ -134,9 +140,12 @@ class WorkerProcess(Generic[Question, Answer]):
             else:
                 if isinstance(answer, Lost):
                     raise answer
-                return answer
+                if final(answer):
+                    return answer
             if not stopping and (cancel() or unwanted()):
                 end, stopping = min(end, time.monotonic() + grace), True
+                if stop is not None:
+                    self._questions.put(stop)
             if time.monotonic() > end:
                 self.kill()
                 raise Cancelled("stopped") if stopping else Late

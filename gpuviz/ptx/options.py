@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from gpuviz.base.errors import Cancelled, KernelFault
-from gpuviz.base.waiting import SECONDS
+from gpuviz.base.waiting import SECONDS, Cancel, Progress, go_on, quiet
 
 _GLANCE = 0.1  # of the time: then the rest is estimated from what is done
 _HALF = 0.5
@@ -112,8 +112,8 @@ class Options:
     goes_on: bool = False
     engine: Engine = "auto"  # who executes the launch
     # Hears the fraction done, 0 to 1.
-    progress: Callable[[float], None] = field(default=lambda fraction: None)
-    cancel: Callable[[], bool] = field(default=lambda: False)
+    progress: Progress = quiet
+    cancel: Cancel = go_on
 
     def limits(self) -> Limits:
         """When to stop; time begins now."""

@@ -155,9 +155,9 @@ _EMULATING = 0.6  # of the time it takes
 def explain(
     job: Job,
     arch: Architecture,
-    *,
     cold: bool = True,
     options: Options | None = None,
+    *,
     progress: Progress = quiet,
     cancel: Cancel = go_on,
 ) -> Explanation:

@@ -1,21 +1,23 @@
 """From a lesson and its parameters to the story: compile, run, narrate."""
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Lock
+from typing import Any
 
-from gpuviz.arch import Architecture, architecture
+from gpuviz.arch import architecture
 from gpuviz.arguments import parse
-from gpuviz.base.errors import Cancelled, KernelFault, LaunchError, UnavailableError
-from gpuviz.base.waiting import SECONDS, Cancel, Progress
+from gpuviz.base.errors import Cancelled, LaunchError, UnavailableError
+from gpuviz.base.waiting import SECONDS, Cancel, Progress, go_on, quiet
 from gpuviz.compile import Program, entry_name, gallery, own_program
 from gpuviz.compile import prebuilt as shipped
 from gpuviz.launch.job import Job, Whose, check_limits
+from gpuviz.processes.calls import here
+from gpuviz.processes.memory import available
 from gpuviz.ptx.options import Options
 from gpuviz.recordings.measurement import DeviceFacts, Measurement
-from gpuviz.run import emulated, session
+from gpuviz.run import session
 from gpuviz.run.run import Companion, Level, Run
 from gpuviz.run.session import Library
 from gpuviz.story.lesson import Lesson, Plan, Runs, Story, Values, check_values
@@ -52,7 +54,8 @@ def _weighed(run: Run) -> tuple[Run, int]:
 
 Measured = Callable[[Plan], Measurement | None]
 
-_LARGE = 32 << 20  # bytes of a launch's arrays that are let go where nobody reads them
+CallRun = Callable[..., Run]  # `calls.here`, or what stands in its place
+_STRANGER = 1 << 30  # bytes that the emulation of a lecture's kernel may take
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,6 +89,7 @@ def perform(
     checks: tuple[str, ...] = (),
     seconds: float = SECONDS,
     begun: Performance | None = None,
+    call: CallRun = here,
 ) -> Performance:
     """Run every launch of a lesson and tell its story.
 
@@ -96,6 +100,7 @@ def perform(
     what takes longer than so many `seconds` is counted from some of its blocks.
     Companions are emulated only where a performance that has been `begun` is gone on with: that
     may take many seconds, and a story does not wait for it.
+    `call` calls what takes long, in this process or elsewhere (`processes.calls`).
 
     Raises
     ------
@@ -111,7 +116,7 @@ def perform(
     runs: dict[str, Run] = dict(begun.runs if begun else lesson.given(arch))
     for plan, part in _in_turn(wanted, progress, cancel):
         options = _options(plan, checks, seconds, part, cancel)
-        run = _run(plan, arch, level, options, prebuilt, library)
+        run = _run(plan, arch, level, options, prebuilt, library, call)
         others = tuple(map(find, plan.others))
         runs[plan.role] = replace(
             run, measurement=find(plan), companion_of=plan.companion_of, others=others
@@ -198,17 +203,21 @@ def _refused(job: Job, arch: str) -> bool:
 
 
 def _run(
-    plan: Plan, arch: str, level: Level, options: Options, prebuilt: bool, library: Library
+    plan: Plan,
+    arch: str,
+    level: Level,
+    options: Options,
+    prebuilt: bool,
+    library: Library,
+    call: CallRun,
 ) -> Run:
-    """The emulation of a plan, without arrays that nobody reads; it is kept."""
+    """The emulation of a plan, wherever it is called; it is kept."""
     job = job_of(plan, arch, prebuilt, library)
 
     def made() -> Run:
-        run = _emulated(plan, job, arch, level, options)
-        size = sum(array.nbytes for array in run.outputs.values())
-        unread = plan.companion_of or (not plan.outputs and size >= _LARGE) or not run.whole
-        run = replace(run, outputs={}, inputs={}) if unread else run
-        return _over_time(plan, job, architecture(arch), options, run)
+        wanted = replace(options, progress=quiet, cancel=go_on)
+        told = {"progress": options.progress, "cancel": options.cancel}
+        return call(_run_of, plan, job, arch, level, wanted, memory=_room(library), **told)
 
     if any("=@" in argument for argument in plan.arguments):
         return made()  # its files may have changed
@@ -217,32 +226,16 @@ def _run(
     return kept((known, text, arch, level, options.checks), made)
 
 
-def _over_time(plan: Plan, job: Job, arch: Architecture, options: Options, run: Run) -> Run:
-    """The run with what its story tells of time; the model of it is loaded where one does."""
-    if plan.timeline:
-        from gpuviz.run import predicted
+def _run_of(*asked: Any, progress: Progress, cancel: Cancel) -> Run:
+    """As `emulating.run_of`; the emulator is loaded where this is called."""
+    from gpuviz.story.emulating import run_of
 
-        each = plan.timeline == "each"
-        run = replace(run, timelines=predicted.timelines(job, arch, options, run, each))
-    if plan.explained:
-        from gpuviz.run.predicted import explain
-
-        with suppress(UnavailableError):  # no device of the architecture is modelled
-            found = explain(
-                job, arch, options=options, progress=options.progress, cancel=options.cancel
-            )
-            run = replace(run, explained=found)
-    return run
+    return run_of(*asked, progress=progress, cancel=cancel)
 
 
-def _emulated(plan: Plan, job: Job, arch: str, level: Level, options: Options) -> Run:
-    """The emulation; where it was to go on after an illegal access, and met one, once more."""
-    try:
-        return emulated.run(job, architecture(arch), level=level, options=options)
-    except KernelFault as fault:
-        if not plan.goes_on:
-            raise
-        return emulated.past(fault, job, architecture(arch), level=level, options=options)
+def _room(library: Library) -> int:
+    """Bytes of address space that an emulation may take; not all of it is ever used."""
+    return _STRANGER if library.reach is not None else 2 * available()
 
 
 def job_of(plan: Plan, arch: str, prebuilt: bool = False, library: Library | None = None) -> Job:

@@ -13,6 +13,7 @@ from gpuviz.base.waiting import Cancel, Progress
 from gpuviz.draw.marks import Frame
 from gpuviz.draw.palette import THEMES
 from gpuviz.draw.stage import Stage
+from gpuviz.processes.calls import here
 from gpuviz.run.run import Run
 from gpuviz.story.lesson import Story
 from gpuviz.views.provenance import Provenance
@@ -107,8 +108,14 @@ def wish_of(showing: Exhibit, key: str) -> Wish:
     raise UnavailableError(tr("This run is not of a launch: it cannot be run once more."))
 
 
-def explained(variant: Variant, plan: Plan, progress: Progress, cancel: Cancel) -> Subject:
-    """The launch explained; the libraries for it are loaded now.
+def explained(
+    variant: Variant,
+    plan: Plan,
+    progress: Progress,
+    cancel: Cancel,
+    call: Callable[..., Explanation] = here,
+) -> Subject:
+    """The launch explained, by a `call` here or elsewhere; the libraries for it are loaded now.
 
     Raises
     ------
@@ -122,10 +129,8 @@ def explained(variant: Variant, plan: Plan, progress: Progress, cancel: Cancel) 
     from gpuviz.story.perform import job_of
 
     job = job_of(plan, variant.arch, variant.prebuilt, variant.library)
-    options = Options(seconds=variant.seconds)
-    found = explain(
-        job, architecture(variant.arch), options=options, progress=progress, cancel=cancel
-    )
+    wanted = job, architecture(variant.arch), True, Options(seconds=variant.seconds)
+    found = call(explain, *wanted, progress=progress, cancel=cancel)
     return Subject(found, demangled(job.entry), job.program.source, variant.arch)
 
 

@@ -15,7 +15,7 @@ def test_what_fits_is_let_through_and_what_does_not_is_told(
 ) -> None:
     monkeypatch.setattr(memory, "available", lambda: 10_000)
     memory.check_memory(8_000, "the arguments need")
-    with pytest.raises(InputError, match="arguments need 8,001 bytes .* has 10,000 free"):
+    with pytest.raises(InputError, match="arguments need 8,001 bytes .* and 10,000 are free"):
         memory.check_memory(8_001, "the arguments need")
 
 

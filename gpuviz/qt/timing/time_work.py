@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QWidget
 
 from gpuviz.base.errors import Cancelled
 from gpuviz.base.waiting import Cancel, Progress
+from gpuviz.processes import calls
 from gpuviz.qt.controls.controls import button
 from gpuviz.qt.controls.layouts import row_of
 from gpuviz.qt.running.activity import Activity, InThread
@@ -44,7 +45,7 @@ class TimeWork(Activity):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self.explain: Explain = explained
+        self.explain: Explain = partial(explained, call=calls.call)
         self._now: Wish | None = None
         self._next: Wish | None = None
 

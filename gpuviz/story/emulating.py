@@ -1,0 +1,64 @@
+"""The emulation of a lesson's launch, with what its story tells of time: all that takes long of a
+performance, in whatever process it is called.
+"""
+
+from contextlib import suppress
+from dataclasses import replace
+
+from gpuviz.arch import Architecture, architecture
+from gpuviz.base.errors import KernelFault, UnavailableError
+from gpuviz.base.waiting import Cancel, Progress
+from gpuviz.launch.job import Job
+from gpuviz.ptx.options import Options
+from gpuviz.run import emulated
+from gpuviz.run.run import Level, Run
+from gpuviz.story.lesson import Plan
+
+_LARGE = 32 << 20  # bytes of a launch's arrays that are let go where nobody reads them
+
+
+def run_of(
+    plan: Plan,
+    job: Job,
+    arch: str,
+    level: Level,
+    options: Options,
+    *,
+    progress: Progress,
+    cancel: Cancel,
+) -> Run:
+    """The emulation of a plan, without arrays that nobody reads; raises as `emulated.run`."""
+    options = replace(options, progress=progress, cancel=cancel)
+    run = _emulated(plan, job, architecture(arch), level, options)
+    size = sum(array.nbytes for array in run.outputs.values())
+    unread = plan.companion_of or (not plan.outputs and size >= _LARGE) or not run.whole
+    run = replace(run, outputs={}, inputs={}) if unread else run
+    return _over_time(plan, job, architecture(arch), options, run)
+
+
+def _emulated(plan: Plan, job: Job, arch: Architecture, level: Level, options: Options) -> Run:
+    """The emulation; where it was to go on after an illegal access, and met one, once more."""
+    try:
+        return emulated.run(job, arch, level=level, options=options)
+    except KernelFault as fault:
+        if not plan.goes_on:
+            raise
+        return emulated.past(fault, job, arch, level=level, options=options)
+
+
+def _over_time(plan: Plan, job: Job, arch: Architecture, options: Options, run: Run) -> Run:
+    """The run with what its story tells of time; the model of it is loaded where one does."""
+    if plan.timeline:
+        from gpuviz.run import predicted
+
+        each = plan.timeline == "each"
+        run = replace(run, timelines=predicted.timelines(job, arch, options, run, each))
+    if plan.explained:
+        from gpuviz.run.predicted import explain
+
+        with suppress(UnavailableError):  # no device of the architecture is modelled
+            found = explain(
+                job, arch, options=options, progress=options.progress, cancel=options.cancel
+            )
+            run = replace(run, explained=found)
+    return run
