@@ -28,8 +28,7 @@ def check_memory(needed: int, what: str) -> None:
     free = available()
     if needed > free * _SHARE:
         raise InputError(
-            f"{what} {needed:,} bytes of memory, and {free:,} are free for it here: "
-            "make it smaller"
+            f"{what} {needed:,} bytes of memory, and {free:,} are free for it here: make it smaller"
         )
 
 
