@@ -17,8 +17,9 @@ from gpuviz.story.own_kernel.story import lesson_of
 from gpuviz.story.perform import perform
 
 HUGE = """extern "C" __global__ void huge(signed char *a, int *b) {
-    a[threadIdx.x << 18] = 1;
-    b[threadIdx.x] = a[threadIdx.x + 1];
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    a[i << 10] = 1;
+    b[threadIdx.x] = a[i + 1];
     if (threadIdx.x == 3) b[1 << 29] = 1;
 }
 """
@@ -65,16 +66,21 @@ def peak(process: str = "self") -> int:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems bound no memory")
 @pytest.mark.parametrize(
-    ("size", "said"),
-    [(1 << 23, ""), (1 << 26, "more than 1,024 MiB of memory"), (1 << 29, "the arguments need")],
+    ("size", "blocks", "said"),
+    [
+        (1 << 23, 256, ""),  # all of it is touched
+        (1 << 26, 64, ""),  # a little of it
+        (1 << 26, 2048, "more than 1,024 MiB of memory"),
+        (1 << 29, 1, "the arguments need"),
+    ],
 )
 def test_a_strangers_kernel_takes_no_more_than_a_gigabyte(
-    size: int, said: str, tmp_path: Path
+    size: int, blocks: int, said: str, tmp_path: Path
 ) -> None:
     """It goes far beyond its buffers, and all that is checked has a shadow."""
     file = tmp_path / "huge.cu"
     file.write_text(HUGE)
-    sizes = (1, 1, 1), (32, 1, 1)
+    sizes = (blocks, 1, 1), (32, 1, 1)
     launch = KernelLaunch(file, "huge", "huge", *sizes, (f"i8[{size}]=zeros", "i32[64]=zeros"))
     how = {"level": "ptx", "library": Library(reach=Reach(tmp_path)), "call": calls.call}
     before = peak()

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from gpuviz.compile import nvrtc
+from gpuviz.ptx.checks import regions
 from gpuviz.ptx.checks.race import hazards
 from gpuviz.ptx.emulator import Options, emulate
 from gpuviz.traces.check_table import ALL
@@ -223,6 +224,39 @@ def test_what_lies_outside_of_all_memory_is_reported_and_takes_no_room(
     assert {f.kind for f in found.findings} == {"illegal global access"}
     assert sum(f.count for f in found.findings) == faults
     assert most < 64 << 20
+
+
+# Words, then bytes, here and there; each is written by two threads of each block.
+SPARSE = """
+__global__ void k(char *a, int stride) {
+    long i = (threadIdx.x / 2 + 3) * (long)stride;
+    *(int *)(a + i) = threadIdx.x;
+    a[i + 4] = threadIdx.x;
+    a[i + 7] += a[i]; }"""
+
+
+def test_of_a_large_array_only_what_is_touched_takes_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    options = Options(checks=("race",), engine="numpy")
+    compiled(SPARSE, "sm_90")
+
+    def found(size: int, stride: int) -> tuple[Finding, ...]:
+        array = np.zeros(size, np.int8)
+        return launch(
+            SPARSE, "k", 2, 128, array, stride, arch="sm_90", options=options
+        ).trace.findings
+
+    tracemalloc.start()
+    try:
+        far = found(1 << 27, 1 << 20)
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert most < 4.5 * (1 << 27)  # the array, its copies; a shadow is 8 to 32 times as much
+    assert {f.line for f in far} == {4, 5, 6}
+    small = found(1 << 19, 1 << 12)
+    assert [f.count for f in small] == [f.count for f in far]
+    monkeypatch.setattr(regions, "_MUCH", 0)
+    assert found(1 << 19, 1 << 12) == small
 
 
 def test_races_beside_accesses_outside_are_found() -> None:

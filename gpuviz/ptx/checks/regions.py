@@ -20,6 +20,8 @@ from gpuviz.traces.trace import LANES
 
 After = Callable[[I64, I64, I64], Bool]  # (steps, their threads, threads): are these over for those
 STEP = np.int64((1 << 32) - 1)
+_PAGE, _NOWHERE = 1024, np.int64(-(1 << 62))  # bytes
+_MUCH = 1 << 22  # bytes of an array from which on it has pages
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +76,8 @@ class Shadow:
             room[:, :, : kept.shape[1] // rows] = kept.reshape(2, rows, -1)
             return room.reshape(2, -1)
 
-        self._writes, self._reads = wider(self._writes), wider(self._reads)
+        self._writes = wider(self._writes)
+        self._reads = wider(self._reads)
 
     def each_block(self, blocks: int, threads: int) -> None:
         """What one block did, each of several did: those after it, of `threads` each, as well."""
@@ -253,7 +256,7 @@ class SharedRegion(Region):
 
 
 class ArrayRegion(Region):
-    """Global memory from an address on; cells take room as they are touched."""
+    """Global memory from an address on."""
 
     only_read = True
 
@@ -271,6 +274,39 @@ class ArrayRegion(Region):
         return self._start + cell * self.shadow.unit
 
 
+class PagedRegion(ArrayRegion):
+    """Much global memory: only pages that are touched have cells, in the order of being touched."""
+
+    def __init__(self, number: int, start: int, end: int) -> None:
+        super().__init__(number, start & -_PAGE, end)
+        self._page = np.arange(-(-self._size // _PAGE)) * _PAGE
+        self._shift = np.full(len(self._page), _NOWHERE)  # of each page, in bytes, to its place
+        self._used = 0  # bytes that have places
+
+    def _cells(self, where: I64, thread: I64, unit: int, width: int) -> I64:
+        offset = where - self._start
+        page = offset // _PAGE
+        shift = self._shift.take(page)
+        if shift.min() == _NOWHERE:
+            self._make_room(np.unique(page[shift == _NOWHERE]), unit)
+            shift = self._shift.take(page)
+        return (offset + shift) // unit
+
+    def _make_room(self, pages: I64, unit: int) -> None:
+        """Places for pages, one after the other."""
+        end = self._used + len(pages) * _PAGE
+        self._shift[pages] = np.arange(self._used, end, _PAGE) - self._page[pages]
+        self._used = end
+        if end > len(self.shadow) * unit:
+            self.shadow.widen(1, min(2 * end, len(self._page) * _PAGE) // unit)
+
+    def address(self, cell: int) -> int:
+        """Global address."""
+        place = cell * self.shadow.unit
+        page = self._page[self._page + self._shift == place & -_PAGE][0]
+        return int(self._start + page + place % _PAGE)
+
+
 Arrays = tuple[I64, I64]  # where those of global memory start, and where they end
 NOWHERE: Arrays = (np.zeros(0, np.int64), np.zeros(0, np.int64))
 
@@ -285,7 +321,10 @@ class GlobalRegions:
     def __init__(self, arrays: Arrays) -> None:
         self.waiting = 0
         self._starts, self._ends = arrays
-        self.regions = [ArrayRegion(n, *one) for n, one in enumerate(np.stack(arrays, 1).tolist())]
+        self.regions = [
+            (PagedRegion if end - start > _MUCH else ArrayRegion)(number, start, end)
+            for number, (start, end) in enumerate(np.stack(arrays, 1).tolist())
+        ]
 
     def of(self, access: Access) -> Iterator[tuple[ArrayRegion, Bool | None]]:
         """The regions that an access touches, each with the lanes that do."""
