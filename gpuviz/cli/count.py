@@ -81,7 +81,7 @@ def run(arguments: argparse.Namespace) -> int:
             if not of_fault(fault, checks):
                 raise
             one = emulated.past(fault, job, arch, level=arguments.level, options=options)
-            ended = {"ended_by_a_fault": True}
+            one, ended = roomy.as_proposed(one, job), {"ended_by_a_fault": True}
         if arguments.file:
             versions.keep(Path(arguments.file))
         findings += one.trace.findings
@@ -91,9 +91,10 @@ def run(arguments: argparse.Namespace) -> int:
         unexpected |= buffers.wrong(held)
         if arguments.json:
             held_json = {"buffers": buffers.as_json(held)}
-            entries.append(as_json(one, role, ranked) | held_json | ended)
+            guessed = {"guesses": dict(job.guesses)}
+            entries.append(as_json(one, role, ranked) | guessed | held_json | ended)
         else:
-            out(as_text(one, role, ranked))
+            out(as_text(one, role, ranked, tuple(job.guesses)))
             out(f"{buffers.as_text(held)}\n" if held else "")
     if arguments.json:
         out(json.dumps(entries[0] if len(entries) == 1 else entries, indent=1))
@@ -163,14 +164,23 @@ def _row(row: CountRow) -> dict[str, Any]:
     } | by_name(row.counts)
 
 
-def as_text(run: Run, role: str = "", ranked: list[LineCost] | None = None) -> str:
-    """Tables for people: launch, totals, and each memory instruction or the lines ranked."""
+def as_text(
+    run: Run, role: str = "", ranked: list[LineCost] | None = None, guesses: Sequence[str] = ()
+) -> str:
+    """Tables for people: launch, totals, and each memory instruction or the lines ranked; what of
+    the launch nobody said.
+    """
     launch = run.trace.launch
     shape = "{} x {}".format(*(",".join(map(str, s)) for s in (launch.grid, launch.block)))
     head = [
         f"{demangled(launch.kernel)}  {shape}  {run.arch}, {run.level} level, predicted (model)"
         + (f"  [{role}: {run.size_words}]" if role else "")
     ]
+    if guesses:
+        head.append(
+            english("rests on {n} guess: ", "rests on {n} guesses: ", len(guesses))
+            + ", ".join(guesses)
+        )
     if run.resources:
         registers, shared = run.resources.registers, run.resources.static_shared_bytes
         head.append(

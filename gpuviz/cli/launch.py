@@ -28,7 +28,7 @@ from gpuviz.compile import (
 from gpuviz.files.folders import CAPTURE
 from gpuviz.launch.argument_texts import Scope
 from gpuviz.launch.capture import CapturedLaunch, unpacked
-from gpuviz.launch.host_launch import proposed_by
+from gpuviz.launch.host_launch import guessed_by, proposed_by
 from gpuviz.launch.job import Job
 from gpuviz.launch.settings import Settings, load
 from gpuviz.launch.texts import BLOCK, GRID, Kernel, LaunchTexts, sizes_of
@@ -118,19 +118,30 @@ def _of_file(arguments: argparse.Namespace) -> Job:
     kept = own = settings.launch_of(program.kernels, entry)
     kept = proposed_by(found, kernel).over(kept) if found else kept
     shaped = (arguments.grid or kept.grid) and (arguments.block or kept.block)
-    if not shaped and (arguments.launch or not arguments.entry):
-        raise InputError(_no_shape(arguments, path, (*arguments.include, *settings.include)))
+    if not (shaped or found or arguments.entry):
+        raise InputError(_no_shape(path, (*arguments.include, *settings.include)))
     said_here = told(arguments, kernel)
-    texts = _with_shape(said_here.over(kept), kernel)
-    _check_used(arguments, kernel, texts)
+    said = said_here.over(kept)
+    _check_used(arguments, kernel, said)
+    guesses = _guesses(said, kernel, found)
+    texts = said.over(guesses)
     made = kernel.launch(texts)
-    if made.proposed:
-        err("not said, and proposed: " + ", ".join(f"{k}: {v}" for k, v in made.proposed.items()))
+    shape = {w: getattr(guesses, w) for w in ("grid", "block") if not getattr(said, w)}
+    named = {one: text for one, text in guesses.arguments.items() if one not in said.arguments}
+    for guessed in (
+        [f"--{what} {text}" for what, text in shape.items()],
+        [f"{name}: {text}" for name, text in {**made.proposed, **named}.items()],
+    ):
+        if guessed:
+            err(f"not said, and proposed: {', '.join(guessed)}")
     if arguments.cluster:
         program = in_clusters(program, entry, sizes_of(arguments.cluster, "cluster", Scope({})))
     job = Job(program, entry, made.grid, made.block, made.arguments, made.shared, "named")
-    loose = kernel.unsaid(said_here.over(own))
-    return replace(job, loose=loose, loose_shared=not texts.shared)
+    loose = kernel.unsaid(said_here.over(own), said)
+    roomy = kernel.dynamic and not texts.shared
+    return replace(
+        job, loose=loose, loose_shared=roomy, guesses=shape | dict(made.proposed) | named
+    )
 
 
 def shown(arguments: argparse.Namespace) -> KernelLaunch:
@@ -189,28 +200,20 @@ def _sizes(sizes: Triple) -> str:
     return ",".join(map(str, sizes))
 
 
-def _no_shape(arguments: argparse.Namespace, path: Path, include: tuple[Path, ...]) -> str:
+def _no_shape(path: Path, include: tuple[Path, ...]) -> str:
     """What to say where nobody says the size of a launch, and no kernel is named either."""
-    if arguments.launch:
-        found = launch_at(path, arguments.launch, include)
-        said = f": {' '.join(found.texts[:2])} at line {found.line} is no constant"
-    else:
-        there = launches_in(path, "", include)
-        said = f"; or --launch LINE, one of the file's own: {lines_of(there)}" if there else ""
+    there = launches_in(path, "", include)
+    said = f"; or --launch LINE, one of the file's own: {lines_of(there)}" if there else ""
     return f"a launch of a FILE needs --grid and --block, as in --grid 64 --block 256{said}"
 
 
-def _with_shape(texts: LaunchTexts, kernel: Kernel) -> LaunchTexts:
-    """The launch of a kernel that is named, with a grid and a block where neither user, settings
-    nor host code say any; told.
-    """
-    proposed = kernel.shape.over(LaunchTexts(GRID, BLOCK))
-    given = {
-        what: getattr(proposed, what) for what in ("grid", "block") if not getattr(texts, what)
-    }
-    if given:
-        err("not said, and proposed: " + ", ".join(f"--{k} {v}" for k, v in given.items()))
-    return replace(texts, **given)
+def _guesses(said: LaunchTexts, kernel: Kernel, found: HostLaunch | None) -> LaunchTexts:
+    """What may do where neither user, settings nor host code say it."""
+    made = guessed_by(found, kernel) if found else LaunchTexts()
+    made = made.over(kernel.shape).over(LaunchTexts(GRID, BLOCK))
+    if said.block and not made.arguments and not found:  # a grid of two is for its own
+        made = replace(made, grid=GRID)
+    return made
 
 
 def _written(arguments: argparse.Namespace, path: Path, settings: Settings) -> HostLaunch | None:

@@ -20,9 +20,9 @@ from gpuviz.compile.program import (
     Program,
     normalise,
 )
+from gpuviz.compile.project_headers import refuse_devices
 from gpuviz.compile.split import Split
 from gpuviz.compile.worker import Output, Task
-from gpuviz.source.headers import refuse_devices
 from gpuviz.words.language import tr
 
 # What NVRTC gets besides: functions without a mark are device code; what the pictures need.

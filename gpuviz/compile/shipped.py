@@ -18,10 +18,10 @@ from gpuviz.compile.archs import compile_arch, with_features
 from gpuviz.compile.bundled import Programs
 from gpuviz.compile.compiler import load_program
 from gpuviz.compile.program import CompileError, Program, Resources
+from gpuviz.compile.project_headers import spliced
 from gpuviz.files import bounded, checksums
 from gpuviz.files.allowed_paths import Reach
 from gpuviz.files.checksums import source_hash
-from gpuviz.source.headers import spliced
 
 ARCH = "sm_90"  # the architecture that prebuilt PTX is made for
 FOLDER, INDEX = "kernels/prebuilt", "index.json"

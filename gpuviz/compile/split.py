@@ -15,10 +15,11 @@ from pathlib import Path
 
 from gpuviz.base.errors import InputError
 from gpuviz.compile import headers, nvrtc
+from gpuviz.compile.launches import HostLaunch, guessed, instances, mentioned, written
 from gpuviz.compile.program import Diagnostic
+from gpuviz.compile.project_headers import Unit, unit
 from gpuviz.files import bounded
-from gpuviz.source.headers import Unit, unit
-from gpuviz.source.launches import Definitions, HostLaunch, guessed, instances, mentioned, written
+from gpuviz.source.definitions import Definitions
 from gpuviz.source.parts import Part, Text
 
 _UNKNOWN = re.compile(r'(?:identifier|name|function|class|"[\w:]+" has no member) "([\w:]+)"')

@@ -2,49 +2,130 @@
 
 import math
 import re
-from collections.abc import Mapping
-from itertools import zip_longest
+from collections.abc import Collection, Mapping, Sequence
+from typing import TypeVar
 
 import numpy as np
 
 from gpuviz.arguments import DTYPES
 from gpuviz.compile import HostLaunch
-from gpuviz.launch.proposals import SIDE
+from gpuviz.launch.proposals import SIDE, is_count
 from gpuviz.launch.signature import KernelParameter
-from gpuviz.launch.texts import Kernel, LaunchTexts
+from gpuviz.launch.texts import BLOCK, Kernel, LaunchTexts
 
+T = TypeVar("T")
 _WORD = re.compile(r"[A-Za-z_]\w*")
 
 
 def proposed_by(launch: HostLaunch, kernel: Kernel) -> LaunchTexts:
-    """Sizes, numbers, buffers as long as the host allocates them, and pointers into these
-    (`d_in + 3`): as numbers where the text says these, else as formulas of the arguments.
+    """What the host code states: sizes, numbers, buffers as long as it allocates them and with what
+    it copies there, pointers into these (`d_in + 3`), fields, what variables hold: as numbers where
+    the text says these, else as formulas of the arguments.
     """
-    names = {
-        said: taken.name
-        for said, taken in zip(launch.arguments, kernel.taken, strict=False)
-        if said.isidentifier() and not taken.buffer
-    }
-    threads = math.prod(launch.grid or (1,)) * math.prod(launch.block or (1,))
-    said = zip_longest(kernel.taken, launch.values, launch.offsets, launch.bytes, launch.copied)
-    given = {
-        taken.name: text
-        for taken, value, offset, size, copied in said
-        if taken is not None
-        and (
-            text := _buffer(taken, _renamed(size or "", names), offset or 0, threads, bool(copied))
-            if taken.buffer
-            else _number(taken, value)
-        )
-    }
+    names = _names(launch, kernel)
+    given: dict[str, str] = {}
+    for number, taken in enumerate(kernel.taken):
+        if taken.kind == "struct":
+            given |= _fields(taken, launch.fields[number] if launch.fields[number:] else {})
+        elif text := _argument(launch, number, taken, names):
+            given[taken.name] = text
     grid, block = (
         ",".join(map(str, known)) if known else _renamed(formula, names)
         for known, formula in zip((launch.grid, launch.block), launch.formulas, strict=True)
     )
-    free = {word for word in _WORD.findall(f"{grid} {block}") if word in names.values()}
-    if len(free) > 1:
-        given = _matrices(kernel, max(kernel.side, _side(grid))) | given
-    return LaunchTexts(grid, block, str(launch.shared or ""), given)
+    given |= _shared(launch, kernel)
+    shared = "" if launch.shared is None else str(launch.shared)
+    return LaunchTexts(grid, block, shared, given, _data(launch, kernel))
+
+
+def guessed_by(launch: HostLaunch, kernel: Kernel) -> LaunchTexts:
+    """What may do: where a grid follows from two sizes or more that nobody says, square matrices;
+    sizes of blocks that a device takes; as many blocks as a number of elements needs.
+    """
+    names = _names(launch, kernel)
+    stated = proposed_by(launch, kernel)
+    grid, block = (_free(text, names.values()) for text in (stated.grid, stated.block))
+    made = _matrices(kernel, max(kernel.side, _side(stated.grid))) if len(grid | block) > 1 else {}
+    made |= dict.fromkeys(block, kernel.shape.block or BLOCK if len(block) == 1 else "16")
+    counts = [
+        one.name
+        for one in kernel.taken
+        if is_count(one.name) and stated.arguments.get(one.name, "").isdecimal()
+    ]
+    blocks = f"ceil({counts[0]} / block.x)" if counts and not kernel.shape.grid else ""
+    return LaunchTexts(blocks, arguments=made)
+
+
+def _free(formula: str, names: Collection[str]) -> set[str]:
+    """The arguments that a formula has in it."""
+    return {word for word in _WORD.findall(formula) if word in names}
+
+
+def _names(launch: HostLaunch, kernel: Kernel) -> dict[str, str]:
+    """What the host's variables are called in the kernel."""
+    return {
+        said: taken.name
+        for said, taken in zip(launch.names, kernel.taken, strict=False)
+        if said.isidentifier() and not taken.buffer
+    }
+
+
+def _argument(
+    launch: HostLaunch, number: int, taken: KernelParameter, names: Mapping[str, str]
+) -> str:
+    if not taken.buffer:
+        return _number(taken, _at(launch.values, number, None))
+    threads = math.prod(launch.grid or (1,)) * math.prod(launch.block or (1,))
+    return _buffer(
+        taken,
+        _renamed(_at(launch.bytes, number, ""), names),
+        _at(launch.offsets, number, 0),
+        threads,
+        _at(launch.copied, number, False),
+        _at(launch.contents, number, ""),
+    )
+
+
+def _at(every: Sequence[T], number: int, otherwise: T) -> T:
+    return every[number] if number < len(every) else otherwise
+
+
+def _shared(launch: HostLaunch, kernel: Kernel) -> dict[str, str]:
+    """Of pointers that the host gives twice, the later ones: they are the first."""
+    first: dict[str, KernelParameter] = {}
+    made: dict[str, str] = {}
+    for said, taken in zip(launch.arguments, kernel.taken, strict=False):
+        if taken.buffer and said.isidentifier() and first.setdefault(said, taken) is not taken:
+            made[taken.name] = first[said].name
+    return made
+
+
+def _fields(taken: KernelParameter, known: Mapping[str, str]) -> dict[str, str]:
+    """What is known of the fields of a structure."""
+    made = {}
+    for leaf in taken.leaves:
+        said = known.get(leaf.name.removeprefix(f"{taken.name}."), "")
+        if leaf.buffer and said.startswith(_BYTES):
+            made[leaf.name] = _buffer(leaf, said.removeprefix(_BYTES), 0, 0, False, "")
+        elif said and not leaf.buffer and not said.startswith(("[", _BYTES)) and said != "arange":
+            made[leaf.name] = _number(
+                leaf, float(said) if leaf.kind[0] == "f" else int(float(said))
+            )
+    return {name: text for name, text in made.items() if text}
+
+
+_BYTES = "bytes:"
+
+
+def _data(launch: HostLaunch, kernel: Kernel) -> dict[str, str]:
+    """What the host copies to the kernel's variables."""
+    made = {}
+    for one in kernel.data:
+        text, count = launch.symbols.get(one.name, ""), one.taken.count
+        listed = text.startswith("[") and text.count(",") + 1 == count
+        if one.taken.kind in DTYPES and not one.taken.buffer and (listed or count == 1):
+            made[one.name] = text.strip("[]") if count == 1 else text
+    return {name: text for name, text in made.items() if text}
 
 
 def _side(grid: str) -> int:
@@ -69,20 +150,31 @@ def _matrices(kernel: Kernel, side: int) -> dict[str, str]:
     }
 
 
-def _buffer(taken: KernelParameter, size: str, offset: int, threads: int, copied: bool) -> str:
-    """ "" where nothing is said of it; with room on both sides of where a pointer points. What the
-    host `copied` there is no zeros, though the kernel may write there.
+def _buffer(
+    taken: KernelParameter, size: str, offset: int, threads: int, copied: bool, content: str
+) -> str:
+    """ "" where nothing is said of it; without a size with room on both sides of where a pointer
+    points. What the host `copied` there is no zeros, though the kernel may write there.
     """
     empty = taken.written and not copied
     fill = "zeros" if empty else "rand"
-    if offset:
+    if offset and not size:
         length = max(threads, SIDE * SIDE) * taken.lanes + 2 * offset
         return f"{fill}({length}) + {offset}"
     if not size or taken.kind not in DTYPES:
         return ""
     if not empty and taken.kind[0] in "iu":
         fill = "arange"
-    return f"{fill}({_elements(size, np.dtype(DTYPES[taken.kind]).itemsize)})"
+    count = _elements(size, np.dtype(DTYPES[taken.kind]).itemsize)
+    after = f" + {offset}" if offset else ""
+    if content.startswith("["):
+        if not offset and count == str(content.count(",") + 1):
+            return content
+    elif content == "arange":
+        return f"arange({count}){after}"
+    elif content:
+        return f"{taken.kind}[{count}]{after}={content}"
+    return f"{fill}({count}){after}"
 
 
 def _elements(size: str, each: int) -> str:

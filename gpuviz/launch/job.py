@@ -1,6 +1,7 @@
 """A launch as asked for: compiled code, geometry, arguments; checked against a device's limits."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Literal
 
 from gpuviz.arch import Architecture
@@ -24,7 +25,8 @@ class Job(Geometry):
     that is the file of the kernel itself. `size` is how big it is as its lesson says it.
     `names` are those of the arguments where the program's source does not tell them. `loose` are
     the numbers of arguments whose buffers nobody said the length of, and `loose_shared` is whether
-    nobody said the bytes of dynamic shared memory: see `runners.roomy`.
+    nobody said the bytes of dynamic shared memory: see `run.roomy`. `guesses` is what nobody said
+    of the launch, by its names, as it was proposed.
     """
 
     program: Program
@@ -39,6 +41,7 @@ class Job(Geometry):
     names: tuple[str, ...] = ()
     loose: frozenset[int] = frozenset()
     loose_shared: bool = False
+    guesses: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def resources(self) -> Resources | None:

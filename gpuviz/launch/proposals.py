@@ -20,6 +20,11 @@ def side_of(name: str) -> int:
     return max((SIDE, *(n for n in whole if n <= _LARGEST and n & (n - 1) == 0)))
 
 
+def is_count(name: str) -> bool:
+    """Whether a parameter of this name says how many elements there are."""
+    return bool(_COUNTS.match(_last(name)))
+
+
 def are_of_matrices(names: Iterable[str]) -> bool:
     """Whether sizes of these names are those of a product of matrices: two of m, n and k."""
     return len({_last(name).lower() for name in names} & {"m", "n", "k"}) > 1

@@ -37,7 +37,7 @@ from gpuviz.launch.signature import (
     types_of,
 )
 from gpuviz.ptx.simt.program import reachable, symbols
-from gpuviz.ptx.text.ir import Variable
+from gpuviz.ptx.text.ir import Function, Module, Variable
 from gpuviz.ptx.text.parser import parse
 from gpuviz.source.kernel_names import plain_name, split_at_commas
 from gpuviz.source.parts import descend, parsed, text_of
@@ -78,9 +78,7 @@ def data_of(program: Program, entry: str) -> tuple[Data, ...]:
     if function is None:
         return ()
     every = {v.name: v for v in module.variables if v.space in ("const", "global")}
-    used = {
-        name for f in reachable(module, function) for i in f.body for name in symbols(i)
-    } & every.keys()
+    used = _used(module, function) & every.keys()
     types, found = types_of(program), []
     kinds = {
         name: kind
@@ -96,6 +94,21 @@ def data_of(program: Program, entry: str) -> tuple[Data, ...]:
             taken = taken_of(name, kind)
             found.append(Data(mangled, taken, _initial(taken, variable)))
     return tuple(found)
+
+
+def _used(module: Module, function: Function) -> set[str]:
+    """The names that a kernel, or what it calls, uses."""
+    return {name for f in reachable(module, function) for i in f.body for name in symbols(i)}
+
+
+def _shape(used: set[str], bound: int, registers: int) -> LaunchTexts:
+    """Grid and block that fit a kernel: as many threads as it is bound to or has registers for,
+    in as many dimensions as it looks at; "" where any do.
+    """
+    most = min(bound or 1024, _REGISTERS // registers // 32 * 32 if registers else 1024)
+    if "%tid.y" in used and most >= int(BLOCK):
+        return LaunchTexts(GRID_2D, BLOCK_2D)
+    return LaunchTexts(block=str(most) if bound or most < int(BLOCK) else "")
 
 
 def _initial(taken: KernelParameter, variable: Variable) -> str:
@@ -114,6 +127,8 @@ def _initial(taken: KernelParameter, variable: Variable) -> str:
 
 Texts = Mapping[str, str]
 GRID, BLOCK = "16", "256"  # where nothing else is said
+GRID_2D, BLOCK_2D = "4,4", "16,16"  # of a kernel that looks at both
+_REGISTERS = 65536  # of a block
 
 
 @dataclass(frozen=True)
@@ -161,7 +176,8 @@ class Kernel:
     taken: tuple[KernelParameter, ...]
     data: tuple[Data, ...]
     constant: Callable[[str], int | None] = field(compare=False)
-    shape: LaunchTexts = LaunchTexts()  # what the kernel itself says of its block
+    shape: LaunchTexts = LaunchTexts()  # what the kernel itself says of its block, and grid
+    dynamic: bool = False  # whether it has shared memory that a launch says the size of
     side: int = SIDE  # of matrices that nobody says the sizes of
 
     @classmethod
@@ -174,13 +190,16 @@ class Kernel:
         def constant(name: str) -> int | None:
             return types.value(parsed(name)) if name in names else None
 
-        threads = parse(program.ptx).by_name[entry].max_threads
-        shape = LaunchTexts(block=str(threads) if threads else "")
+        module = parse(program.ptx)
+        used = _used(module, module.by_name[entry])
+        dynamic = {v.name for v in module.variables if v.space == "shared" and v.extern}
+        resources, threads = program.resources.get(entry), module.by_name[entry].max_threads
         return cls(
             taken_by(program, entry),
             data_of(program, entry),
             constant,
-            shape,
+            _shape(used, threads, resources.registers if resources else 0),
+            bool(dynamic & used),
             side_of(demangled(entry)),
         )
 
@@ -218,9 +237,10 @@ class Kernel:
             )
         return named | dict(zip(left, plain, strict=False))
 
-    def unsaid(self, texts: LaunchTexts) -> frozenset[int]:
+    def unsaid(self, texts: LaunchTexts, stated: LaunchTexts = LaunchTexts()) -> frozenset[int]:
         """The numbers of the parameters that are buffers, or have some, if texts say none of
-        these: where they say one, an index that leaves it may well lead into another.
+        these: where they say one, an index that leaves it may well lead into another. What the
+        host code `stated` is no proposal either.
         """
         leaves = [leaf for leaf in self.leaves if leaf.buffer]
         if any(leaf.name in texts.arguments for leaf in leaves) or any(
@@ -228,7 +248,9 @@ class Kernel:
         ):
             return frozenset()
         return frozenset(
-            n for n, one in enumerate(self.taken) if any(leaf.buffer for leaf in one.leaves)
+            n
+            for n, one in enumerate(self.taken)
+            if any(leaf.buffer and leaf.name not in stated.arguments for leaf in one.leaves)
         )
 
     def launch(self, texts: LaunchTexts, folder: Path | None = None) -> ResolvedLaunch:

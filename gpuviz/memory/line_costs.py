@@ -18,8 +18,8 @@ from gpuviz.base.arrays import I64, Bool
 from gpuviz.memory.counting import CountRow, Counts
 from gpuviz.memory.counts import Count, Quantity, cost_of, costs_of, kind_of, requests_of
 from gpuviz.memory.operands import Operands
+from gpuviz.memory.spread import Place
 from gpuviz.memory.units import in_bytes
-from gpuviz.source.spread import Place
 from gpuviz.traces.trace import MemoryInstruction, Requests, Trace, lane_mask
 from gpuviz.words.language import fine_percent, tr, trn
 

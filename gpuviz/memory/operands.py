@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 
 from gpuviz.base.errors import Error
 from gpuviz.compile import Program, again
+from gpuviz.memory.spread import Place, Spread, spread
 from gpuviz.ptx.text.ir import Addr, Function, Instruction, Operand, Sym
 from gpuviz.ptx.text.isa import ACCESSES, kind_of, registers_in, registers_written, sources
 from gpuviz.ptx.text.parser import parse
-from gpuviz.source.spread import Place, Spread, spread
 
 Operands = Mapping[int, Place]
 """By line of the PTX text; what comes from nowhere in the source is left out."""

@@ -5,7 +5,8 @@ Where an access ends a launch beyond what was only proposed, the proposal was to
 nothing of the kernel. What somebody did say stays as it is, and an access beyond it is a fault.
 """
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from gpuviz.arch import Architecture
@@ -15,9 +16,12 @@ from gpuviz.launch.job import Job
 from gpuviz.ptx.emulator import Options
 from gpuviz.run import emulated
 from gpuviz.run.run import Level, Run
+from gpuviz.source.kernel_names import source_parameters
 from gpuviz.traces.trace import Finding
 from gpuviz.words.language import grouped
 
+_BUFFER = re.compile(r"buffer (\S+) \(")
+_WHOLE = re.compile(r"(?:[iu]\d+=)?\d+$")  # a number that may be a size
 _TIMES = 8  # as long, each time
 _MOST = 1 << 28  # bytes of all buffers that are only proposed
 
@@ -52,6 +56,8 @@ def larger(job: Job, fault: KernelFault, arch: Architecture) -> Job | None:
         return None
     if "shared" in kind:
         return _with_shared(job, arch) if job.loose_shared else None
+    if (named := _beside(job, fault)) is not None and named not in job.loose:
+        return None
     arguments = tuple(
         _longer(one) if number in job.loose else one for number, one in enumerate(job.arguments)
     )
@@ -65,6 +71,44 @@ def _beyond(fault: KernelFault) -> str:
     """What kind of access outside of all memory it is; "" for another fault."""
     found = fault.finding
     return found.kind if isinstance(found, Finding) and found.kind.startswith("illegal ") else ""
+
+
+def _beside(job: Job, fault: KernelFault) -> int | None:
+    """The argument whose buffer is the nearest to an access; None where that is not told."""
+    names = source_parameters(job.program.source, job.entry, len(job.arguments))
+    named = _nearest(str(getattr(fault.finding, "message", "")))
+    return names.index(named) if named in names else None
+
+
+def _nearest(message: str) -> str:
+    found = _BUFFER.search(message)
+    return found[1] if found else ""
+
+
+def as_proposed(run: Run, job: Job) -> Run:
+    """A run whose accesses outside of memory are no faults of the kernel, where its sizes, or the
+    buffers that it leaves, are only proposed: they say so, and what to say instead.
+    """
+    findings = tuple(_as_proposed(one, job.guesses) for one in run.trace.findings)
+    return replace(run, trace=replace(run.trace, findings=findings))
+
+
+def _as_proposed(finding: Finding, guesses: Mapping[str, str]) -> Finding:
+    nearest = _nearest(finding.message)
+    guilty = {
+        name: text
+        for name, text in guesses.items()
+        if name == nearest or name in ("grid", "block") or _WHOLE.match(text)
+    }
+    if not guilty or not finding.kind.startswith("illegal "):
+        return finding
+    said = ", ".join(f"{name} = {text}" for name, text in guilty.items())
+    return replace(
+        finding,
+        severity="warning",
+        message=f"as proposed ({said}): {finding.message}",
+        remedy=f"say what is right of {', '.join(guilty)}: nobody did, and the kernel may be right",
+    )
 
 
 def _with_shared(job: Job, arch: Architecture) -> Job | None:

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from gpuviz.source.constants import SCALARS, Macro, Scope, bytes_of, vector_of
+from gpuviz.source.definitions import Definitions
 from gpuviz.source.kernel_names import split_at_commas
-from gpuviz.source.launches import Definitions
 from gpuviz.source.parts import Text, descend, parsed, text_of, words
 
 if TYPE_CHECKING:

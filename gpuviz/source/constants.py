@@ -1,14 +1,11 @@
-"""What an expression of the host code comes to: a value where the text alone says it, else a
-formula with the names left in it that the text gives no value, as it is evaluated in a launch (see
-`gpuviz.arguments.expressions`), so that sizes follow from arguments.
-"""
+"""What an expression of the host code comes to where the text alone says it."""
 
 from __future__ import annotations
 
 import math
 import operator
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -23,7 +20,7 @@ Value = Number | Dim3
 
 _DEPTH = 24  # names that stand for names
 _STEPS = 1 << 20
-_LONGEST = 2000  # letters of a macro, of what it is given, and of a formula
+_LONGEST = 2000  # letters of a macro, and of what it is given
 _BITS = 1 << 64
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _NUMBER = re.compile(r"(-?)(0[xX][\da-fA-F]+|0[bB][01]+|\d+)(?:[uUlLzZ]*)$")
@@ -91,7 +88,7 @@ def _power(a: Number, b: Number) -> Number:
     return int(made) if isinstance(a, int) and isinstance(b, int) else made
 
 
-_BINARY: dict[str, Callable[..., Number]] = {
+BINARY: dict[str, Callable[..., Number]] = {
     **{"+": operator.add, "-": operator.sub, "*": operator.mul, "/": _divide},
     **{"%": lambda a, b: a - b * _divide(a, b), "<<": _shift, ">>": operator.rshift},
     **{"&": operator.and_, "|": operator.or_, "^": operator.xor},
@@ -101,12 +98,12 @@ _BINARY: dict[str, Callable[..., Number]] = {
     "||": lambda a, b: int(bool(a or b)),
 }
 _ROUNDED = {"ceil": lambda x: -int(-x // 1), "floor": lambda x: int(x // 1)}
-_FUNCTIONS: dict[str, Callable[..., Number]] = {
+FUNCTIONS: dict[str, Callable[..., Number]] = {
     **_ROUNDED,
     **{"ceilf": _ROUNDED["ceil"], "sqrt": math.sqrt, "pow": _power},
     **{"min": min, "max": max, "abs": abs},
 }
-_CASTS = {"int", "size_t", "unsigned", "static_cast"}
+CASTS = {"int", "size_t", "unsigned", "static_cast"}
 
 
 @dataclass(frozen=True)
@@ -205,7 +202,7 @@ def _declared(scope: Scope, node: Node, depth: int) -> Value | None:
 def _binary(scope: Scope, node: Node, depth: int) -> Value | None:
     left = scope.number(node.child_by_field_name("left"), depth)
     right = scope.number(node.child_by_field_name("right"), depth)
-    found = _BINARY[text_of(node.child_by_field_name("operator"))](left, right)
+    found = BINARY[text_of(node.child_by_field_name("operator"))](left, right)
     return int(found) if isinstance(found, bool) else found
 
 
@@ -254,9 +251,9 @@ def _call(scope: Scope, node: Node, depth: int) -> Value | None:
         return scope.dim3(arguments, depth)
     if scope.stands_for(name):
         return scope.value(scope.inlined(name, arguments), depth)
-    if name in _FUNCTIONS or name in _CASTS:
+    if name in FUNCTIONS or name in CASTS:
         numbers = [scope.number(argument, depth) for argument in arguments]
-        return _FUNCTIONS[name](*numbers) if name in _FUNCTIONS else int(*numbers)
+        return FUNCTIONS[name](*numbers) if name in FUNCTIONS else int(*numbers)
     return None
 
 
@@ -290,118 +287,3 @@ def macros(nodes: Iterable[Node]) -> Iterator[tuple[str, Macro]]:
         listed = node.child_by_field_name("parameters")
         given = tuple(map(text_of, listed.named_children)) if listed is not None else None
         yield text_of(name), Macro(given, re.sub(r"//.*|/\*.*?\*/|\\\r?\n", " ", text).strip())
-
-
-_AS_WRITTEN = {"+", "-", "*", "%", "<<", ">>"}
-_KNOWN = {"ceil": "ceil", "ceilf": "ceil", "floor": "floor", "min": "min", "max": "max"}
-_REAL = re.compile(r"\d\.|\.\d|\b(?:float|double)\b")
-_ROUNDED_UP = re.compile(r"(?i)(?:i?div_?(?:ceil|up)|ceil_?div|c_?div)$")
-
-
-class NoFormula(ValueError):
-    """An expression that is not written as arithmetic of known names."""
-
-
-@dataclass(frozen=True)
-class Formulas:
-    """Makes formulas of expressions; `free` are the names that may stay in them."""
-
-    scope: Scope
-    free: Collection[str]
-
-    def dimensions(self, node: Node) -> str:
-        """One to three formulas, separated by commas; "" where there is none."""
-        try:
-            return ", ".join(map(_bare, self._each(node, 0)))
-        except NoFormula:
-            return ""
-
-    def number(self, node: Node) -> str:
-        """The formula of a number; "" where there is none."""
-        try:
-            return _bare(self._one(node, 0))
-        except NoFormula:
-            return ""
-
-    def _each(self, node: Node, depth: int) -> list[str]:
-        name = text_of(node)
-        said = self.scope.named(name) if node.type == "identifier" else None
-        if said is not None and depth < _DEPTH:
-            return self._each(said, depth + 1)
-        if node.type in ("argument_list", "initializer_list"):
-            return [self._one(child, depth) for child in given_in(node)]
-        if node.type == "compound_literal_expression":
-            return self._each(node.named_children[-1], depth)
-        if node.type == "call_expression" and called(node) == "dim3":
-            listed = node.child_by_field_name("arguments")
-            return self._each(listed, depth) if listed is not None else []
-        return [self._one(node, depth)]
-
-    def _one(self, node: Node | None, depth: int) -> str:
-        if node is None or depth > _DEPTH or next(self.scope.steps, None) is None:
-            raise NoFormula
-        value = self.scope.value(node)
-        if isinstance(value, int | float):
-            return f"{value:g}" if isinstance(value, float) else str(value)
-        rule = _FORMULAS.get(node.type)
-        if rule is None:
-            raise NoFormula
-        made = rule(self, node, depth + 1)
-        if len(made) > _LONGEST:
-            raise NoFormula
-        return made
-
-    def _identifier(self, node: Node, depth: int) -> str:
-        name = text_of(node)
-        if name in self.free:
-            return name
-        if (said := self.scope.named(name)) is not None:
-            return self._one(said, depth)
-        macro = self.scope.macros.get(name)
-        if macro is None or macro.parameters is not None:
-            raise NoFormula
-        return self._one(parsed(macro.text), depth)
-
-    def _binary(self, node: Node, depth: int) -> str:
-        left, right = (node.child_by_field_name(side) for side in ("left", "right"))
-        sign = text_of(node.child_by_field_name("operator"))
-        a, b = self._one(left, depth), self._one(right, depth)
-        if sign == "/":  # of whole numbers, unless one of them is none
-            sign = "/" if any(_REAL.search(text_of(one)) for one in (left, right)) else "//"
-        elif sign not in _AS_WRITTEN:
-            raise NoFormula
-        return f"({a} {sign} {b})"
-
-    def _call(self, node: Node, depth: int) -> str:
-        name, arguments = called(node), given_in(node.child_by_field_name("arguments"))
-        if _ROUNDED_UP.match(name) and len(arguments) == 2:  # whichever way it is written
-            return f"ceil({' / '.join(self._one(one, depth) for one in arguments)})"
-        if self.scope.stands_for(name):
-            return self._one(self.scope.inlined(name, arguments), depth)
-        if name in _CASTS and len(arguments) == 1:
-            return self._one(arguments[0], depth)
-        if name not in _KNOWN:
-            raise NoFormula
-        return f"{_KNOWN[name]}({', '.join(_bare(self._one(one, depth)) for one in arguments)})"
-
-    def _inner(self, node: Node, depth: int) -> str:
-        return self._one(node.named_children[-1], depth)
-
-
-def _bare(formula: str) -> str:
-    """Without brackets around all of it."""
-    inner, depth = formula[1:-1], 0
-    for letter in inner:
-        depth += {"(": 1, ")": -1}.get(letter, 0)
-        if depth < 0:
-            return formula
-    return inner if formula.startswith("(") and formula.endswith(")") else formula
-
-
-_FORMULAS: Mapping[str, Callable[[Formulas, Node, int], str]] = {
-    "identifier": Formulas._identifier,
-    "binary_expression": Formulas._binary,
-    "call_expression": Formulas._call,
-    "parenthesized_expression": Formulas._inner,
-    "cast_expression": Formulas._inner,
-}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -119,3 +120,66 @@ def test_what_pointers_of_a_template_point_to_is_what_it_is_made_with(
 ) -> None:
     said = count(ROWS)
     assert "offsets: i32[4096]=arange, x: f64[4096]=rand, y: f64[4096]=zeros" in said
+
+
+PARTLY = """#include <cstdio>
+__global__ void add(float* a, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) a[i] += 1; }
+__global__ void flat(float* a, int w) {
+    int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+    a[y * gridDim.x * blockDim.x + x] = w; }
+int asked();
+void first(float* a) { add<<<asked(), 128>>>(a, 1000); }
+void second(float* a) { flat<<<asked(), asked()>>>(a, 3); }
+"""
+
+
+def test_what_a_launch_of_the_file_leaves_open_is_proposed_and_told(count) -> None:
+    said = count(PARTLY, "--launch", "8", "--check", "none")
+    assert "not said, and proposed: --grid ceil(n / block.x)\n" in said
+    assert "--grid 4,4, --block 16,16\n" in count(PARTLY, "--launch", "9", "--check", "none")
+
+
+def test_counts_say_how_many_guesses_they_rest_on(
+    count, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    count(PARTLY, "--launch", "8", "--check", "none", "--json")
+    file = str(tmp_path / "kernel.cu")
+    assert main(["count", file, "--launch", "8", "--check", "none"]) == 0
+    assert "rests on 2 guesses: grid, a\n" in capsys.readouterr().out
+    assert main(["count", file, "--launch", "8", "--check", "none", "--json"]) == 0
+    guesses = json.loads(capsys.readouterr().out)["guesses"]
+    assert guesses == {"grid": "ceil(n / block.x)", "a": "f32[4096]=zeros"}
+
+
+BEYOND = """__global__ void k(float* a, int n) { a[n + threadIdx.x] = 1; }
+int main(int argc, char** argv) { float* a; cudaMalloc(&a, 64 * sizeof(float));
+    k<<<1, 64>>>(a, KNOWN); }"""
+
+
+@pytest.mark.parametrize(
+    ("known", "severity", "words"),
+    [
+        ("1", "error", "error, memory: illegal global access"),
+        ("argc * atoi(argv[1])", "warning", "warning, memory: as proposed (n = i32=64): illegal"),
+    ],
+)
+def test_the_size_that_the_host_allocates_is_a_statement(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], known: str, severity: str, words: str
+) -> None:
+    file = tmp_path / "k.cu"
+    file.write_text(BEYOND.replace("KNOWN", known))
+    status = main(["count", str(file), "--launch", "3", "--level", "ptx"])
+    said = capsys.readouterr().err
+    assert status == (severity == "error") and words in said and "beyond what was" not in said
+
+
+def test_a_kernel_without_dynamic_shared_memory_gets_none(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "local.cu"
+    file.write_text("""__global__ void k(int* out) { __shared__ int local[64];
+        local[threadIdx.x] = 1; __syncthreads(); out[threadIdx.x] = local[threadIdx.x + 1]; }""")
+    assert main(["count", str(file), "--grid", "1", "--block", "64", "--level", "ptx"]) == 1
+    said = capsys.readouterr().err
+    assert "illegal shared access" in said and "dynamic shared memory" not in said

@@ -8,7 +8,7 @@ import pytest
 
 from gpuviz.cli import main
 from gpuviz.compile import entry_name, load_program, written_launches
-from gpuviz.launch.host_launch import proposed_by
+from gpuviz.launch.host_launch import guessed_by, proposed_by
 from gpuviz.launch.texts import Kernel, LaunchTexts
 
 ROUNDED_UP = "#define CEIL_DIV(a, b) (((a) + (b) - 1) / (b))"
@@ -21,7 +21,8 @@ def proposed(tmp_path: Path, host: str, kernel: str = KERNEL) -> LaunchTexts:
     file.write_text(f"{ROUNDED_UP}\nint other();\n{kernel}\n{host}\n")
     program = load_program(file)
     (launch,) = written_launches(file)
-    return proposed_by(launch, Kernel.of(program, entry_name(program.kernels, "k")))
+    kernel = Kernel.of(program, entry_name(program.kernels, "k"))
+    return proposed_by(launch, kernel).over(guessed_by(launch, kernel))
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,10 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
+from gpuviz.memory.spread import Place
 from gpuviz.qt.code.lines_view import ACCESS, LESSON, RATIO
 from gpuviz.qt.code.source import BESIDE, LINES, SOURCE
 from gpuviz.qt.window.window import Window
-from gpuviz.source.spread import Place
 
 
 @pytest.fixture

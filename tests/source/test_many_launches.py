@@ -4,7 +4,8 @@ import time
 
 import pytest
 
-from gpuviz.source.launches import Definitions, HostLaunch, mentioned, written
+from gpuviz.compile.launches import HostLaunch, mentioned, written
+from gpuviz.source.definitions import Definitions
 from gpuviz.source.parts import read
 
 KERNEL = "template <int N> __global__ void k(int* a, int n) { a[threadIdx.x] = n; }\n"
@@ -58,15 +59,18 @@ WIDE = [f"{{}}{n + 1} max({','.join([f'{{}}{n}'] * 30)})" for n in range(24)]
         MAIN.format(grid="pow(3, 1000000000000)"),
         "".join(f"#define M{n + 1} max({', '.join([f'M{n}'] * 30)})\n" for n in range(24))
         + MAIN.format(grid="M7"),
-        "const int M0 = 1;\n"
-        + "".join(f"const int M{n + 1} = max({', '.join([f'M{n}'] * 30)});\n" for n in range(24))
-        + MAIN.format(grid="M20"),
         "ABCDE(\n" * 20_000 + MAIN.format(grid="1"),
     ],
-    ids=["power", "macros", "constants", "calls"],
+    ids=["power", "macros", "calls"],
 )
 def test_what_would_never_come_to_an_end_is_not_known(text: str) -> None:
     assert not any(one.grid for one in launches(text))
+
+
+def test_constants_of_constants_are_each_worked_out_once() -> None:
+    every = (f"const int M{n + 1} = max({', '.join([f'M{n}'] * 30)});\n" for n in range(24))
+    (one,) = launches("const int M0 = 1;\n" + "".join(every) + MAIN.format(grid="M20"))
+    assert one.grid == (1, 1, 1)
 
 
 def test_powers_are_numbers() -> None:

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLineEdit, QScrollArea,
 
 from gpuviz.base.errors import InputError
 from gpuviz.compile import HostLaunch, Program, entry_name
-from gpuviz.launch.host_launch import proposed_by
+from gpuviz.launch.host_launch import guessed_by, proposed_by
 from gpuviz.launch.settings import Settings
 from gpuviz.launch.signature import short_name
 from gpuviz.launch.texts import NONE, Kernel, LaunchTexts
@@ -133,7 +133,8 @@ class KernelDialog(QDialog):
             said = tr("in the file: {expression}", expression=text)
             line.setPlaceholderText(said)
             line.setToolTip(said)
-        self._show(proposed_by(launch, self._kernel))
+        stated = proposed_by(launch, self._kernel)
+        self._show(stated.over(guessed_by(launch, self._kernel)))
 
     def _choose(self) -> None:
         """A line for each argument of the kernel, with what is kept of it, or a guess."""
