@@ -170,6 +170,7 @@ class BarrierEvent:
     # threads of a block in whole warps.
     came: I8
     count: int  # threads that the barrier waits for, 0 for all of the block that have not ended
+    least: int = 0  # the smallest such number that a thread gave
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -335,6 +336,9 @@ class Sink:
     def fence(self, at: Place, wide: bool, lanes: Lanes) -> None:
         """A memory fence; `wide` when it orders beyond the block (gpu, system)."""
 
+    def proxy_fence(self, lanes: Lanes) -> None:
+        """What lanes did, or know of, is there for asynchronous copies, too (fence.proxy.async)."""
+
     def copies(self, left: int | None, lanes: Lanes) -> None:
         """Asynchronous copies: lanes close a group of them (None), or wait until at most `left`
         groups of their own are under way (-1: nothing is, groups or not).
@@ -356,8 +360,10 @@ class Sink:
     def allocated(self, address: U64, size: I64) -> None:
         """Device-side malloc gave (K,) bytes at (K,) addresses of the heap; content undefined."""
 
-    def freed(self, address: U64) -> None:
-        """Device-side free took (K,) pieces back; null pointers are left out."""
+    def freed(self, at: Place, address: U64, thread: I64) -> None:
+        """Device-side free took (K,) pieces back, of (K,) threads as in `PhaseEvent`; null pointers
+        are left out.
+        """
 
     def exit(self, stretch: Stretch, lanes: Lanes) -> None:
         """Lanes have ended, at the end of a stretch."""
@@ -394,12 +400,13 @@ class Listeners:
     stored: tuple[Callable[[Access, Values], None], ...]
     warp_sync: tuple[Callable[[WarpSync], None], ...]
     fence: tuple[Callable[[Place, bool, Lanes], None], ...]
+    proxy_fence: tuple[Callable[[Lanes], None], ...]
     copies: tuple[Callable[[int | None, Lanes], None], ...]
     phase: tuple[Callable[[PhaseEvent], None], ...]
     transfer: tuple[Callable[[Transfer], None], ...]
     transfers: tuple[Callable[[TransferKind, int | None, Lanes], None], ...]
     allocated: tuple[Callable[[U64, I64], None], ...]
-    freed: tuple[Callable[[U64], None], ...]
+    freed: tuple[Callable[[Place, U64, I64], None], ...]
     exit: tuple[Callable[[Stretch, Lanes], None], ...]
     finding: tuple[Report, ...]
 

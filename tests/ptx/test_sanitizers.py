@@ -35,7 +35,7 @@ def test_blocks_that_run_one_after_the_other_are_found_out_as_well(
 def test_each_class_has_its_kernels() -> None:
     kinds = [case.kind for case in cases()]
     assert {kind: kinds.count(kind) >= 6 for kind in ALL} == dict.fromkeys(ALL, True)
-    assert kinds.count(CORRECT) >= 20 and len(kinds) - kinds.count(CORRECT) >= 24
+    assert kinds.count(CORRECT) >= 37 and len(kinds) - kinds.count(CORRECT) >= 57
     assert all(bool(case.lines) == (case.kind != CORRECT) for case in cases())
 
 

@@ -6,8 +6,8 @@ is then one of some warps, that of the cluster is the whole one, and what warps 
 mbarriers goes from block to block. A finding names the real blocks again.
 
 Who uses an mbarrier of another block must come after its initialisation, and no block may end
-before others have done what they do in its memory (`Exits`). Assumed:
-barrier.cluster.arrive.relaxed orders as the plain one does, as it does after a fence.
+before others have done what they do in its memory (`Exits`). A barrier at which threads arrive
+`relaxed` orders what their warps did before their last fence.
 """
 
 from collections.abc import Iterator
@@ -120,6 +120,12 @@ class ClusterRaceCheck(RaceCheck):
             for i in f.body
             if i.opcode.name == "barrier" and "cluster" in i.opcode.mods
         }
+        self._relaxed = {
+            i.pc
+            for f in program.module.functions
+            for i in f.body
+            if i.pc in self._whole and "relaxed" in i.opcode.mods
+        }
 
     def launch_begin(self, launch: Launch, report: Report) -> None:
         """Clusters are the blocks."""
@@ -134,6 +140,7 @@ class ClusterRaceCheck(RaceCheck):
         self._begun: dict[tuple[int, int], _Initialisation] = {}  # by cluster and place
         self._ready: set[tuple[int, int, int]] = set()  # those, and warps that know it
         self._leaving = Exits()
+        self._published: dict[int, int] = {}  # warps counted over clusters, steps
 
     def blocks_end(self, first: int, count: int) -> None:
         """Tell of the real blocks."""
@@ -184,6 +191,9 @@ class ClusterRaceCheck(RaceCheck):
         """That of a cluster is the whole one, others are of some warps."""
         cluster, numbers = self._cluster, self._numbers
         number, rank = cluster.number(blocks), cluster.rank(blocks)
+        if at.pc in self._relaxed:
+            self._go_on(np.unique(number))
+            return
         if at.pc in self._whole:
             super().barrier(at, np.unique(number))
             return
@@ -195,6 +205,14 @@ class ClusterRaceCheck(RaceCheck):
             places, waits = ((at,), (True,)) if meeting is None else (meeting.places, meeting.waits)
             made = BarrierEvent(places, waits, came.reshape(len(came), -1), threads)
             super().barrier(at, number[some], made)
+
+    def _go_on(self, clusters: I64) -> None:
+        """Clusters go on, their threads having arrived relaxed."""
+        size = self._numbers.per_cluster
+        warp = (clusters * size)[:, None] + np.arange(size)
+        known = [self._published.get(one, 0) for one in warp.reshape(-1).tolist()]
+        rows = self._batch.block_rows(clusters)
+        self._order.published(rows, np.array(known).reshape(warp.shape))
 
     def warp_sync(self, sync: WarpSync) -> None:
         """Lanes of warps synchronise."""
@@ -212,7 +230,14 @@ class ClusterRaceCheck(RaceCheck):
 
     def fence(self, at: Place, wide: bool, lanes: Lanes) -> None:
         """What was done before can be published."""
-        super().fence(at, wide, self._lanes(lanes))
+        made = self._lanes(lanes)
+        super().fence(at, wide, made)
+        if wide:
+            self._published |= dict.fromkeys(made.warps_of.first.tolist(), len(self._events))
+
+    def proxy_fence(self, lanes: Lanes) -> None:
+        """What was done before is there for asynchronous copies."""
+        super().proxy_fence(self._lanes(lanes))
 
     def copies(self, left: int | None, lanes: Lanes) -> None:
         """Asynchronous copies are grouped or awaited."""

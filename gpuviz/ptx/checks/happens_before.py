@@ -143,6 +143,12 @@ class Order:
             if self.phases is not None:
                 self.phases.barrier(rows)
 
+    def published(self, rows: slice | I64, steps: I64) -> None:
+        """Blocks go on from a barrier that orders what warps had published: (rows, W) steps."""
+        self.batch.unfold()
+        pairs = self._known_pairs()
+        pairs[rows] = np.maximum(pairs[rows], steps[:, None, :])
+
     def _part(self, step: int, blocks: I64, meeting: BarrierEvent) -> None:
         """A barrier of some warps: those that waited know what all that came have done."""
         size, batch = self.batch.warps, self.batch

@@ -36,6 +36,7 @@ class Hazard:
     together: bool = False  # it is one and the same instruction, executed by two lanes of a warp
     # Where blocks of a cluster race, linear id of the one whose shared memory it is; else -1.
     owner: int = -1
+    proxy: bool = False  # ordered or not, the second is a copy, and no proxy fence is in between
 
     @property
     def block(self) -> int:
@@ -108,6 +109,15 @@ _REMEDIES = {
     "again": later(
         "wait for the first copy (cp.async.wait_group) before the next into the same bytes"
     ),
+    "proxy": later(
+        "put fence.proxy.async after the writes, before the barrier (cuda::ptx::fence_proxy_async)"
+    ),
+    "unread": later(
+        "wait until the copy has read (cp.async.bulk.wait_group.read) before its bytes are written"
+    ),
+    "scope": later(
+        "use atomics of the whole GPU: those that end in _block are atomic within a block alone"
+    ),
     "stage": later("let the copy wait for an mbarrier at which all who read the stage arrive"),
     "lane": later("put __syncwarp() between them, with a mask that has both lanes"),
     "instruction": later("give each lane its own element, or use an atomic"),
@@ -137,6 +147,14 @@ _SENTENCES = {
     "instruction": later(
         "{space} at {where} is written by threads {one} and {two} of one warp in the same "
         "instruction ({second}), with different values"
+    ),
+    "proxy": later(
+        "shared memory at {where} is written by thread {one} ({first}) and read by an asynchronous "
+        "copy of thread {two} ({second}), without a proxy fence in between"
+    ),
+    "unread": later(
+        "an asynchronous copy of thread {one} reads shared memory at {where} ({first}), and thread "
+        "{two} writes there ({second}) before anybody waited for that"
     ),
     "lane": later(
         "{space} at {where} {did} by thread {one} ({first}) {does} by thread {two} of its "
@@ -204,9 +222,23 @@ def _remedy_of_blocks(hazard: Hazard) -> str:
     return "stage" if "bulk" in hazard.second.text.split(".") else "cluster"
 
 
+def _within_a_block(hazard: Hazard) -> bool:
+    """Whether both are atomics, and one of them for a block alone."""
+    both = hazard.first, hazard.second
+    return all(at.op in ("atomic", "reduction") for at in both) and any(
+        "cta" in at.text.split(".") for at in both
+    )
+
+
 def _apart(hazard: Hazard, space: Space) -> tuple[str, str]:
     """How far the two threads are from each other, and the key of the remedy."""
     one, two = hazard.threads
+    if hazard.proxy:
+        return "proxy", "proxy"
+    if hazard.asynchronous and hazard.first.op == "load":
+        return "unread", "unread"
+    if hazard.blocks[0] != hazard.blocks[1] and _within_a_block(hazard):
+        return "block", "scope"
     bulk = "bulk" in hazard.second.text.split(".")
     if hazard.owner >= 0:
         return "cluster", _remedy_of_blocks(hazard)

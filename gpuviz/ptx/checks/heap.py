@@ -5,7 +5,7 @@ import numpy as np
 from gpuviz.base.arrays import I64, U64, Bool
 from gpuviz.ptx.checks.report import Check
 from gpuviz.ptx.simt.global_memory import HEAP_BYTES
-from gpuviz.traces.observe import Access, Report
+from gpuviz.traces.observe import Access, Place, Report
 from gpuviz.traces.trace import LANES, Launch
 
 _GIVEN, _FREED = 1, 2  # what each byte is; 0: nobody asked for it
@@ -34,13 +34,28 @@ class HeapCheck(Check):
             self._start = int(starts.min())
             self._state = np.zeros(HEAP_BYTES, np.uint8)
         for start, length in zip(starts.tolist(), size.tolist(), strict=True):
-            self._size[start] = length
+            self._size[start] = max(length, 1)
             self._state[start - self._start :][:length] = _GIVEN
 
-    def freed(self, address: U64) -> None:
-        """Pieces are taken back."""
-        for start in address.astype(np.int64).tolist():
-            self._state[start - self._start :][: self._size.get(start, 0)] = _FREED
+    def freed(self, at: Place, address: U64, thread: I64) -> None:
+        """Pieces are taken back, once each."""
+        for start, by in zip(address.astype(np.int64).tolist(), thread.tolist(), strict=True):
+            size = self._size.get(start, 0)
+            state = self._state[start - self._start :][:size]
+            if not size or state[0] == _FREED:
+                self._badly_freed(at, start, by, twice=bool(size))
+            state[:] = _FREED
+
+    def _badly_freed(self, at: Place, address: int, thread: int, twice: bool) -> None:
+        what = "was freed before" if twice else "is nothing that malloc gave"
+        self._tell(
+            "freed twice" if twice else "free of what malloc did not give",
+            f"free gets {address:#x}, which {what}",
+            at,
+            thread,
+            "free each piece once" if twice else "free the address that malloc returned",
+            address,
+        )
 
     def access(self, access: Access) -> None:
         """Look at those that go to the heap."""

@@ -78,6 +78,8 @@ class RaceCheck(Sink):
         self._known: dict[tuple[MemoryInstruction, Role], Event] = {}
         self._atomic = regions.Marks()
         self._strong = regions.Marks()
+        self._narrow = regions.Marks()  # of atomics and volatiles, those within a block
+        self._copied = regions.Marks()  # by asynchronous copies
         self._hazards = Hazards()
         self._flags = Flags()
 
@@ -94,6 +96,7 @@ class RaceCheck(Sink):
         self._flags.begin(self._batch)
         self._phases = 0
         self._reads = Reads()
+        self._fenced: dict[int, int] = {}  # warps of the launch, steps
 
     def blocks_end(self, first: int, count: int) -> None:
         """Tell what raced so far."""
@@ -139,7 +142,12 @@ class RaceCheck(Sink):
     def transfers(self, kind: TransferKind, left: int | None, lanes: Lanes) -> None:
         """What is read asynchronously has been read when it was waited for."""
         for over in self._reads.group(kind, left, lanes):
-            self._moved(over, "read")
+            if kind == "product":
+                self._moved(over, "read")
+            else:  # it was compared when it began, and lasted until now
+                event, (where, thread) = self._event(instruction_of(over), "read"), pieces(over)
+                touch = self._shared.touch(where, thread, event.at.width)
+                self._shared.shadow.read(self._step(event), touch, self._over)
         if kind == "product" and left is not None:
             warps, active = lanes.rows()
             warp, *_ = self._batch.spread(warps, active)
@@ -152,13 +160,44 @@ class RaceCheck(Sink):
         """Copies into shared memory write now."""
         self._batch.unfold()
         if transfer.kind != "load":
-            self._reads.begin(transfer)
+            self._read_by_copy(transfer)
         elif (transfer.thread // LANES // self._batch.warps == transfer.block).all():
             self._moved(transfer, "copy")
+
+    def _read_by_copy(self, transfer: Transfer) -> None:
+        """A read that goes on until it is waited for; what it reads is to be there for copies."""
+        event = self._event(instruction_of(transfer), "read")
+        step = self._step(event)
+        self._reads.begin(step, transfer)
+        where, thread = pieces(transfer)
+        if transfer.kind == "product" or not len(where):
+            return
+        touch = self._shared.touch(where, thread, event.at.width)
+        now = _Now(step, event, self._shared, touch, None)
+        for earlier in self._shared.shadow.writes(touch):
+            behind = (earlier.step > 0) & ~self._copied.of(earlier.step)
+            behind &= self._proxied(earlier.thread) <= earlier.step
+            behind &= self._proxied(touch.thread) <= earlier.step
+            if behind.any():
+                self._found(now, earlier, behind, "read after write", proxy=True)
+        self._touched(step, event, self._shared, where, thread, None)
+
+    def proxy_fence(self, lanes: Lanes) -> None:
+        """A fence of a lane is taken for one of its warp."""
+        step, (warps, _) = self._step(), lanes.rows()
+        each = np.arange(warps.blocks)[:, None] * warps.per_block + np.arange(warps.warps)
+        for warp in (warps.first[:, None] + each.reshape(-1)).reshape(-1).tolist():
+            self._fenced[warp] = step
+
+    def _proxied(self, thread: I64) -> I64:
+        """(n,) the last fence of the warps of threads."""
+        warps, which = np.unique(thread // LANES, return_inverse=True)
+        return np.array([self._fenced.get(one, 0) for one in warps.tolist()])[which]
 
     def _moved(self, transfer: Transfer, role: Role) -> None:
         event = self._event(instruction_of(transfer), role)
         step = self._step(event)
+        self._copied.add(step, role == "copy")
         if role == "copy":
             self._order.counted(step, transfer)
         where, thread = pieces(transfer)
@@ -199,6 +238,8 @@ class RaceCheck(Sink):
         step = self._step(event)
         self._atomic.add(step, role == "atomic")
         self._strong.add(step, event.strength.strong)
+        self._narrow.add(step, not event.strength.wide)
+        self._copied.add(step, role == "copy")
         if role == "copy":
             self._order.copied(step)
         array = SHARED if at.space == "shared" else None
@@ -275,8 +316,10 @@ class RaceCheck(Sink):
         for earlier in shadow.reads(touch):
             self._compare(now, earlier, "write after read")
         together = shadow.write(step, touch, self._over)
-        if together is not None and event.role != "atomic":
+        if together is not None and not (event.role == "atomic" and event.strength.wide):
             racing = together.step > 0
+            if event.role == "atomic":
+                racing &= self._apart(together.thread, touch.thread)
             racing[racing] = self._differ(now, np.flatnonzero(racing), together)
             if racing.any():
                 self._found(now, together, racing, "write after write")
@@ -342,15 +385,19 @@ class RaceCheck(Sink):
         if self._order.asynchronous:
             own = here & ~other
             racing[own] = self._order.unfinished(earlier.step[own], earlier.thread[own])
+        drained = self._reads.unfinished(earlier.step, earlier.thread) & (event.role != "read")
+        racing |= drained
         some = np.flatnonzero(racing)
         if not len(some):
             return
         at, by, thread = earlier.step[some], earlier.thread[some], touch.thread[some]
-        free = ~self._over(at, by, thread) | (by == thread)
-        if event.role == "atomic":
-            free &= ~self._atomic.of(at)
+        free = ~self._over(at, by, thread) | (by == thread) | drained[some]
         if event.strength.strong:
-            free &= ~(self._strong.of(at) & (by // LANES != thread // LANES))
+            narrow = self._narrow.of(at) | (not event.strength.wide)
+            seen = ~(narrow & self._apart(by, thread))
+            if event.role == "atomic":
+                free &= ~(self._atomic.of(at) & seen)
+            free &= ~(self._strong.of(at) & seen & (by // LANES != thread // LANES))
         left = np.flatnonzero(free & (by // LANES != thread // LANES))
         if len(left):
             warp, strong = thread[left] // LANES, self._strong.of(at[left])
@@ -360,10 +407,24 @@ class RaceCheck(Sink):
             if len(left):
                 free[left] = self._differ(now, some[left])
         racing[some] = free
-        if racing.any():
-            self._found(now, earlier, racing, kind)
+        for one, unread in ((racing & ~drained, False), (racing & drained, True)):
+            if one.any():
+                self._found(now, earlier, one, kind, unread)
 
-    def _found(self, now: _Now, earlier: Earlier, racing: Bool, kind: Kind) -> None:
+    def _apart(self, one: I64, other: I64) -> Bool:
+        """Which threads are of different blocks."""
+        size = LANES * self._batch.warps
+        return np.asarray(one // size != other // size)
+
+    def _found(
+        self,
+        now: _Now,
+        earlier: Earlier,
+        racing: Bool,
+        kind: Kind,
+        unread: bool = False,
+        proxy: bool = False,
+    ) -> None:
         """Keep hazards: one for each statement that was there before."""
         step, event, region, touch = now.step, now.event, now.region, now.touch
         size = self._batch.warps * LANES
@@ -389,8 +450,9 @@ class RaceCheck(Sink):
                 (by % size, thread % size),
                 region.address(int(touch.cell[one])),
                 0,
-                first.role == "copy" and event.role != "copy",
+                unread or (first.role == "copy" and event.role != "copy"),
                 int(earlier.step[one]) == step and by // LANES == thread // LANES,
+                proxy=proxy,
             )
             shared = event.at.space == "shared"
             alike = self._batch.blocks if shared and self._batch.height == 1 else 1

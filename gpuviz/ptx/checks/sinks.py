@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable
 
+from gpuviz.ptx.checks.arrays import ArrayCheck
 from gpuviz.ptx.checks.clusters import ClusterRaceCheck
 from gpuviz.ptx.checks.heap import HeapCheck
 from gpuviz.ptx.checks.init import InitCheck
@@ -11,18 +12,18 @@ from gpuviz.ptx.simt.program import Program
 from gpuviz.traces.observe import Sink
 
 # Each is told whether the lanes of a warp run in lockstep (compute capability below 7.0).
-SINKS: dict[str, Callable[[bool, Program], Sink]] = {
-    "memory": lambda lockstep, program: HeapCheck(),
+SINKS: dict[str, Callable[[bool, Program], tuple[Sink, ...]]] = {
+    "memory": lambda lockstep, program: (HeapCheck(), ArrayCheck(program)),
     "race": lambda lockstep, program: (
         RaceCheck(lockstep, program.memory.bounds())
         if program.cluster.size == 1
-        else ClusterRaceCheck(program)
+        else ClusterRaceCheck(program),
     ),
-    "init": lambda lockstep, program: InitCheck(program.reserved, program.cluster),
-    "sync": lambda lockstep, program: SyncCheck(),
+    "init": lambda lockstep, program: (InitCheck(program.reserved, program.cluster),),
+    "sync": lambda lockstep, program: (SyncCheck(),),
 }
 
 
 def sinks(checks: Iterable[str], lockstep: bool, program: Program) -> tuple[Sink, ...]:
     """The sinks of some checks."""
-    return tuple(SINKS[name](lockstep, program) for name in checks)
+    return tuple(sink for name in checks for sink in SINKS[name](lockstep, program))

@@ -10,6 +10,7 @@ from gpuviz.traces.trace import LANES, Stretch
 
 _LANE = np.arange(LANES, dtype=np.uint32)
 _BARRIER = "take __syncthreads() out of the condition, so that every thread of the block comes"
+_COUNT = "let all who come give the same number, a multiple of 32"
 _MASK = "name exactly the lanes that come: work the mask out before they part"
 
 
@@ -47,11 +48,25 @@ class SyncCheck(Check):
             self._ended[warp] = pc if some is None else np.where(some, pc, self._ended[warp])
 
     def barrier(self, at: Place, blocks: I64, meeting: BarrierEvent | None = None) -> None:
-        """Who has ended did not come; who came did so at the same place."""
+        """Who has ended did not come; who came did so at the same place, and counts alike."""
+        if meeting is not None and (meeting.count % LANES or meeting.least != meeting.count):
+            self._miscounted(blocks, meeting)
         if meeting is None or not meeting.count:
             self._look_for_ended(at, blocks)
         if meeting is not None and not meeting.count and len(meeting.places) > 1:
             self._look_for_others(blocks, meeting)
+
+    def _miscounted(self, blocks: I64, meeting: BarrierEvent) -> None:
+        """Source: PTX ISA, "bar, barrier": the count is a multiple of the warp size."""
+        if meeting.least != meeting.count:
+            what = f"threads of one barrier wait for {meeting.least} and for {meeting.count}"
+        else:
+            what = f"a barrier waits for {meeting.count} threads, which are no whole warps"
+        came = meeting.came.reshape(len(blocks), -1)
+        block, own = (int(found[0]) for found in np.nonzero(came))
+        place = meeting.places[int(came[block, own]) - 1]
+        thread = int(blocks[block]) * self._batch.warps * LANES + own
+        self._tell("barrier count", what, place, thread, _COUNT)
 
     def _look_for_ended(self, at: Place, blocks: I64) -> None:
         """Whether that was wrong shows when the others end where they did."""

@@ -5,6 +5,8 @@ has to be done. What is read (by copies out of shared memory, by products of war
 until somebody has waited for it, and so it is told then.
 """
 
+from __future__ import annotations
+
 from collections import deque
 from dataclasses import dataclass, field
 
@@ -39,26 +41,49 @@ def instruction_of(transfer: Transfer) -> MemoryInstruction:
     return MemoryInstruction(at.pc, at.line, at.ptx_line, transfer.text, op, "shared", UNIT)
 
 
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """Bytes of one thread that are being read since a step."""
+
+    step: int
+    transfer: Transfer
+
+    @property
+    def key(self) -> int:
+        """Of the step and the thread, as a number."""
+        return self.step << 32 | int(self.transfer.thread[0])
+
+
 @dataclass(eq=False)
 class _Queue:
     """The groups of one thread, or warpgroup: those closed, and what is in none yet."""
 
-    closed: deque[list[Transfer]] = field(default_factory=deque)
-    open: list[Transfer] = field(default_factory=list)
+    closed: deque[list[Reading]] = field(default_factory=deque)
+    open: list[Reading] = field(default_factory=list)
 
 
 class Reads:
-    """Reads that nobody has waited for, by kind and thread."""
+    """Reads that nobody has waited for, by kind and thread; `under_way` are their keys."""
 
     def __init__(self) -> None:
         self._queues: dict[tuple[TransferKind, int], _Queue] = {}
+        self.under_way: set[int] = set()
 
-    def begin(self, transfer: Transfer) -> None:
+    def unfinished(self, step: I64, thread: I64) -> Bool:
+        """(n,) which steps of threads are reads that may go on."""
+        if not self.under_way:
+            return np.zeros(len(step), bool)
+        return np.isin(step << 32 | thread, list(self.under_way))
+
+    def begin(self, step: int, transfer: Transfer) -> None:
         """A read begins."""
         for thread in np.unique(transfer.thread).tolist():
             some = transfer.thread == thread
             queue = self._queues.setdefault((transfer.kind, thread), _Queue())
-            queue.open.append(select(transfer, some))
+            reading = Reading(step, select(transfer, some))
+            queue.open.append(reading)
+            if transfer.kind != "product":  # of those several threads wait, and each for all
+                self.under_way.add(reading.key)
 
     def group(self, kind: TransferKind, left: int | None, lanes: Lanes) -> list[Transfer]:
         """Lanes close a group, or wait until `left` are under way: what has now been read."""
@@ -69,7 +94,7 @@ class Reads:
         if active is not None:
             number = number[np.broadcast_to(active[:, None, None], number.shape)]
         here = set(number.reshape(-1).tolist())
-        over: list[Transfer] = []
+        over: list[Reading] = []
         for (one, thread), queue in self._queues.items():
             if one not in kinds or thread not in here:
                 continue
@@ -79,4 +104,5 @@ class Reads:
             else:
                 while len(queue.closed) > left:
                     over += queue.closed.popleft()
-        return over
+        self.under_way.difference_update(one.key for one in over)
+        return [one.transfer for one in over]

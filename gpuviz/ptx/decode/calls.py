@@ -18,6 +18,7 @@ from gpuviz.ptx.simt.code import FunctionCode, Slot, Step
 from gpuviz.ptx.simt.group import Call, Group
 from gpuviz.ptx.simt.values import adapter, container
 from gpuviz.ptx.text.ir import Addr, Function, Imm, Operand, Reg, Sym, Variable, Vec, items
+from gpuviz.traces.observe import Place
 
 
 def slot_reader(code: FunctionCode, slot: Slot) -> Reader:
@@ -136,11 +137,12 @@ def call_end(site: Site) -> Step:
     readers = [_whole(a, site) for a in arguments]
     puts = [_result_slots(r, site.code) for r in results]
 
+    place = Place.of(site.instruction)
     kind = "failed assertion" if target.name == "__assertfail" else "fault"
 
     def call(g: Group) -> None:
         try:
-            value = builtin(g, *[read(g) for read in readers])
+            value = builtin(g, place, *[read(g) for read in readers])
         except KernelFault as fault:
             at, lane = site.instruction, g.first_active()
             raise g.fault("launch", kind, str(fault), at, lane, "") from None

@@ -121,11 +121,11 @@ def _barrier(site: Site) -> Step:
         value = None if read is None else read(g)
         fold = mods[1] if read is not None else ""
         threads = count(g)
-        for which, part in g.split_by(number(g)):
-            expected = int(part.layout.full(threads).reshape(-1)[part.first_active()])
-            part.machine.barriers.arrive(
-                Arrival(part, which, expected, at, following, waits, value, fold, write)
-            )
+        for which, some in g.split_by(number(g)):
+            for expected, part in some.split_by(threads):
+                part.machine.barriers.arrive(
+                    Arrival(part, which, expected, at, following, waits, value, fold, write)
+                )
 
     return barrier
 

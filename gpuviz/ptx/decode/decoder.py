@@ -155,7 +155,9 @@ def _fence(site: Site) -> Step | None:
     """A fence orders what is in order already; sinks are told of those between threads."""
     scopes = {"cta": False, "cluster": True, "gpu": True, "gl": True, "sys": True}
     scope = next((m for m in site.mods if m in scopes), "")
-    if not scope or any(m.split("::")[0] in ("proxy", "mbarrier_init") for m in site.mods):
+    if "proxy" in site.mods and "async" in site.mods:
+        return _proxy_fence
+    if not scope or any(m.split("::")[0] == "proxy" for m in site.mods):
         return None
     place, wide = Place.of(site.instruction), scopes[scope]
 
@@ -164,6 +166,11 @@ def _fence(site: Site) -> Step | None:
             hear(place, wide, g)
 
     return fence
+
+
+def _proxy_fence(g: Group) -> None:
+    for hear in g.machine.told.proxy_fence:
+        hear(g)
 
 
 def _give_way(g: Group) -> None:

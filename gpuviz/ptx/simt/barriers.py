@@ -195,7 +195,7 @@ def _meeting(
     for place, waits, threads in came:
         found[threads] = 1 + kinds.index((place, waits))
     places, waiting = zip(*kinds, strict=True)
-    return BarrierEvent(places, waiting, found[blocks], count)
+    return BarrierEvent(places, waiting, found[blocks], count, min(a.count for a in arrivals))
 
 
 def _waiting(arrival: Arrival, row: int) -> str:

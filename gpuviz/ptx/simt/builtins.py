@@ -10,12 +10,14 @@ from gpuviz.ptx.simt import printf
 from gpuviz.ptx.simt.global_memory import HEAP_BYTES
 from gpuviz.ptx.simt.group import Group
 from gpuviz.ptx.simt.shared_addresses import active
+from gpuviz.traces.observe import Place
+from gpuviz.traces.trace import LANES
 
 PRINTF_BYTES = 1 << 10
 GAP = 16  # bytes between pieces of the heap, so that a step too far hits nothing
 
 
-def _vprintf(g: Group, text: Array, arguments: Array) -> Array:
+def _vprintf(g: Group, at: Place, text: Array, arguments: Array) -> Array:
     """Lane by lane, as the lanes of a warp would fill the buffer."""
     formats, pointers = g.layout.full(text).reshape(-1), g.layout.full(arguments).reshape(-1)
     execution = g.machine.execution
@@ -33,7 +35,7 @@ def _vprintf(g: Group, text: Array, arguments: Array) -> Array:
     return np.zeros(1, np.uint32)
 
 
-def _malloc(g: Group, size: Array) -> Array:
+def _malloc(g: Group, at: Place, size: Array) -> Array:
     """A bump allocator over a heap of CUDA's default size; 0 for what does not fit."""
     lanes = active(g)
     sizes = np.minimum(g.layout.full(size).reshape(-1)[lanes], HEAP_BYTES).astype(np.int64)
@@ -46,17 +48,22 @@ def _malloc(g: Group, size: Array) -> Array:
     return out.reshape(g.layout.shape)
 
 
-def _free(g: Group, pointer: Array) -> None:
+def _free(g: Group, at: Place, pointer: Array) -> None:
     """Memory is given back when the launch ends; sinks are told now."""
     told = g.machine.told.freed
     if told:
-        gone = g.layout.full(pointer).reshape(-1)[active(g)].astype(np.uint64)
+        lanes = active(g)
+        gone = g.layout.full(pointer).reshape(-1)[lanes].astype(np.uint64)
+        launch = g.machine.execution.launch
+        block, own = (
+            np.array([g.position(lane) for lane in lanes[gone > 0].tolist()]).reshape(-1, 2).T
+        )
         for hear in told:
-            hear(gone[gone > 0])
+            hear(at, gone[gone > 0], block * launch.warps_per_block * LANES + own)
 
 
 def _assertfail(
-    g: Group, message: Array, file: Array, line: Array, function: Array, size: Array
+    g: Group, at: Place, message: Array, file: Array, line: Array, function: Array, size: Array
 ) -> None:
     lane = int(active(g)[0])
     string_at = g.machine.execution.program.memory.string_at

@@ -292,3 +292,209 @@ extern "C" __global__ void last_warp(const float* in, float* out)
         if (t == 0) out[blockIdx.x] = sum;
     }
 }
+
+extern "C" __global__ void atomics_of_a_block(int* sums)
+{
+    __shared__ int own;
+    if (threadIdx.x == 0) own = 0;
+    __syncthreads();
+    atomicAdd_block(&own, 1);
+    atomicAdd_block(&sums[blockIdx.x], 1);
+    __syncthreads();
+    if (threadIdx.x == 0) atomicAdd(&sums[gridDim.x], own);
+}
+
+extern "C" __global__ void two_arrays(const float* in, float* out, int which)
+{
+    __shared__ float first[64];
+    __shared__ float second[64];
+    int t = threadIdx.x;
+    float* chosen = which ? first : second;
+    first[t] = in[t];
+    second[t] = -in[t];
+    __syncthreads();
+    out[t] = chosen[63 - t] + first[t];
+}
+
+extern "C" __global__ void one_array_in_parts(const float* in, float* out)
+{
+    __shared__ float all[128];
+    float* second = all + 64;
+    int t = threadIdx.x;
+    all[t] = in[t];
+    second[t] = in[t] * 2.0f;
+    __syncthreads();
+    out[t] = all[127 - t] + second[t];
+}
+
+extern "C" __global__ void structs_of_arrays(const float* in, float* out)
+{
+    __shared__ struct { float a[32]; float b[32]; } both;
+    int t = threadIdx.x;
+    both.a[t] = in[t];
+    both.b[t] = in[t + 32];
+    __syncwarp();
+    out[t] = both.a[31 - t] * both.b[31 - t];
+}
+
+extern "C" __global__ void frees_once(int* out)
+{
+    int* first = (int*)malloc(8 * sizeof(int));
+    int* second = (int*)malloc(16);
+    if (first && second) {
+        first[7] = threadIdx.x;
+        second[0] = first[7];
+        out[threadIdx.x] = second[0];
+    }
+    free(first);
+    free(second);
+    free(0);
+}
+
+extern "C" __global__ void out_of_memory(int* out, int count)
+{
+    int got = 0;
+    for (int i = 0; i < count; ++i) {
+        int* piece = (int*)malloc(1 << 22);
+        if (!piece) break;
+        piece[0] = i;
+        got += piece[0] >= 0;
+        free(piece);
+    }
+    out[threadIdx.x] = got;
+}
+
+__device__ __forceinline__ void bulk_out(float* to, const float* from, int bytes)
+{
+    unsigned s = (unsigned)__cvta_generic_to_shared(from);
+    asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;"
+                 :: "l"(to), "r"(s), "r"(bytes) : "memory");
+    asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+}
+
+extern "C" __global__ void bulk_stores(const float* in, float* out, int turns)
+{
+    __shared__ alignas(128) float tile[2][64];
+    int t = threadIdx.x;
+    for (int k = 0; k < turns; ++k) {
+        if (t == 0) asm volatile("cp.async.bulk.wait_group.read 1;" ::: "memory");
+        __syncthreads();
+        tile[k % 2][t] = in[64 * k + t];
+        asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+        __syncthreads();
+        if (t == 0) bulk_out(out + 64 * k, tile[k % 2], 256);
+    }
+    if (t == 0) asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
+}
+
+extern "C" __global__ void fence_by_who_copies(const float* in, float* out)
+{
+    __shared__ alignas(128) float tile[64];
+    int t = threadIdx.x;
+    tile[t] = in[t];
+    __syncthreads();
+    if (t == 0) {
+        asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+        bulk_out(out, tile, 256);
+        asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
+    }
+}
+
+extern "C" __global__ void __cluster_dims__(2) relaxed_after_a_fence(const float* in, float* out)
+{
+    __shared__ float tile[64];
+    int t = threadIdx.x;
+    unsigned rank, own = (unsigned)__cvta_generic_to_shared(&tile[63 - t]), other;
+    asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+    tile[t] = in[64 * rank + t];
+    asm volatile("fence.acq_rel.cluster;" ::: "memory");
+    asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
+    asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
+    float value;
+    asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(other) : "r"(own), "r"(rank ^ 1));
+    asm volatile("ld.shared::cluster.f32 %0, [%1];" : "=f"(value) : "r"(other) : "memory");
+    out[64 * rank + t] = value;
+    asm volatile("barrier.cluster.arrive.aligned;" ::: "memory");
+    asm volatile("barrier.cluster.wait.aligned;" ::: "memory");
+}
+
+extern "C" __global__ void counts_in_registers(const float* in, float* out, int count)
+{
+    __shared__ float tile[128];
+    int t = threadIdx.x, half = t / 64;
+    tile[t] = in[t];
+    asm volatile("bar.sync %0, %1;" :: "r"(1 + half), "r"(count) : "memory");
+    out[t] = tile[64 * half + 63 - t % 64];
+}
+
+extern "C" __global__ void shuffled_sum(const float* in, float* out)
+{
+    __shared__ float part[4];
+    int t = threadIdx.x;
+    float sum = in[t];
+    for (int down = 16; down > 0; down /= 2) sum += __shfl_down_sync(0xffffffff, sum, down);
+    if (t % 32 == 0) part[t / 32] = sum;
+    __syncthreads();
+    if (t == 0) out[0] = part[0] + part[1] + part[2] + part[3];
+}
+
+extern "C" __global__ void zeroed_bins(const int* in, int* bins)
+{
+    __shared__ int own[32];
+    int t = threadIdx.x;
+    if (t < 32) own[t] = 0;
+    __syncthreads();
+    atomicAdd(&own[in[t] % 32], 1);
+    __syncthreads();
+    if (t < 32) atomicAdd(&bins[t], own[t]);
+}
+
+extern "C" __global__ void halo(const float* in, float* out, int n)
+{
+    __shared__ float tile[66];
+    int t = threadIdx.x;
+    tile[t + 1] = in[t];
+    if (t == 0) tile[0] = 0.0f;
+    if (t == n - 1) tile[n + 1] = 0.0f;
+    __syncthreads();
+    out[t] = tile[t] + tile[t + 1] + tile[t + 2];
+}
+
+extern "C" __global__ void vectors(const float4* in, float4* out)
+{
+    __shared__ float4 tile[32];
+    int t = threadIdx.x;
+    tile[t] = in[t];
+    __syncwarp();
+    float* plain = (float*)tile;
+    float4 v = tile[31 - t];
+    v.x += plain[4 * (31 - t) + 3];
+    out[t] = v;
+}
+
+extern "C" __global__ void ballots(const int* in, unsigned* out)
+{
+    int lane = threadIdx.x;
+    unsigned all = __activemask();
+    if (lane < 20) {
+        unsigned mask = __ballot_sync(0x000fffff, in[lane] > 3);
+        all &= mask | 0x000fffff;
+    }
+    __syncwarp();
+    out[lane] = all;
+}
+
+extern "C" __global__ void message(const int* in, int* data, int* flag, int* out)
+{
+    if (blockIdx.x == 0) {
+        data[threadIdx.x] = in[threadIdx.x];
+        __threadfence();
+        __syncthreads();
+        if (threadIdx.x == 0) atomicExch(flag, 1);
+    } else {
+        if (threadIdx.x == 0) while (atomicAdd(flag, 0) == 0) { }
+        __syncthreads();
+        __threadfence();
+        out[threadIdx.x] = data[threadIdx.x];
+    }
+}

@@ -50,3 +50,46 @@ extern "C" __global__ void padding_used(const float* in, float4* points, float* 
     float4 p = points[63 - t];  // fault: padding_used
     out[t] = p.x + p.y + p.z + p.w;
 }
+
+extern "C" __global__ void counted_from_nothing(const int* in, int* bins)
+{
+    __shared__ int own[32];
+    atomicAdd(&own[in[threadIdx.x] % 32], 1);  // fault: counted_from_nothing
+    __syncthreads();
+    if (threadIdx.x < 32) atomicAdd(&bins[threadIdx.x], own[threadIdx.x]);  // fault: counted_from_nothing
+}
+
+extern "C" __global__ void no_halo(const float* in, float* out)
+{
+    __shared__ float tile[66];
+    int t = threadIdx.x;
+    tile[t + 1] = in[t];
+    __syncthreads();
+    out[t] = tile[t] + tile[t + 1] + tile[t + 2];  // fault: no_halo
+}
+
+extern "C" __global__ void odd_lanes(const float* in, float* out)
+{
+    __shared__ float tile[64];
+    int t = threadIdx.x;
+    if (t % 2 == 0) tile[t] = in[t];
+    __syncthreads();
+    out[t] = tile[t ^ 1] + tile[t];  // fault: odd_lanes
+}
+
+extern "C" __global__ void last_of_the_heap(int* out, int count)
+{
+    int* own = (int*)malloc(count * sizeof(int));
+    if (!own) return;
+    for (int i = 0; i < count - 1; ++i) own[i] = i;
+    int sum = 0;
+    for (int i = 0; i < count; ++i) sum += own[i];  // fault: last_of_the_heap
+    out[threadIdx.x] = sum;
+    free(own);
+}
+
+extern "C" __global__ void largest_of_all(const float* in, float* largest)
+{
+    float mine = in[threadIdx.x];
+    if (mine > largest[0]) largest[threadIdx.x + 1] = mine;  // fault: largest_of_all
+}

@@ -43,3 +43,104 @@ extern "C" __global__ void heap_past_end(int* out, int last)
     out[threadIdx.x] = own[0] + own[3];
     free(own);
 }
+
+extern "C" __global__ void into_the_next(const float* in, float* out, int shift)
+{
+    __shared__ float first[32];
+    __shared__ float second[32];
+    int t = threadIdx.x;
+    first[t] = in[t];
+    second[t] = in[t] * 2.0f;
+    __syncwarp();
+    first[t + shift] = 0.0f;  // fault: into_the_next
+    __syncwarp();
+    out[t] = first[t] + second[t];
+}
+
+extern "C" __global__ void shared_before_start(const float* in, float* out, int shift)
+{
+    __shared__ float tile[64];
+    int t = threadIdx.x;
+    tile[t] = in[t];
+    __syncthreads();
+    out[t] = tile[t - shift];  // fault: shared_before_start
+}
+
+extern "C" __global__ void freed_twice(int* out)
+{
+    int* own = (int*)malloc(4 * sizeof(int));
+    if (!own) return;
+    own[0] = threadIdx.x;
+    out[threadIdx.x] = own[0];
+    free(own);
+    if (threadIdx.x == 5) free(own);  // fault: freed_twice
+}
+
+extern "C" __global__ void free_of_the_middle(int* out)
+{
+    int* own = (int*)malloc(4 * sizeof(int));
+    if (!own) return;
+    own[0] = threadIdx.x;
+    out[threadIdx.x] = own[0];
+    free(own + 1);  // fault: free_of_the_middle
+}
+
+extern "C" __global__ void free_of_an_argument(int* out)
+{
+    out[threadIdx.x] = 1;
+    if (threadIdx.x == 0) free(out);  // fault: free_of_an_argument
+}
+
+extern "C" __global__ void free_of_the_stack(const int* index, int* out)
+{
+    int own[8];
+    for (int i = 0; i < 8; ++i) own[index[i]] = i;
+    out[threadIdx.x] = own[index[threadIdx.x % 8]];
+    if (threadIdx.x == 0) free(own);  // fault: free_of_the_stack
+}
+
+extern "C" __global__ void used_after_free(int* out)
+{
+    int* own = (int*)malloc(4 * sizeof(int));
+    if (!own) return;
+    own[0] = threadIdx.x;
+    free(own);
+    out[threadIdx.x] = own[0];  // fault: used_after_free
+}
+
+extern "C" __global__ void null(const int* offset, int* out)
+{
+    const int* nobody = (const int*)(long long)offset[0];
+    out[threadIdx.x] = nobody[threadIdx.x];  // fault: null
+}
+
+extern "C" __global__ void store_misaligned(double* out)
+{
+    int t = threadIdx.x;
+    *(double*)((char*)out + 8 * t + 4) = t;  // fault: store_misaligned
+}
+
+extern "C" __global__ void row_too_many(const float* in, float* out, int width)
+{
+    int x = threadIdx.x, y = blockIdx.x;
+    out[y * width + x] = in[(y + 1) * width + x];  // fault: row_too_many
+}
+
+extern "C" __global__ void vector_past_end(const float4* in, float* out)
+{
+    float4 v = in[threadIdx.x];  // fault: vector_past_end
+    out[threadIdx.x] = v.x + v.y + v.z + v.w;
+}
+
+__device__ int table[16];
+
+extern "C" __global__ void table_past_end(int* out, int step)
+{
+    out[threadIdx.x] = table[threadIdx.x * step];  // fault: table_past_end
+}
+
+extern "C" __global__ void atomic_past_end(const int* in, int* bins)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    atomicAdd(&bins[in[i]], 1);  // fault: atomic_past_end
+}

@@ -92,3 +92,115 @@ extern "C" __global__ void copy_not_awaited(const float* in, float* out)
     out[t] = tile[255 - t];  // fault: copy_not_awaited
     asm volatile("cp.async.wait_all;" ::: "memory");
 }
+
+extern "C" __global__ void atomic_of_each_block(int* sum)
+{
+    atomicAdd_block(sum, 1);  // fault: atomic_of_each_block
+}
+
+extern "C" __global__ void atomic_and_load(int* sum, int* out)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    atomicAdd(sum, 1);  // fault: atomic_and_load
+    out[i] = sum[0];    // fault: atomic_and_load
+}
+
+extern "C" __global__ void plain_histogram(const int* in, int* bins)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    bins[in[i]] += 1;  // fault: plain_histogram
+}
+
+extern "C" __global__ void neighbour_block(const int* in, int* out, int* sums)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    out[i] = in[i];  // fault: neighbour_block
+    __syncthreads();
+    int next = (i + blockDim.x) % (gridDim.x * blockDim.x);
+    sums[i] = out[i] + out[next];  // fault: neighbour_block
+}
+
+extern "C" __global__ void half_of_the_block(const float* in, float* out)
+{
+    __shared__ float tile[128];
+    int t = threadIdx.x;
+    tile[t] = in[t];  // fault: half_of_the_block
+    if (t < 64) asm volatile("bar.sync 1, 64;" ::: "memory");
+    out[t] = tile[127 - t];  // fault: half_of_the_block
+}
+
+extern "C" __global__ void one_buffer(const float* in, float* out, int turns)
+{
+    __shared__ float tile[64];
+    int t = threadIdx.x;
+    float sum = 0.0f;
+    for (int k = 0; k < turns; ++k) {
+        __syncthreads();
+        tile[t] = in[k * 64 + t];  // fault: one_buffer
+        sum += tile[63 - t];       // fault: one_buffer
+    }
+    out[t] = sum;
+}
+
+extern "C" __global__ void reduced_without_barrier(const float* in, float* out)
+{
+    __shared__ float part[128];
+    int t = threadIdx.x;
+    part[t] = in[t];
+    __syncthreads();
+    for (int half = 64; half > 0; half /= 2)
+        if (t < half) part[t] += part[t + half];  // fault: reduced_without_barrier
+    if (t == 0) out[0] = part[0];
+}
+
+__device__ __forceinline__ void bulk_store(float* to, const float* from, int bytes)
+{
+    unsigned s = (unsigned)__cvta_generic_to_shared(from);
+    asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;"
+                 :: "l"(to), "r"(s), "r"(bytes) : "memory");
+    asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+}
+
+extern "C" __global__ void source_overwritten(const float* in, float* out)
+{
+    __shared__ alignas(128) float tile[64];
+    int t = threadIdx.x;
+    tile[t] = in[t];
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+    __syncthreads();
+    if (t == 0) bulk_store(out, tile, 256);
+    __syncthreads();
+    tile[t] = 0.0f;  // fault: source_overwritten
+    if (t == 0) asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
+}
+
+extern "C" __global__ void no_proxy_fence(const float* in, float* out)
+{
+    __shared__ alignas(128) float tile[64];
+    int t = threadIdx.x;
+    tile[t] = in[t];
+    __syncthreads();
+    if (t == 0) {
+        unsigned s = (unsigned)__cvta_generic_to_shared(tile);
+        asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], 256;" :: "l"(out), "r"(s) : "memory");  // fault: no_proxy_fence
+        asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+        asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
+    }
+}
+
+extern "C" __global__ void __cluster_dims__(2) arrived_relaxed(const float* in, float* out)
+{
+    __shared__ float tile[64];
+    int t = threadIdx.x;
+    unsigned rank, own = (unsigned)__cvta_generic_to_shared(&tile[63 - t]), other;
+    asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+    tile[t] = in[64 * rank + t];  // fault: arrived_relaxed
+    asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
+    asm volatile("barrier.cluster.wait.aligned;" ::: "memory");
+    float value;
+    asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(other) : "r"(own), "r"(rank ^ 1));
+    asm volatile("ld.shared::cluster.f32 %0, [%1];" : "=f"(value) : "r"(other) : "memory");  // fault: arrived_relaxed
+    out[64 * rank + t] = value;
+    asm volatile("barrier.cluster.arrive.aligned;" ::: "memory");
+    asm volatile("barrier.cluster.wait.aligned;" ::: "memory");
+}

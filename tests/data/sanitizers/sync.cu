@@ -56,3 +56,63 @@ extern "C" __global__ void masks_differ(const int* in, unsigned* out)
     unsigned mask = lane < 20 ? 0x000fffffu : 0xffffffffu;
     out[lane] = __ballot_sync(mask, in[lane] > 3);  // fault: masks_differ
 }
+
+extern "C" __global__ void count_of_48(const float* in, float* out, int count)
+{
+    __shared__ float tile[64];
+    int t = threadIdx.x;
+    tile[t] = in[t];
+    asm volatile("bar.sync 1, %0;" :: "r"(count) : "memory");  // fault: count_of_48
+    __syncthreads();
+    out[t] = tile[63 - t];
+}
+
+extern "C" __global__ void counts_differ(const float* in, float* out, int count)
+{
+    __shared__ float tile[64];
+    int t = threadIdx.x, mine = t < 32 ? count : count - 32;
+    tile[t] = in[t];
+    asm volatile("bar.sync 1, %0;" :: "r"(mine) : "memory");  // fault: counts_differ
+    __syncthreads();
+    out[t] = tile[63 - t];
+}
+
+extern "C" __global__ void turns_differ(const float* in, float* out)
+{
+    __shared__ float tile[64];
+    int t = threadIdx.x;
+    float sum = 0.0f;
+    for (int k = 0; k < 1 + t / 32; ++k) {
+        tile[t] = in[t] * k;
+        __syncthreads();  // fault: turns_differ
+        sum += tile[t];
+    }
+    out[t] = sum;
+}
+
+extern "C" __global__ void half_calls_all(const int* in, int* out)
+{
+    int lane = threadIdx.x, value = in[lane];
+    if (lane < 16) value = __any_sync(0xffffffff, value > 3);  // fault: half_calls_all
+    __syncwarp();  // fault: half_calls_all
+    out[lane] = value;
+}
+
+extern "C" __global__ void loop_of_lanes(const int* in, int* out)
+{
+    int lane = threadIdx.x, sum = 0;
+    for (int k = 0; k < 1 + lane % 2; ++k) {
+        __syncwarp();  // fault: loop_of_lanes
+        sum += in[lane];
+    }
+    out[lane] = __shfl_sync(0xffffffff, sum, 0);  // fault: loop_of_lanes
+}
+
+extern "C" __global__ void nobody_comes(const float* in, float* out)
+{
+    __shared__ float tile[64];
+    int t = threadIdx.x;
+    tile[t] = in[t];
+    if (t < 32) asm volatile("bar.sync 2, 64;" ::: "memory");  // fault: nobody_comes
+    out[t] = tile[t];
+}
