@@ -12,7 +12,6 @@ went wrong that nobody caught.
 from __future__ import annotations
 
 import argparse
-import faulthandler
 import os
 import random
 import signal
@@ -63,7 +62,6 @@ def main() -> int:
     parser.add_argument("--places", action="store_true", help="say what held up the event loop")
     given = parser.parse_args()
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
-    faulthandler.enable()
     with tempfile.TemporaryDirectory(prefix="gpuviz-soak-") as home:
         for name in FOLDERS:
             os.environ[f"XDG_{name}_HOME"] = home
@@ -105,6 +103,16 @@ class Soak:
         self._late: list[str] = []
         self._qt: Counter[str] = Counter()
 
+    late = 0.1  # seconds from which on a stall is noted
+
+    def sources(self) -> Any:
+        """Where measurements come from: a GPU that is made up."""
+        from gpuviz.gpu.client import Gpu
+        from gpuviz.story.sources import Sources
+        from tests.qt import fake_gpu
+
+        return Sources(lambda number: Gpu(number, limit=5.0, arguments=fake_gpu.arguments()))
+
     def run(self) -> int:
         """Everything until the time is over; the exit status."""
         from PySide6.QtCore import QSettings, QTimer, qInstallMessageHandler
@@ -112,13 +120,10 @@ class Soak:
 
         from gpuviz import app as entry
         from gpuviz.course import COURSE
-        from gpuviz.gpu.client import Gpu
         from gpuviz.processes import memory
         from gpuviz.qt.look.fonts import load_fonts
         from gpuviz.qt.window.window import Window
         from gpuviz.run.session import Session
-        from gpuviz.story.sources import Sources
-        from tests.qt import fake_gpu
         from tests.vitals import Heartbeat
 
         memory.keep_together()
@@ -127,7 +132,7 @@ class Soak:
         load_fonts()
         settings = QSettings(str(self._home / "gpuviz.ini"), QSettings.Format.IniFormat)
         settings.setValue("tour", "seen")
-        sources = Sources(lambda number: Gpu(number, limit=5.0, arguments=fake_gpu.arguments()))
+        sources = self.sources()
         self.window = Window(
             entry._perform, COURSE, settings, sources, self._home / "state", None, Session()
         )
@@ -141,7 +146,7 @@ class Soak:
             args.exc_type, args.exc_value, args.exc_traceback
         )
         self.window.show()
-        self.heart = Heartbeat(self._places)
+        self.heart = Heartbeat(self._places, self.late)
         self.heart.start()
         self._acting = self._acts()
         self._waiting: float | Callable[[], bool] = 0.5

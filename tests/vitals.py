@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import ctypes
-import faulthandler
 import gc
-import re
-import tempfile
+import signal
 import threading
 import time
 from collections import Counter
@@ -14,6 +12,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, fields
 from pathlib import Path
+from traceback import extract_stack
+from types import FrameType
 
 import shiboken6
 from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt, QTimer
@@ -98,34 +98,36 @@ def state_of(pid: int) -> str:
 
 
 class Heartbeat:
-    """Notes how late a timer of the GUI thread ticks.
+    """Notes how late a timer of the GUI thread ticks: how long it was busy with something.
 
-    With `places` it notes, too, where the thread was during stalls over `LATE`: that is looked up
-    from outside, without touching its frames, as what they hold would live on.
+    With `places` it notes, too, where the thread was when a tick was more than `late` behind: a
+    signal looks it up. What holds the thread outside of Python is seen when it comes back.
     """
 
-    def __init__(self, places: bool = False) -> None:
-        self.beats = 0
+    def __init__(self, places: bool = False, late: float = LATE) -> None:
+        self.beats, self.late = 0, late
         self.stalls: list[float] = []
         self.places: Counter[str] = Counter()
-        self._notes = tempfile.TemporaryFile() if places else None  # noqa: SIM115
-        self._last = 0.0
+        self.when: list[tuple[float, float, str]] = []  # of each stall its end, length and place
+        self._last, self._seen = 0.0, ""
+        self._places = places
         self._timer = QTimer()
         self._timer.setTimerType(Qt.TimerType.PreciseTimer)
         self._timer.setInterval(int(1000 * BEAT))
         self._timer.timeout.connect(self._beat)
+        if places:
+            signal.signal(signal.SIGALRM, self._look)
 
     def start(self) -> None:
         """Begin, in the GUI thread."""
         self._last = time.monotonic()
         self._timer.start()
-        self._look_out()
+        self._arm(BEAT + self.late)
 
     def stop(self) -> None:
         """Look no more."""
         self._timer.stop()
-        if self._notes is not None:
-            faulthandler.cancel_dump_traceback_later()
+        self._arm(0)
 
     @contextmanager
     def unwatched(self) -> Iterator[None]:
@@ -145,23 +147,19 @@ class Heartbeat:
         now = time.monotonic()
         stall, self._last = now - self._last - BEAT, now
         self.beats += 1
-        if stall > LATE:
+        if stall > self.late:
             self.stalls.append(stall)
-            self.places[self._place()] += 1
-        self._look_out()
+            self.places[self._seen or "unseen"] += 1
+            self.when.append((now, stall, self._seen or "unseen"))
+        self._seen = ""
+        self._arm(BEAT + self.late)
 
-    def _look_out(self) -> None:
-        if self._notes is not None:
-            faulthandler.dump_traceback_later(LATE, file=self._notes)
+    def _arm(self, seconds: float) -> None:
+        if self._places:
+            signal.setitimer(signal.ITIMER_REAL, seconds)
 
-    def _place(self) -> str:
-        """The innermost lines of gpuviz of the stall that was noted."""
-        if self._notes is None:
-            return ""
-        self._notes.seek(0)
-        said = self._notes.read().decode()
-        self._notes.seek(0)
-        self._notes.truncate()
-        mine = said.rpartition("Thread 0x")[2]  # the main thread comes last
-        lines = re.findall(r'File ".*gpuviz/(.*?)", line (\d+) in (\S+)', mine)
-        return " < ".join(f"{file}:{line} {name}" for file, line, name in lines[:4]) or "Qt"
+    def _look(self, number: int, frame: FrameType | None) -> None:
+        """The tick is late: this runs in the GUI thread, as soon as that is in Python again."""
+        lines = [f"{x.filename}:{x.lineno} {x.name}" for x in extract_stack(frame)[::-1]]
+        mine = [one.rpartition("gpuviz/")[2] for one in lines if "/gpuviz/" in one]
+        self._seen = " < ".join(mine[:4]) or " < ".join(lines[:2])
