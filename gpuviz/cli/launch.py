@@ -112,8 +112,11 @@ def _of_file(arguments: argparse.Namespace) -> Job:
     settings = load(path)
     found = _written(arguments, path, settings)
     wanted = arguments.entry or (found and (found.instance or found.kernel)) or settings.kernel
-    program = built(arguments, path, settings, wanted)
-    entry = entry_name(program.kernels, wanted)
+    program = built(arguments, path, settings, "" if found else wanted)
+    if found and not arguments.entry:
+        entry = entry_name(program.kernels, found.called, found.types)
+    else:
+        entry = entry_name(program.kernels, wanted)
     kernel = Kernel.of(program, entry)
     kept = own = settings.launch_of(program.kernels, entry)
     kept = proposed_by(found, kernel).over(kept) if found else kept

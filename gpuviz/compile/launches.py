@@ -54,6 +54,8 @@ class HostLaunch:
     contents: tuple[str, ...] = ()
     fields: tuple[Mapping[str, str], ...] = ()
     symbols: Mapping[str, str] = field(default_factory=dict)
+    called: str = ""  # the instance, or the kernel, with enumerators as numbers
+    types: tuple[str, ...] = ()  # what arguments point to, "" where that is not said
 
     @property
     def sizes(self) -> tuple[bool, bool]:
@@ -146,6 +148,8 @@ def _written(
         tuple(map(text_of, given)),
         formulas=(_formula(reached.shape[:1], names), _formula(reached.shape[1:2], names)),
         names=tuple(one.text if isinstance(one, Formula) else "" for one in reached.arguments),
+        called=_instance(named, known.counting(scope), setting)[2] or name,
+        types=tuple(ran.types_of_names.get(text_of(one), "") for one in given),
         symbols={name: _text(held) for name, held in ran.symbols.items() if _text(held)},
         **_prepared(scope, given, reached.arguments, names),
     )

@@ -239,20 +239,35 @@ def declared(
 
 
 def _written(types: Types, entry: str, count: int) -> list[tuple[str, CType | None]]:
-    """The parameters as the source declares them: of templates without what these leave open."""
+    """The parameters as the source declares them: of templates without what these leave open; of
+    overloads those that agree with the kernel's mangled name, where they have names.
+    """
     name = plain_name(entry).rpartition("::")[2]
+    mangled = [types.read(one) for one in _demangled_types(entry)]
+    every: list[list[tuple[str, CType | None]]] = []
     for node in types.functions.get(name, ()):
         listed = node.child_by_field_name("parameters")
         kinds = {"parameter_declaration", "optional_parameter_declaration"}
         given = [one for one in (listed.named_children if listed else ()) if one.type in kinds]
-        if len(given) != count:
-            continue
-        found = [next(declared(types, one), ("", None)) for one in given]
-        # An array is a pointer here.
-        return [
-            (said, Pointer(kind.of) if isinstance(kind, Array) else kind) for said, kind in found
-        ]
-    return []
+        if len(given) == count:
+            found = [next(declared(types, one), ("", None)) for one in given]
+            # An array is a pointer here.
+            every.append(
+                [(said, Pointer(k.of) if isinstance(k, Array) else k) for said, k in found]
+            )
+
+    def unlike(found: list[tuple[str, CType | None]]) -> tuple[int, int]:
+        differ = sum(
+            None not in (kind, other) and _target(kind) != _target(other)
+            for (_, kind), other in zip(found, mangled, strict=False)
+        )
+        return differ, sum(not said for said, _ in found)
+
+    return min(every, key=unlike, default=[])
+
+
+def _target(kind: CType | None) -> CType | None:
+    return Pointer(kind.to) if isinstance(kind, Pointer) else kind
 
 
 def _taken(name: str, kind: CType | None, variable: Variable) -> KernelParameter:

@@ -228,6 +228,11 @@ class Kernel:
         parts = [(text, *text.partition("=")) for text in texts]
         named = {name.strip(): value for _, name, _, value in parts if name.strip() in known}
         plain = [text for text, name, _, _ in parts if name.strip() not in known]
+        for text, name, sign, _ in parts:
+            word = name.strip()
+            if sign and word.isidentifier() and word not in known and word not in DTYPES:
+                there = ", ".join(dict.fromkeys(one.name for one in (*self.taken, *self.leaves)))
+                raise InputError(f"--arg {text!r}: the kernel has no {word} (there are: {there})")
         left = [one.name for one in self.taken if one.name not in named]
         if plain and len(plain) != len(left):
             takes = [f"{one.name} {one.kind}{'[]' if one.buffer else ''}" for one in self.taken]

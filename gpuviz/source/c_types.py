@@ -191,7 +191,7 @@ class Types:
         while node is not None and node.type not in _NAMES:
             if node.type in ("function_declarator", "parenthesized_declarator"):
                 return "", None
-            if node.type == "pointer_declarator":
+            if node.type in ("pointer_declarator", "abstract_pointer_declarator"):
                 kind = Pointer(kind)
             if node.type == "array_declarator":
                 size = node.child_by_field_name("size")
@@ -287,7 +287,10 @@ class Types:
 
 
 _NAMES = {"identifier", "field_identifier", "type_identifier"}
-_DECLARATORS = words("pointer_declarator array_declarator init_declarator reference_declarator")
+_DECLARATORS = words(
+    "pointer_declarator array_declarator init_declarator reference_declarator "
+    "abstract_pointer_declarator"
+)
 _RECORDS = {"struct_specifier", "class_specifier", "union_specifier"}
 
 

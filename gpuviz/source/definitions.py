@@ -85,7 +85,7 @@ _SAYING = (
     | _RECORDS
     | words(
         "declaration assignment_expression return_statement parameter_declaration call_expression "
-        "kernel_call_syntax template_function"
+        "kernel_call_syntax template_function enumerator_list"
     )
 )
 
@@ -159,6 +159,7 @@ class Definitions:
     functions: dict[str, dict[Place, None]] = field(default_factory=dict)
     records: dict[str, Node] = field(default_factory=dict)
     outside: list[Node] = field(default_factory=list)
+    enumerators: dict[str, Node | None] = field(default_factory=dict)
     _uses: dict[str, list[Found]] = field(default_factory=dict)
     _settings: dict[Place, list[dict[str, str]]] = field(default_factory=dict)
 
@@ -180,7 +181,9 @@ class Definitions:
                 elif node.type == "declaration":
                     made.names.update(declared_values(node))
                     made.outside.append(node)
-                if node.type in _RECORDS and node.child_by_field_name("body") is not None:
+                if node.type == "enumerator_list":
+                    made.enumerators.update(_enumerated(node))
+                elif node.type in _RECORDS and node.child_by_field_name("body") is not None:
                     for name in _names_of(node, parent):
                         made.records[name] = node
                 if node.type in _DEFINES:
@@ -221,6 +224,22 @@ class Definitions:
             return last_said(place.values, name, before) or made.get(name) or self.names.get(name)
 
         return replace(self.scope, named=named)
+
+    def counting(self, scope: Scope) -> Scope:
+        """A scope with the enumerators as numbers."""
+        named = scope.named
+        return replace(scope, named=lambda name: named(name) or self.enumerators.get(name))
+
+
+def _enumerated(listed: Node) -> Iterator[tuple[str, Node | None]]:
+    """The names of an enumeration, with what they come to."""
+    last, more = "-1", 1
+    for one in listed.named_children:
+        if one.type == "enumerator":
+            value = one.child_by_field_name("value")
+            last, more = (text_of(value), 0) if value is not None else (last, more)
+            yield text_of(one.child_by_field_name("name")), parsed(f"({last}) + {more}")
+            more += 1
 
 
 def _names_of(record: Node, parent: Node) -> Iterator[str]:

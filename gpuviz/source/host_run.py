@@ -76,6 +76,7 @@ class HostRun:
     left: int = _STEPS
     floor: int = 0
     depth: int = 0
+    types_of_names: dict[str, str] = field(default_factory=dict)  # what pointers point to
     targets: dict[Node, Targets] = field(default_factory=dict)
 
     @classmethod
@@ -119,7 +120,8 @@ class HostRun:
         made = {name: parsed(text) for name, text in setting.items()}
 
         def named(name: str) -> Node | None:
-            return made.get(name) or self.known.names.get(name)
+            every = (made, self.known.names, self.known.enumerators)
+            return next((one[name] for one in every if one.get(name) is not None), None)
 
         base = self.known.scope
         steps = itertools.repeat(0)
@@ -260,6 +262,7 @@ class HostScope(Scope):
             place = self.place(value)
             return name, Reference(place.holder, place.name) if place else self.value(value)
         if inner.type == "pointer_declarator":
+            self.run.types_of_names[name] = type_
             return name, self.value(value)
         if value is None or value.type in ("argument_list", "initializer_list"):
             return name, self.construct(type_, given_in(value), value)

@@ -82,8 +82,10 @@ def _demangler() -> ctypes._NamedFuncPointer | None:
     return None
 
 
-def entry_name(kernels: Sequence[str], wanted: str = "") -> str:
-    """The kernel that a name means: mangled, qualified, plain, or with template arguments.
+def entry_name(kernels: Sequence[str], wanted: str = "", given: Sequence[str] = ()) -> str:
+    """The kernel that a name means: mangled, qualified, plain, or with template arguments; of
+    overloads the one that takes as many arguments as are `given`, pointers to these types ("" not
+    known).
 
     An empty name means the only kernel there is. InputError, with the candidates, when no kernel
     or more than one fits.
@@ -91,6 +93,8 @@ def entry_name(kernels: Sequence[str], wanted: str = "") -> str:
     if wanted in kernels:
         return wanted
     fits = next((found for rule in _RULES if (found := rule(kernels, wanted))), [])
+    if len(fits) > 1 and given:
+        fits = [one for one in fits if _takes(one, given)] or fits
     if len(fits) == 1:
         return fits[0]
     if fits:
@@ -147,7 +151,41 @@ def _tight(text: str) -> str:
     return re.sub(r"\(\w+\)(?=\d)|(?<=\d)[ul]+(?=[,>])|\s+", "", text)
 
 
-_RULES = (_only, _qualified, _last_part, _with_types)
+def _with_defaults(kernels: Sequence[str], wanted: str) -> list[str]:
+    """Templates of a name, without its namespaces, whose first arguments are those wanted: the
+    others have defaults.
+    """
+    name, listed = _template(wanted)
+    return [
+        kernel
+        for kernel in kernels
+        if listed and plain_name(kernel).rpartition("::")[2] == name
+        if _template(_without_return(kernel).partition(">(")[0] + ">")[1][: len(listed)] == listed
+    ]
+
+
+def _template(text: str) -> tuple[str, list[str]]:
+    """A name without its namespaces, and the arguments of a template as they compare."""
+    name, _, rest = text.partition("<")
+    parts = split_at_commas(rest.rpartition(">")[0])
+    plain = (_tight(re.sub(r"^\(.*\)(?=-?\d)", "", one.strip())) for one in parts)
+    return name.rpartition("::")[2], [_TRUTH.get(one, one.rpartition("::")[2]) for one in plain]
+
+
+_TRUTH = {"true": "1", "false": "0"}
+
+
+def _takes(kernel: str, given: Sequence[str]) -> bool:
+    """Whether a kernel takes as many arguments, and what is known of them."""
+    text = demangled(kernel)
+    takes = split_at_commas(text[text.find("(") + 1 : text.rfind(")")])
+    return len(takes) == len(given) and all(
+        not one or one == taken.replace("const", "").replace("*", "").strip()
+        for one, taken in zip(given, takes, strict=True)
+    )
+
+
+_RULES = (_only, _qualified, _last_part, _with_types, _with_defaults)
 
 
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)

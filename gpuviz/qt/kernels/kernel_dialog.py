@@ -175,7 +175,7 @@ def _of_these(
     found: dict[tuple[object, ...], tuple[HostLaunch, str]] = {}
     for launch in launches:
         with suppress(InputError):
-            entry = entry_name(kernels, launch.instance or launch.kernel)
+            entry = entry_name(kernels, launch.called, launch.types)
             found.setdefault((entry, launch.texts, launch.values), (launch, entry))
     return tuple(found.values())
 
