@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gpuviz import doctor
-from gpuviz.base import resources
+from gpuviz.base import ending, resources
 from gpuviz.files import folders
 from gpuviz.processes import calls, memory
 from gpuviz.words import language
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from gpuviz.views.provenance import Provenance
 
 SIGNALS_MS = 250  # between two looks for signals
-ENDING = ("SIGINT", "SIGTERM", "SIGHUP")
 
 
 def main(argv: Sequence[str] = (), wanted: Provenance | Path | None = None) -> int:
@@ -56,10 +55,13 @@ def present(
 
 
 def _lacking() -> int:
-    """Say which system libraries are missing, if any; the exit status for it."""
+    """Say which system libraries are missing, if any; the exit status for it. Else load Qt."""
     if advice := doctor.advice() or doctor.display_advice():
         err(advice)
         return doctor.EXIT_CODE
+    from gpuviz.qt import bindings
+
+    bindings.load()
     return 0
 
 
@@ -114,6 +116,8 @@ def _run(argv: Sequence[str], wanted: Provenance | Path | None) -> int:
     try:
         window = window_as_left()
     except Exception as error:  # whatever the settings hold, there is a window
+        if ending.told():  # which Qt's bindings may have made another error of
+            raise KeyboardInterrupt from None
         LOG.error("the window does not start as it was left", exc_info=error)
         put_aside(settings)
         window = window_as_left()
@@ -194,7 +198,7 @@ def _until_over(app: QApplication, leave: Callable[..., object], *shown: QWidget
 
     watch = _obey_signals(app, leave)
     LOG.info("showing")
-    status = app.exec()
+    status = ending.told() or app.exec()  # told before there were windows, which took it
     watch.stop()
     LOG.info("ended: %d", status)
     if status == 1:  # as Qt ends the loop when the display is gone: nobody can be asked
@@ -218,8 +222,7 @@ def _obey_signals(app: QApplication, leave: Callable[[], object]) -> QTimer:
         leave()
         app.exit(128 + number)  # as shells tell of it; ends the loops of dialogs, too
 
-    there = (getattr(signal, name) for name in ENDING if hasattr(signal, name))
-    for found in there:
+    for found in ending.ENDING:
         if signal.getsignal(found) is not signal.SIG_IGN:  # as nohup has it
             signal.signal(found, end)
     watch = QTimer(app)

@@ -9,11 +9,12 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
 
+from gpuviz.cli import COMMANDS
 from gpuviz.lectures.reading import read
 from tests.qt.test_crash_file import FOREVER, Process
 
@@ -76,6 +77,103 @@ def test_a_command_told_to_end_leaves_nothing_half_written(tmp_path: Path) -> No
     _, said = process.communicate(timeout=60)
     assert process.returncode == 128 + signal.SIGTERM, said
     assert list(tmp_path.iterdir()) == []
+
+
+LAUNCH = ["k.cu", "--grid", "4096", "--block", "256", "--arg", "ones(1048576)", "--arg", "4096"]
+KERNEL = """__global__ void k(float* a, int n) {
+  float s = 0;
+  for (int j = 0; j < n; j++) s += a[(threadIdx.x * 7 + blockIdx.x + j) % n] * j;
+  a[threadIdx.x % n] = s;
+}
+"""
+LECTURE = 'gpuviz-lecture = 1\ntitle = "Mine"\n\n[[slide]]\nlesson = "coalescing"\n'
+MEASURED = str(ROOT / "tests" / "data" / "h200_first_launches.json")
+WORK = {
+    "": [[], ["k.cu"]],
+    "list": [["--json"]],
+    "count": [LAUNCH, [*LAUNCH, "--engine", "numpy"], [*LAUNCH, "--check", "race,init"]],
+    "compare": [["k.cu", "--block 128", *LAUNCH[1:]]],
+    "check": [["k.cu"]],
+    "render": [
+        *(["--scene", "coalescing", "-o", f"out.{suffix}"] for suffix in ("png", "mp4", "html")),
+        ["--all", "--format", "svg", "-o", "out"],
+        ["--lecture", "mine.gpuviz-lecture", "-o", "out.pdf"],
+    ],
+    "site": [["-o", "out"]],
+    "present": [["mine.gpuviz-lecture"], ["mine.gpuviz-lecture", "--pack", "o.gpuviz-lecture"]],
+    "verify": [[MEASURED]],
+    "run": [LAUNCH],
+    "why": [[*LAUNCH, "-o", "out.svg"]],
+    "capture": [["wait.py", "-o", "out.gpucapture"]],
+    "sweep": [["--scene", "banks", "--vary", "stride=1..32", "-o", "out.jsonl"]],
+    "device": [[]],
+    "record": [["--all", "--check", "-o", str(ROOT / "resources" / "recordings")]],
+}
+
+
+def test_every_command_stands_in_the_table() -> None:
+    assert set(WORK) == {"", *COMMANDS}
+
+
+@pytest.mark.parametrize(("seconds", "times"), [(0.5, 1), (1.0, 2), (3.0, 1)])
+@pytest.mark.parametrize(
+    "told", [[name, *rest] for name, all_ in WORK.items() for rest in all_], ids=" ".join
+)
+def test_ctrl_c_is_130_and_leaves_nothing_half_written(
+    told: list[str], seconds: float, times: int, tmp_path: Path
+) -> None:
+    """Once, or again while it ends; as from a terminal, which tells the whole group of it."""
+    (tmp_path / "k.cu").write_text(KERNEL)
+    (tmp_path / "mine.gpuviz-lecture").write_text(LECTURE)
+    (tmp_path / "wait.py").write_text("import time\ntime.sleep(30)\n")
+    homes = {f"XDG_{name}_HOME": str(tmp_path) for name in ("CACHE", "CONFIG", "DATA", "STATE")}
+    process = subprocess.Popen(
+        [sys.executable, "-m", "gpuviz", *filter(None, told)],
+        cwd=tmp_path,
+        env={**os.environ, **homes, "PYTHONPATH": str(ROOT), "QT_QPA_PLATFORM": "offscreen"},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(seconds)
+    ended = process.poll() is not None
+    for _ in range(times):
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGINT)
+        time.sleep(0.02)
+    _, said = process.communicate(timeout=60)
+    at_the_end = process.returncode == -signal.SIGINT and not said  # when Python has let go of it
+    assert ended or process.returncode == 130 or at_the_end, said.decode()
+    assert b"Traceback" not in said and b"mistake of gpuviz" not in said
+    assert not list(tmp_path.rglob("*.part"))
+    with pytest.raises(ProcessLookupError):
+        os.killpg(process.pid, 0)
+
+
+def test_bindings_that_are_being_loaded_are_loaded_whole() -> None:
+    """What is raised while they begin aborts the process."""
+    code = """
+import os, signal, sys
+from gpuviz.qt import bindings
+
+class Told:
+    def find_spec(self, name, *rest):
+        if name.startswith(("PySide6", "shiboken6")):
+            os.kill(os.getpid(), signal.SIGINT)
+
+def end(number, frame):
+    raise KeyboardInterrupt
+
+signal.signal(signal.SIGINT, end)
+sys.meta_path.insert(0, Told())
+try:
+    bindings.load()
+except KeyboardInterrupt:
+    print("PySide6.QtGui" in sys.modules, signal.getsignal(signal.SIGINT) is end)
+"""
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    assert done.stdout.split() == ["True", "True"], done.stderr
 
 
 def test_what_a_library_makes_of_being_told_to_end_is_no_mistake() -> None:

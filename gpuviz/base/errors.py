@@ -12,6 +12,7 @@ Error
 └── Cancelled            the caller asked to stop
 """
 
+import errno
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -107,8 +108,35 @@ def failure_of(error: BaseException) -> Failure:
     import traceback  # of no use to most commands
 
     details = "".join(traceback.format_exception(error))
-    if isinstance(error, MemoryError) or "failed to map segment" in str(error):  # of a library
-        error = UnavailableError("this machine has too little free memory for that")
+    if lack := _lack(error):
+        error = UnavailableError(lack)
     if isinstance(error, Error):
         return Failure(str(error), details, True, getattr(error, "files", ()))
     return Failure(f"{type(error).__name__}: {error}", details, expected=False)
+
+
+_NO_ROOM = "a temporary file cannot be written ({why}): make room, or set TMPDIR to another folder"
+_NO_FILES = "too many files are open at once ({why}): let this user open more (ulimit -n)"
+_NO_PROCESS = "no further process can be started ({why}): let this user have more (ulimit -u)"
+_LACKS = {
+    errno.ENOSPC: _NO_ROOM,
+    errno.EDQUOT: _NO_ROOM,
+    errno.EFBIG: _NO_ROOM,
+    errno.EROFS: _NO_ROOM,
+    errno.EMFILE: _NO_FILES,
+    errno.ENFILE: _NO_FILES,
+    errno.EAGAIN: _NO_PROCESS,
+}
+
+
+def _lack(error: BaseException) -> str:
+    """What the machine lacks, where that is what an exception tells of; else ""."""
+    said = str(error)
+    if isinstance(error, MemoryError) or "failed to map segment" in said:  # of a library
+        return "this machine has too little free memory for that"
+    if "can't start new thread" in said:
+        return _NO_PROCESS.format(why=said)
+    if not isinstance(error, OSError):
+        return ""
+    no_folder = _NO_ROOM if "No usable temporary directory" in said else ""
+    return _LACKS.get(error.errno or 0, no_folder).format(why=error.strerror)

@@ -8,13 +8,13 @@ compiler, a system library, memory); 130 stopped by Ctrl+C.
 
 import argparse
 import os
-import signal
 import sys
 from collections.abc import Sequence
 from importlib import import_module
 from typing import NamedTuple, NoReturn, Protocol, cast
 
 from gpuviz import __version__
+from gpuviz.base import ending
 from gpuviz.base.errors import Cancelled, Error, InputError, UnavailableError, failure_of
 from gpuviz.cli.link_or_file import link_or_file
 from gpuviz.words.terminal import err, out
@@ -115,10 +115,21 @@ def parser(wanted: str | None = None) -> argparse.ArgumentParser:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; the exit status."""
+    if argv is not None:
+        return _run(argv)
     try:
-        if argv is None:
-            _end_properly()
-        given = sys.argv[1:] if argv is None else argv
+        ending.obey()
+        status = _run(sys.argv[1:])
+        return ending.told() or status
+    finally:
+        ending.over()
+
+
+_STATUS = {UnavailableError: 3, Cancelled: 130}
+
+
+def _run(given: Sequence[str]) -> int:
+    try:
         shown = link_or_file(given, COMMANDS)
         wanted = next((word for word in given if word in COMMANDS), None)
         arguments = None if shown else parser(wanted).parse_args(given)
@@ -131,33 +142,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         return int(arguments.run(arguments))
     except Error as error:
         err(f"gpuviz: {error}")
-        status = next((n for kind, n in _STATUS.items() if isinstance(error, kind)), 2)
-        return _told_to_end[0] if _told_to_end else status
+        return next((n for kind, n in _STATUS.items() if isinstance(error, kind)), 2)
     except KeyboardInterrupt:
         err("gpuviz: stopped")
         return 130
     except BrokenPipeError:
         return 0
     except Exception as error:
-        return _told_to_end[0] if _told_to_end else _mistake(error)
-
-
-_STATUS = {UnavailableError: 3, Cancelled: 130}
-_told_to_end: list[int] = []  # the exit status then: a library may make another error of the first
-
-
-def _end_properly() -> None:
-    """Who is told to end takes away what was half written, as at Ctrl+C."""
-
-    def end(number: int, frame: object) -> NoReturn:
-        _told_to_end.append(128 + number)
-        raise KeyboardInterrupt if number == signal.SIGINT else SystemExit(128 + number)
-
-    names = ("SIGINT", "SIGTERM", "SIGHUP")
-    there = (getattr(signal, name) for name in names if hasattr(signal, name))
-    for found in there:
-        if signal.getsignal(found) is not signal.SIG_IGN:  # as nohup has it
-            signal.signal(found, end)
+        return ending.told() or _mistake(error)
 
 
 def _mistake(error: Exception) -> int:

@@ -74,7 +74,7 @@ class Nvrtc:
         """Compile one source text."""
         with self._program(task) as program:
             for instance in task.instances:
-                self._call("nvrtcAddNameExpression", program, os.fsencode(instance))
+                self._call("nvrtcAddNameExpression", program, _bytes(instance))
             status = self._dll.nvrtcCompileProgram(
                 program, len(task.options), _strings(task.options)
             )
@@ -116,7 +116,12 @@ class Nvrtc:
 
 
 def _strings(values: Sequence[str]) -> ctypes.Array[ctypes.c_char_p]:  # a zero byte ends each
-    return (ctypes.c_char_p * len(values))(*(os.fsencode(v.replace("\0", " ")) for v in values))
+    return (ctypes.c_char_p * len(values))(*(_bytes(v.replace("\0", " ")) for v in values))
+
+
+def _bytes(text: str) -> bytes:
+    """In UTF-8, whatever the locale; bytes of a name that are no text, as they are."""
+    return text.encode(errors="surrogateescape")
 
 
 _FILE = 2**28  # of a list of headers, which can be endless
@@ -218,7 +223,7 @@ def _clear_words() -> None:
 def _words() -> str:
     size = os.lseek(2, 0, os.SEEK_END)
     os.lseek(2, 0, os.SEEK_SET)
-    return os.read(2, size).decode(errors="surrogateescape")
+    return os.read(2, size).decode(sys.getfilesystemencoding(), "surrogateescape")
 
 
 def main() -> None:

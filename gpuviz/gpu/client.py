@@ -28,7 +28,7 @@ from gpuviz.base import records
 from gpuviz.base.arrays import Array
 from gpuviz.base.errors import Error, LaunchError
 from gpuviz.base.waiting import Cancel, Progress, go_on
-from gpuviz.gpu import protocol
+from gpuviz.gpu import protocol, sense
 from gpuviz.gpu.consent import NOBODY, Permit, code_of, digest_of, permit
 from gpuviz.gpu.counters import SETS, Which, why_missing
 from gpuviz.gpu.placement import decode, for_driver, instrument
@@ -49,6 +49,7 @@ from gpuviz.recordings.measurement import (
     without_maps,
 )
 from gpuviz.traces.geometry import Geometry, Triple
+from gpuviz.words.language import brief
 
 LIMIT_SECONDS = 20.0
 START_SECONDS = 60.0  # the first request waits for Python, CuPy and a context as well
@@ -221,13 +222,10 @@ class Gpu:
             process = self._process = Process(self._arguments)
             try:
                 reply = process.ask(protocol.Describe(), START_SECONDS)
+                self._devices, self._own = sense.devices(reply.values)
             except Error:
                 process.kill()  # what does not know its GPU is asked nothing
                 raise
-            self._devices = records.record(
-                reply.values["devices"], tuple[DeviceFacts, ...], "devices"
-            )
-            self._own = int(reply.values["own"])
         return self._process
 
     @property
@@ -266,9 +264,12 @@ class Gpu:
         ):
             self._drop(next(iter(self._loaded)))
         said = self._ask(request, cancel).values
-        self._loaded[request.key] = _DeviceLaunch(
-            said.get("resident_blocks"), said.get("registers"), size
-        )
+        with sense.held("a launch"):
+            fit, registers = (
+                None if said.get(name) is None else int(sense.number(said[name]))
+                for name in ("resident_blocks", "registers")
+            )
+        self._loaded[request.key] = _DeviceLaunch(fit, registers, size)
         return request.key
 
     def _drop(self, key: str) -> None:
@@ -299,7 +300,9 @@ class Gpu:
         WorkerLost, Cancelled, NoDevice, LaunchError
         """
         with self._lock:
-            return self._ask(protocol.Run(self._load(launch, cancel)), cancel).arrays
+            arrays = self._ask(protocol.Run(self._load(launch, cancel)), cancel).arrays
+        sense.buffers(arrays, launch.arguments.sizes, ())
+        return arrays
 
     def differences(
         self, launch: GpuLaunch, expected: Mapping[str, Array], cancel: Cancel = go_on
@@ -311,7 +314,9 @@ class Gpu:
         known = tuple(map(protocol.digest, expected.values()))
         with self._lock:
             reply = self._ask(protocol.Run(self._load(launch, cancel), known), cancel)
-        same = set(reply.values["same"])
+        with sense.held("buffers"):
+            same = set(reply.values["same"])
+        sense.buffers(reply.arrays, launch.arguments.sizes, same)
         return {
             name: 0.0 if number in same else largest_difference(got, without_maps(want, got))
             for number, ((name, want), got) in enumerate(
@@ -339,8 +344,9 @@ class Gpu:
                 reply = self._ask(
                     protocol.Time(key, size, 0.0 if first else warmup_ms, mode), cancel
                 )
-                times.append(reply.arrays[0])
-                clocks += reply.values["clocks"]
+                times.append(sense.times(reply.arrays, size))
+                with sense.held("clocks"):
+                    clocks += map(sense.number, reply.values["clocks"])
                 progress((first + size) / count)
         return Timing(np.concatenate(times), mode, tuple(clocks))
 
@@ -355,8 +361,9 @@ class Gpu:
         """
         with self._lock:
             reply = self._ask(protocol.Count(self._load(launch, cancel), which), cancel)
-        values, whys = reply.values["values"], reply.values["whys"]
-        return {key: _reading(key, values, whys) for key in SETS[which]}
+        with sense.held("counters"):
+            values, whys = reply.values["values"], reply.values["whys"]
+            return {key: _reading(key, values, whys) for key in SETS[which]}
 
     def place(self, launch: GpuLaunch, cancel: Cancel = go_on) -> Placement:
         """Where and when each block ran; errors as `run`."""
@@ -365,11 +372,16 @@ class Gpu:
             ptx = for_driver(instrument(launch.ptx), (int(major), int(minor)))
             request = launch.load(launch.key + "+places", "ptx", ptx.encode())
             key = self._keep(request, launch.arguments.size, cancel)
-            return decode(self._ask(protocol.Place(key, launch.blocks), cancel).arrays[0])
+            arrays = self._ask(protocol.Place(key, launch.blocks), cancel).arrays
+        with sense.held("places"):
+            (spans,) = arrays
+            if spans.shape != (launch.blocks, 3) or spans.dtype != np.int64:
+                raise ValueError(f"{spans.dtype} {spans.shape} of {launch.blocks} blocks")
+            return decode(spans)
 
     def peaks(self, cancel: Cancel = go_on) -> Peaks:
         """What this GPU reaches at best; measured anew by each call (a second or so)."""
-        return records.record(self._ask(protocol.Peaks(), cancel).values, Peaks, "peaks")
+        return sense.peaks(self._ask(protocol.Peaks(), cancel).values)
 
     def telemetry(self) -> Telemetry:
         """Clocks, temperature and power now."""
@@ -379,5 +391,5 @@ class Gpu:
 
 def _reading(key: str, values: dict[str, float], whys: dict[str, str]) -> CounterValue:
     if key in values:
-        return CounterValue(values[key])
-    return CounterValue(None, whys.get(key) or why_missing(key))
+        return CounterValue(sense.number(values[key]))
+    return CounterValue(None, brief(whys.get(key) or why_missing(key), 1000))

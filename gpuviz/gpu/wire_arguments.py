@@ -66,7 +66,12 @@ class WireArguments:
     @property
     def size(self) -> int:
         """Bytes of all buffers."""
-        return sum(b.spec.size if isinstance(b, Recipe) else b.nbytes for b in self.buffers)
+        return sum(self.sizes)
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Bytes of each buffer."""
+        return tuple(b.spec.size if isinstance(b, Recipe) else b.nbytes for b in self.buffers)
 
 
 def wire_arguments(

@@ -92,9 +92,11 @@ class WorkerProcess(Generic[Question, Answer]):
                 garbled = None
             except Exception as error:  # whatever it sent, it is no answer
                 garbled = GarbledAnswer(str(error) or type(error).__name__)
-        self.close(GRACE_SECONDS)
+        self.retire()
+        by_itself = self._reap(GRACE_SECONDS)
+        self.kill()
         self._noted.wait(GRACE_SECONDS)  # its last words come by another pipe
-        how = processes.ended(self.process.returncode)
+        how = processes.ended(self.process.returncode if by_itself else None)
         self._answers.put(garbled or Lost(f"it ended {how}"))
 
     def _note(self, pipe: IO[bytes]) -> None:

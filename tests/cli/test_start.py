@@ -84,7 +84,7 @@ def test_a_version_needs_next_to_nothing() -> None:
     assert done.stdout.startswith("gpuviz ")
     foreign, own = loaded(done)
     packages = {"base", "files", "words"}
-    modules = {"base.errors", "cli.link_or_file", "files.folders", "words.terminal"}
+    modules = {"base.ending", "base.errors", "cli.link_or_file", "files.folders", "words.terminal"}
     assert own == {"cli"} | packages | modules
     assert not foreign & {"numpy", "json", "cuda", *QT}
 

@@ -80,6 +80,34 @@ def test_one_that_is_killed_at_work_is_not_blamed_on_the_source(
     assert works()
 
 
+def test_one_that_closes_its_pipe_is_ended_and_nobody_else_is_blamed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with monkeypatch.context() as patch:
+        put_in_its_place(patch, "import os; input(); os.close(1); " + STUCK)
+        with pytest.raises(CompileError, match=r"crashed on it \(it ended not at all\)"):
+            works()
+
+
+def test_texts_reach_the_compiler_in_utf8_whatever_the_locale() -> None:
+    code = r"""
+import os
+from gpuviz.compile.worker import _strings
+assert "\u2211" not in str(os.fsdecode("\u2211".encode())), "this Python has a locale of UTF-8"
+print(*_strings(("\u2211\udcff", os.fsdecode("\u2211".encode()))))
+"""
+    ascii_ = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=ROOT,
+        env={**os.environ, **ascii_},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stdout.split() == [r"b'\xe2\x88\x91\xff'", r"b'\xe2\x88\x91'"], done.stderr
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("code", [BABBLE, NO_END])
 def test_what_is_no_reply_is_told(code: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -651,6 +651,23 @@ def test_a_lecture_opened_first_leaves_what_was_not_saved(opened: Window, file: 
     second.give_up()
 
 
+@pytest.mark.parametrize("elsewhere", [True, False])
+def test_what_is_recovered_knows_whether_another_window_has_saved_since(
+    elsewhere: bool, opened: Window, file: Path
+) -> None:
+    press(opened, "copy")
+    crash(opened)
+    if elsewhere:
+        other = Document(Session())
+        other.open(file)
+        other.retitle("Of the other window")
+        other.save(file)
+    again = Document(Session())
+    assert again.recover() and again.path == file
+    assert again.changed_elsewhere is elsewhere
+    again.give_up()
+
+
 @pytest.mark.slow
 def test_what_was_recovered_outlives_another_crash(
     opened: Window, make: Callable[[], Window], qtbot: QtBot

@@ -217,7 +217,8 @@ class Document(QObject):
                 files.write(self._copy, text_of(self.lecture, self._home))
                 path = str(self.path) if self.path is not None else ""
                 own = sorted(map(str, _elsewhere(self.lecture, self._home)))
-                kept = _Companion(path, str(self._home), tuple(own))
+                seen = self._seen.hex() if self._seen is not None else ""
+                kept = _Companion(path, str(self._home), tuple(own), seen)
                 files.write(self._copy.with_suffix(".json"), records.text(kept))
         else:
             self._forget_copy()
@@ -253,6 +254,8 @@ class Document(QObject):
         lock.unlock()
         self._keep_as(copy.stem)
         self.bundled, self._home, self._agreed = bundled, home, agreed
+        with suppress(ValueError):
+            self._seen = bytes.fromhex(kept.seen) or self._seen
         self._saved = None
         self.keep()
         self.changed.emit()
@@ -297,12 +300,13 @@ class Document(QObject):
 @dataclass(frozen=True)
 class _Companion:
     """What a kept copy does not say itself: the lecture's file, the folder that files are named
-    from, and those elsewhere.
+    from, those elsewhere, and what tells the file from one that another window has written since.
     """
 
     path: str = ""
     folder: str = ""
     agreed: tuple[str, ...] = ()
+    seen: str = ""
 
 
 def _companion(copy: Path) -> _Companion:

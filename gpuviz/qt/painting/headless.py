@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from gpuviz import doctor
 from gpuviz.base.errors import UnavailableError
 from gpuviz.export.export import Painter
+from gpuviz.qt import bindings
 
 
 @contextmanager
@@ -21,12 +22,14 @@ def painter() -> Iterator[Painter]:
     if missing := doctor.missing_libraries():
         raise UnavailableError(doctor.advice(missing))
     try:
-        from PySide6.QtGui import QGuiApplication
+        bindings.load()
     except ImportError as error:
         raise UnavailableError(
             f"pictures made of pixels need PySide6, which is not to be had ({error}): install "
             "gpuviz again, or choose a format without pixels, as .svg or .html"
         ) from None
+    from PySide6.QtGui import QGuiApplication
+
     from gpuviz.qt.look.fonts import load_fonts
     from gpuviz.qt.painting.qt_painter import QtPainter
 

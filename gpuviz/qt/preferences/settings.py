@@ -170,9 +170,7 @@ def put_aside(open_settings: QSettings | None = None) -> None:
     if open_settings is not None or file is None:
         (open_settings or QSettings(ORGANISATION, APPLICATION)).clear()
     kept = f"; they are put aside as {aside}" if aside is not None else ""
-    err(
-        f"gpuviz: it did not start with the open_settings there were, and begins without them{kept}"
-    )
+    err(f"gpuviz: it did not start with the settings there were, and begins without them{kept}")
 
 
 def _file() -> Path | None:
