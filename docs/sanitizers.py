@@ -176,7 +176,8 @@ _SUMMARY = re.compile(
     r"(?:ERROR SUMMARY: (\d+) errors?$)|(?:displayed \((\d+) errors?, (\d+) warnings?\))", re.M
 )
 _HEAD = re.compile(
-    r"^========= +((?:Invalid|Uninitialized|Barrier error|Error:|Warning:).*?) *:?$", re.M
+    r"^========= +((?:Invalid|Uninitialized|Barrier error|Malloc/Free|Error:|Warning:).*?) *:?$",
+    re.M,
 )
 
 
@@ -190,7 +191,8 @@ def reading(text: str, kind: str) -> dict[str, Any]:
     summary, head = _SUMMARY.search(text), _HEAD.search(text)
     assert summary, text[-300:]
     lines = sorted({int(line) for line in re.findall(rf"in {kind}\.cu:(\d+)", text)})
-    first = re.sub(r" at __shared__.*| of size \d+ bytes", "", head[1]) if head else ""
+    words = r" at __shared__.*| of size \d+ bytes|Malloc/Free Error encountered : "
+    first = re.sub(words, "", head[1]) if head else ""
     errors, warnings = int(summary[1] or summary[2]), int(summary[3] or 0)
     if not errors + warnings:
         return {}
