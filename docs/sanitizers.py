@@ -1,24 +1,28 @@
 """The kernels of tests/data/sanitizers: their launches, and what sanitizers find in them.
 
-    python docs/sanitizers.py programs FOLDER      # writes a host program for each source
+    python docs/sanitizers.py run FOLDER           # builds them there, runs them under each tool
     python docs/sanitizers.py read FOLDER          # reads what compute-sanitizer printed
     python docs/sanitizers.py tables               # writes the tables of docs/sanitizers.md
 
-`programs` makes KIND.main.cu, to be built with `nvcc -lineinfo` beside KIND.cu and run with a
-kernel's name. `read` takes files KIND.KERNEL.TOOL.txt of their runs, each ending in a line `exit
-status N`, and keeps what was found in tests/data/sanitizers_h200.json. From that, and from runs of
-the emulator, come the tables.
+`run` needs nvcc, compute-sanitizer and a GPU. It makes a host program KIND.main.cu of each source,
+and leaves KIND.KERNEL.TOOL.txt of each run, ending in a line `exit status N`. `read` keeps what was
+found there in tests/data/sanitizers_h200.json. From that, and from runs of the emulator, come the
+tables.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import re
+import signal
+import subprocess
 import sys
 import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
+from multiprocessing.pool import ThreadPool
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -48,6 +52,7 @@ class Case:
     fault: str
     lines: tuple[int, ...]
     hangs: bool = False
+    shared: int = 0  # bytes of dynamic shared memory
 
     @property
     def name(self) -> str:
@@ -75,6 +80,7 @@ def cases() -> tuple[Case, ...]:
             told.get("fault", ""),
             _marked(source(kind), kernel),
             told.get("hangs", False),
+            told.get("shared", 0),
         )
         for kind, kernels in read.items()
         for kernel, told in kernels.items()
@@ -117,7 +123,7 @@ int main(int, char** argv)
 """
 _LAUNCH = """\
     if (!strcmp(argv[1], "{kernel}"))
-        {kernel}<<<dim3({grid}), dim3({block})>>>({arguments});"""
+        {kernel}<<<dim3({grid}), dim3({block}), {shared}>>>({arguments});"""
 _TYPES = {
     "i8": "signed char",
     "u8": "unsigned char",
@@ -139,6 +145,7 @@ def host_program(kind: str) -> str:
     launches = "\n".join(
         _LAUNCH.format(
             kernel=case.kernel,
+            shared=case.shared,
             grid=", ".join(map(str, case.grid)),
             block=", ".join(map(str, case.block)),
             arguments=", ".join(map(_passed, zip(case.arguments, _parameters(case), strict=True))),
@@ -165,11 +172,44 @@ def _passed(pair: tuple[str, str]) -> str:
     return f"({parameter})made<{kind}>({count}, {_FILLS.get(fill, f'true, {fill}, 0')})"
 
 
-def _programs(folder: Path) -> None:
-    for kind in dict.fromkeys(case.kind for case in cases()):
-        (folder / f"{kind}.main.cu").write_text(host_program(kind), encoding="utf-8")
-    names = [f"{case.kind} {case.kernel}" for case in cases()]
-    (folder / "cases.txt").write_text("\n".join(names) + "\n", encoding="utf-8")
+_VERSIONS = (["nvidia-smi"], ["nvcc", "--version"], ["compute-sanitizer", "--version"])
+_BUILD = ["nvcc", "-lineinfo", "-arch=sm_90", "-o"]
+_SAY_ALL = ["--racecheck-report", "all", "--print-level", "info"]
+_ENDLESS = 20  # seconds after which a run has no end, where none is expected; thrice that elsewhere
+_AT_A_TIME = 12
+
+
+def _run(folder: Path) -> None:
+    folder.mkdir(exist_ok=True)
+    told = [subprocess.run(one, capture_output=True, text=True).stdout for one in _VERSIONS]
+    (folder / "versions.txt").write_text("\n".join(told), encoding="utf-8")
+    with ThreadPool(_AT_A_TIME) as pool:
+        pool.map(partial(_build, folder), dict.fromkeys(case.kind for case in cases()))
+        endless_last = sorted(cases(), key=lambda case: case.hangs)
+        pool.starmap(_look, [(folder, c, tool) for c in endless_last for tool in TOOLS], 1)
+
+
+def _build(folder: Path, kind: str) -> None:
+    (folder / f"{kind}.cu").write_text(source(kind), encoding="utf-8")
+    (folder / f"{kind}.main.cu").write_text(host_program(kind), encoding="utf-8")
+    subprocess.run([*_BUILD, kind, f"{kind}.main.cu"], cwd=folder, check=True)
+
+
+def _look(folder: Path, case: Case, tool: str) -> None:
+    """Run a kernel under a tool, and both are ended if they do not end."""
+    how = ["--tool", tool, *(_SAY_ALL if tool == "racecheck" else ())]
+    command = ["compute-sanitizer", *how, f"./{case.kind}", case.kernel]
+    with (folder / f"{case.name}.{tool}.txt").open("w+", encoding="utf-8") as out:
+        started = subprocess.Popen(
+            command, cwd=folder, stdout=out, stderr=subprocess.STDOUT, start_new_session=True
+        )
+        try:
+            status = started.wait(_ENDLESS if case.hangs else 3 * _ENDLESS)
+        except subprocess.TimeoutExpired:
+            os.killpg(started.pid, signal.SIGKILL)
+            status = 128 - started.wait()
+        out.seek(0, os.SEEK_END)
+        out.write(f"\nexit status {status}\n")
 
 
 _SUMMARY = re.compile(
@@ -242,6 +282,7 @@ def emulated(case: Case) -> list[Finding]:
             case.grid,
             case.block,
             [np.asarray(materialise(spec, n)) for n, spec in enumerate(specs)],
+            dynamic_shared=case.shared,
             options=Options(record=(), checks=ALL),
             unset=[n for n, spec in enumerate(specs) if getattr(spec, "fill", "") == UNSET],
         )
@@ -327,8 +368,8 @@ def page(text: str) -> str:
 if __name__ == "__main__":
     sys.path.insert(0, str(ROOT))
     match sys.argv[1:]:
-        case ["programs", folder]:
-            _programs(Path(folder))
+        case ["run", folder]:
+            _run(Path(folder))
         case ["read", folder]:
             _read(Path(folder))
         case ["tables"]:

@@ -1,5 +1,12 @@
 // Kernels that look as if they were at fault and are not. Their launches are in launches.toml.
 
+#include <cooperative_groups.h>
+#include <cuda_pipeline_primitives.h>
+#include <cassert>
+#include <cstdio>
+
+namespace cg = cooperative_groups;
+
 extern "C" __global__ void early_return(const float* in, float* out, int n)
 {
     __shared__ float tile[64];
@@ -497,4 +504,163 @@ extern "C" __global__ void message(const int* in, int* data, int* flag, int* out
         __threadfence();
         out[threadIdx.x] = data[threadIdx.x];
     }
+}
+
+__device__ __forceinline__ unsigned at(const void* p) { return (unsigned)__cvta_generic_to_shared(p); }
+
+__device__ __forceinline__ void mb_init(unsigned long long* b, int n)
+{ asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" :: "r"(at(b)), "r"(n) : "memory"); }
+
+__device__ __forceinline__ void mb_wait(unsigned long long* b, int parity)
+{
+    int done = 0;
+    while (!done)
+        asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2; selp.s32 %0, 1, 0, p; }"
+                     : "=r"(done) : "r"(at(b)), "r"(parity) : "memory");
+}
+
+__device__ __forceinline__ void mb_arrive(unsigned long long* b)
+{ asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" :: "r"(at(b)) : "memory"); }
+
+__device__ __forceinline__ void bulk_in(float* to, const float* from, int bytes, unsigned long long* b)
+{
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" :: "r"(at(b)), "r"(bytes) : "memory");
+    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];"
+                 :: "r"(at(to)), "l"(from), "r"(bytes), "r"(at(b)) : "memory");
+}
+
+extern "C" __global__ void mbarrier_meeting(const float* in, float* out)
+{
+    __shared__ float tile[64];
+    __shared__ unsigned long long met;
+    int t = threadIdx.x;
+    if (t == 0) mb_init(&met, 64);
+    __syncthreads();
+    tile[t] = in[t];
+    mb_arrive(&met);
+    mb_wait(&met, 0);
+    out[t] = tile[63 - t];
+}
+
+extern "C" __global__ void bulk_ring(const float* in, float* out)
+{
+    __shared__ alignas(128) float tile[2][64];
+    __shared__ unsigned long long full[2], empty[2];
+    int t = threadIdx.x;
+    if (t == 0)
+        for (int s = 0; s < 2; ++s) { mb_init(full + s, 1); mb_init(empty + s, 64); }
+    __syncthreads();
+    float sum = 0.0f;
+    for (int k = 0; k < 6; ++k) {
+        int s = k % 2;
+        if (t == 0) {
+            if (k > 1) mb_wait(empty + s, (k / 2 - 1) & 1);
+            bulk_in(tile[s], in + 64 * k, 256, full + s);
+        }
+        mb_wait(full + s, (k / 2) & 1);
+        sum += tile[s][63 - t];
+        mb_arrive(empty + s);
+    }
+    out[t] = sum;
+}
+
+extern "C" __global__ void tiles(const float* in, float* out)
+{
+    __shared__ float part[32];
+    auto tile = cg::tiled_partition<16>(cg::this_thread_block());
+    int t = threadIdx.x;
+    part[t] = in[t];
+    tile.sync();
+    float v = part[t ^ 15] + tile.shfl_xor(in[t], 3);
+    out[t] = v;
+}
+
+extern "C" __global__ void __cluster_dims__(2) peers(const float* in, float* out)
+{
+    __shared__ float tile[64];
+    int t = threadIdx.x;
+    auto all = cg::this_cluster();
+    tile[t] = in[blockIdx.x * 64 + t];
+    all.sync();
+    float* other = all.map_shared_rank(tile, all.block_rank() ^ 1);
+    out[blockIdx.x * 64 + t] = other[63 - t];
+    all.sync();
+}
+
+extern "C" __global__ void pipeline_awaited(const float* in, float* out)
+{
+    __shared__ float tile[64];
+    int t = threadIdx.x;
+    __pipeline_memcpy_async(&tile[t], &in[t], 4);
+    __pipeline_commit();
+    __pipeline_wait_prior(0);
+    out[t] = tile[t];
+}
+
+extern "C" __global__ void carved_up(const float* in, float* out, int n)
+{
+    extern __shared__ float arena[];
+    float* first = arena;
+    float* second = arena + n;
+    int* third = (int*)(second + n);
+    int t = threadIdx.x;
+    first[t] = in[t];
+    second[t] = in[t] * 2.0f;
+    third[t] = t;
+    __syncthreads();
+    out[t] = first[n - 1 - t] + second[n - 1 - t] + third[n - 1 - t];
+}
+
+extern "C" __global__ void printed(const int* in, int* out)
+{
+    int t = threadIdx.x;
+    if (in[t] == 7) printf("seven is at %d\n", t);
+    assert(in[t] >= 0);
+    out[t] = in[t];
+}
+
+extern "C" __global__ void released_to_all(const int* in, int* data, int* flag, int* out)
+{
+    if (blockIdx.x == 0) {
+        if (threadIdx.x == 0) {
+            data[0] = in[0];
+            asm volatile("st.release.gpu.global.u32 [%0], 1;" :: "l"(flag) : "memory");
+        }
+    } else if (threadIdx.x == 0) {
+        int seen = 0;
+        while (!seen) asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(seen) : "l"(flag) : "memory");
+        out[0] = data[0];
+    }
+}
+
+extern "C" __global__ void matched(const int* in, int* out)
+{
+    int key = in[threadIdx.x] % 3;
+    unsigned peers = __match_any_sync(0xffffffffu, key);
+    int leader = __ffs(peers) - 1;
+    if (threadIdx.x == leader) atomicAdd(&out[key], __popc(peers));
+    __syncwarp(peers);
+}
+
+extern "C" __global__ void shared_lock(const int* in, int* out)
+{
+    __shared__ int lock, sum;
+    int t = threadIdx.x;
+    if (t == 0) { lock = 0; sum = 0; }
+    __syncthreads();
+    if (t % 32 == 0) {
+        while (atomicCAS(&lock, 0, 1)) { }
+        __threadfence_block();
+        sum += in[t];
+        __threadfence_block();
+        atomicExch(&lock, 0);
+    }
+    __syncthreads();
+    if (t == 0) out[0] = sum;
+}
+
+extern "C" __global__ void counted_barrier(const int* in, int* out)
+{
+    int some = __syncthreads_count(in[threadIdx.x] > 20);
+    out[threadIdx.x] = some + __syncthreads_or(in[threadIdx.x] == 3);
 }

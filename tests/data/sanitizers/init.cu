@@ -93,3 +93,28 @@ extern "C" __global__ void largest_of_all(const float* in, float* largest)
     float mine = in[threadIdx.x];
     if (mine > largest[0]) largest[threadIdx.x + 1] = mine;  // fault: largest_of_all
 }
+
+__device__ __forceinline__ unsigned at(const void* p) { return (unsigned)__cvta_generic_to_shared(p); }
+
+extern "C" __global__ void dynamic_unset(const float* in, float* out)
+{
+    extern __shared__ float arena[];
+    int t = threadIdx.x;
+    if (t > 0) arena[t] = in[t];
+    __syncthreads();
+    out[t] = arena[63 - t];  // fault: dynamic_unset
+}
+
+extern "C" __global__ void bulk_of_nothing(const float* in, float* out)
+{
+    __shared__ alignas(128) float tile[64];
+    int t = threadIdx.x;
+    if (t < 32) tile[t] = in[t];
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+    __syncthreads();
+    if (t == 0) {
+        asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], 256;" :: "l"(out), "r"(at(tile)) : "memory");  // fault: bulk_of_nothing
+        asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+        asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
+    }
+}

@@ -144,3 +144,67 @@ extern "C" __global__ void atomic_past_end(const int* in, int* bins)
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     atomicAdd(&bins[in[i]], 1);  // fault: atomic_past_end
 }
+
+__device__ __forceinline__ unsigned at(const void* p) { return (unsigned)__cvta_generic_to_shared(p); }
+
+__device__ __forceinline__ void mb_init(unsigned long long* b, int n)
+{ asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" :: "r"(at(b)), "r"(n) : "memory"); }
+
+__device__ __forceinline__ void mb_wait(unsigned long long* b, int parity)
+{
+    int done = 0;
+    while (!done)
+        asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2; selp.s32 %0, 1, 0, p; }"
+                     : "=r"(done) : "r"(at(b)), "r"(parity) : "memory");
+}
+
+extern "C" __global__ void dynamic_past_end(const float* in, float* out)
+{
+    extern __shared__ float arena[];
+    int t = threadIdx.x;
+    arena[t] = in[t];
+    arena[t + 64] = in[t];  // fault: dynamic_past_end
+    __syncthreads();
+    out[t] = arena[63 - t];
+}
+
+extern "C" __global__ void bulk_past_end(const float* in, float* out)
+{
+    __shared__ alignas(128) float tile[64];
+    __shared__ unsigned long long full;
+    if (threadIdx.x == 0) {
+        mb_init(&full, 1);
+        asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], 256;" :: "r"(at(&full)) : "memory");
+        asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], 256, [%2];" :: "r"(at(tile)), "l"(in + 32), "r"(at(&full)) : "memory");  // fault: bulk_past_end
+    }
+    __syncthreads();
+    mb_wait(&full, 0);
+    out[threadIdx.x] = tile[threadIdx.x];
+}
+
+extern "C" __global__ void async_copy_misaligned(const float* in, float* out)
+{
+    __shared__ alignas(16) float tile[68];
+    int t = threadIdx.x;
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 16;" :: "r"(at(tile + 4 * t)), "l"(in + 4 * t + 1) : "memory");  // fault: async_copy_misaligned
+    asm volatile("cp.async.wait_all;" ::: "memory");
+    __syncthreads();
+    out[t] = tile[t];
+}
+
+extern "C" __global__ void __cluster_dims__(2) peer_past_end(const float* in, float* out)
+{
+    __shared__ float tile[64];
+    int t = threadIdx.x;
+    unsigned rank, other;
+    asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+    tile[t] = in[t];
+    asm volatile("barrier.cluster.arrive.aligned;" ::: "memory");
+    asm volatile("barrier.cluster.wait.aligned;" ::: "memory");
+    float value;
+    asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(other) : "r"(at(tile + t)), "r"(rank ^ 1));
+    asm volatile("ld.shared::cluster.f32 %0, [%1 + 131072];" : "=f"(value) : "r"(other) : "memory");  // fault: peer_past_end
+    out[blockIdx.x * 64 + t] = value;
+    asm volatile("barrier.cluster.arrive.aligned;" ::: "memory");
+    asm volatile("barrier.cluster.wait.aligned;" ::: "memory");
+}

@@ -1,6 +1,11 @@
 // Kernels whose threads touch the same bytes in no order, one of them writing.
 // The lines at fault are marked `fault: KERNEL`. Their launches are in launches.toml.
 
+#include <cooperative_groups.h>
+#include <cuda_pipeline_primitives.h>
+
+namespace cg = cooperative_groups;
+
 extern "C" __global__ void no_barrier(const float* in, float* out)
 {
     __shared__ float tile[128];
@@ -203,4 +208,120 @@ extern "C" __global__ void __cluster_dims__(2) arrived_relaxed(const float* in, 
     out[64 * rank + t] = value;
     asm volatile("barrier.cluster.arrive.aligned;" ::: "memory");
     asm volatile("barrier.cluster.wait.aligned;" ::: "memory");
+}
+
+__device__ __forceinline__ unsigned at(const void* p) { return (unsigned)__cvta_generic_to_shared(p); }
+
+__device__ __forceinline__ void mb_init(unsigned long long* b, int n)
+{ asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" :: "r"(at(b)), "r"(n) : "memory"); }
+
+__device__ __forceinline__ void mb_wait(unsigned long long* b, int parity)
+{
+    int done = 0;
+    while (!done)
+        asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2; selp.s32 %0, 1, 0, p; }"
+                     : "=r"(done) : "r"(at(b)), "r"(parity) : "memory");
+}
+
+__device__ __forceinline__ void mb_arrive(unsigned long long* b)
+{ asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" :: "r"(at(b)) : "memory"); }
+
+extern "C" __global__ void fence_of_the_block(const float* in, float* part, unsigned* done, float* out)
+{
+    __shared__ bool last;
+    int t = threadIdx.x;
+    if (t == 0) {
+        part[blockIdx.x] = in[blockIdx.x * 64];  // fault: fence_of_the_block
+        __threadfence_block();
+        last = atomicInc(done, gridDim.x - 1) == gridDim.x - 1;
+    }
+    __syncthreads();
+    if (last && t == 0) {
+        float sum = 0.0f;
+        for (int b = 0; b < gridDim.x; ++b) sum += part[b];  // fault: fence_of_the_block
+        *out = sum;
+    }
+}
+
+extern "C" __global__ void tile_of_sixteen(const float* in, float* out)
+{
+    __shared__ float part[32];
+    auto tile = cg::tiled_partition<16>(cg::this_thread_block());
+    int t = threadIdx.x;
+    part[t] = in[t];  // fault: tile_of_sixteen
+    tile.sync();
+    out[t] = part[31 - t];  // fault: tile_of_sixteen
+}
+
+extern "C" __global__ void pipeline_not_awaited(const float* in, float* out)
+{
+    __shared__ float tile[64];
+    int t = threadIdx.x;
+    __pipeline_memcpy_async(&tile[t], &in[t], 4);  // fault: pipeline_not_awaited
+    __pipeline_commit();
+    out[t] = tile[t];  // fault: pipeline_not_awaited
+    __pipeline_wait_prior(0);
+}
+
+extern "C" __global__ void released_to_the_block(const int* in, int* data, int* flag, int* out)
+{
+    if (blockIdx.x == 0) {
+        if (threadIdx.x == 0) {
+            data[0] = in[0];  // fault: released_to_the_block
+            asm volatile("st.release.cta.global.u32 [%0], 1;" :: "l"(flag) : "memory");  // fault: released_to_the_block
+        }
+    } else if (threadIdx.x == 0) {
+        int seen = 0;
+        while (!seen) asm volatile("ld.acquire.cta.global.u32 %0, [%1];" : "=r"(seen) : "l"(flag) : "memory");  // fault: released_to_the_block
+        out[0] = data[0];  // fault: released_to_the_block
+    }
+}
+
+extern "C" __global__ void given_back_early(const float* in, float* out)
+{
+    __shared__ alignas(128) float tile[64];
+    __shared__ unsigned long long full, free_;
+    int t = threadIdx.x;
+    if (t == 0) { mb_init(&full, 1); mb_init(&free_, 64); }
+    __syncthreads();
+    float sum = 0.0f;
+    for (int k = 0; k < 4; ++k) {
+        if (t == 0) {
+            if (k > 0) mb_wait(&free_, (k - 1) & 1);
+            asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], 256;" :: "r"(at(&full)) : "memory");
+            asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], 256, [%2];" :: "r"(at(tile)), "l"(in + 64 * k), "r"(at(&full)) : "memory");  // fault: given_back_early
+        }
+        mb_wait(&full, k & 1);
+        mb_arrive(&free_);
+        sum += tile[63 - t];  // fault: given_back_early
+    }
+    out[t] = sum;
+}
+
+extern "C" __global__ void bytes_not_awaited(const float* in, float* out)
+{
+    __shared__ alignas(128) float tile[64];
+    __shared__ unsigned long long full;
+    int t = threadIdx.x;
+    if (t == 0) {
+        mb_init(&full, 1);
+        asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], 256;" :: "r"(at(&full)) : "memory");
+        asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], 256, [%2];" :: "r"(at(tile)), "l"(in), "r"(at(&full)) : "memory");  // fault: bytes_not_awaited
+    }
+    __syncthreads();
+    out[t] = tile[63 - t];  // fault: bytes_not_awaited
+    mb_wait(&full, 0);
+}
+
+extern "C" __global__ void mbarrier_not_told(const float* in, float* out)
+{
+    __shared__ float tile[64];
+    __shared__ unsigned long long met;
+    int t = threadIdx.x;
+    if (t == 0) mb_init(&met, 64);
+    __syncthreads();
+    tile[t] = in[t];  // fault: mbarrier_not_told
+    mb_arrive(&met);
+    out[t] = tile[63 - t];  // fault: mbarrier_not_told
+    mb_wait(&met, 0);
 }

@@ -116,3 +116,34 @@ extern "C" __global__ void nobody_comes(const float* in, float* out)
     if (t < 32) asm volatile("bar.sync 2, 64;" ::: "memory");  // fault: nobody_comes
     out[t] = tile[t];
 }
+
+__device__ __forceinline__ unsigned at(const void* p) { return (unsigned)__cvta_generic_to_shared(p); }
+
+__device__ __forceinline__ void mb_init(unsigned long long* b, int n)
+{ asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" :: "r"(at(b)), "r"(n) : "memory"); }
+
+__device__ __forceinline__ void mb_arrive(unsigned long long* b)
+{ asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" :: "r"(at(b)) : "memory"); }
+
+extern "C" __global__ void too_few_arrive(const float* in, float* out)
+{
+    __shared__ unsigned long long met;
+    int t = threadIdx.x;
+    if (t == 0) mb_init(&met, 64);
+    __syncthreads();
+    if (t < 63) mb_arrive(&met);
+    int done = 0;
+    while (!done)
+        asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], 0; selp.s32 %0, 1, 0, p; }" : "=r"(done) : "r"(at(&met)) : "memory");  // fault: too_few_arrive
+    out[t] = in[t];
+}
+
+extern "C" __global__ void __cluster_dims__(2) one_block_only(const float* in, float* out)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (blockIdx.x == 0) {
+        asm volatile("barrier.cluster.arrive.aligned;" ::: "memory");
+        asm volatile("barrier.cluster.wait.aligned;" ::: "memory");  // fault: one_block_only
+    }
+    out[i] = in[i];
+}
