@@ -49,7 +49,8 @@ class Kept:
     @property
     def abandoned(self) -> bool:
         """Whether it was begun and never made whole, by a process that is gone."""
-        return self.path.suffix == ".part" and time.time() - self.used > _ABANDONED
+        away = abs(time.time() - self.used)  # a clock may have been set back since
+        return self.path.suffix == ".part" and away > _ABANDONED
 
 
 def surplus(kept: Iterable[Kept], room: int) -> list[Path]:

@@ -132,7 +132,7 @@ def remove_left(folder: Path) -> None:
 
 def _remove_if_left(part: Path) -> None:
     """OSError when it is held, or cannot be removed (as Windows has it of files that are open)."""
-    if time.time() - part.stat().st_mtime < _YOUNG:
+    if abs(time.time() - part.stat().st_mtime) < _YOUNG:  # a clock may have been set back
         return
     if sys.platform == "win32":  # what is open there cannot be removed
         part.unlink()

@@ -106,6 +106,8 @@ def computed(
     whole = kind[:1] in ("u", "s", "b") and not kind.endswith("x2") and WIDTHS.get(kind, 0) >= 32
     if not whole or v.has("sat", "cc", "hi", "relu"):
         return None
+    if v.has("wide") and kind[0] == "u":  # such a factor is a large one there, no negative one
+        constants = [None if one is None or one < 0 else one for one in constants]
     if name == "mov":
         return shapes[0]
     if name in ("add", "sub"):
