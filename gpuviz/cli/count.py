@@ -81,7 +81,8 @@ def run(arguments: argparse.Namespace) -> int:
             if not of_fault(fault, checks):
                 raise
             one = emulated.past(fault, job, arch, level=arguments.level, options=options)
-            one, ended = roomy.as_proposed(one, job), {"ended_by_a_fault": True}
+            ended = {"ended_by_a_fault": True}
+        one = roomy.as_proposed(one, job)
         if arguments.file:
             versions.keep(Path(arguments.file))
         findings += one.trace.findings

@@ -178,6 +178,7 @@ def shown(arguments: argparse.Namespace) -> KernelLaunch:
             *settings.with_options(tuple(arguments.option)),
             *(f"{FOLDER}{Path(one).absolute()}" for one in include),
         ),
+        guesses=tuple(job.guesses),
     )
 
 

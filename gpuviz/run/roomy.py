@@ -20,6 +20,7 @@ from gpuviz.source.kernel_names import source_parameters
 from gpuviz.traces.trace import Finding
 from gpuviz.words.language import grouped
 
+_OF_SIZES = ("memory", "race", "init")  # checks whose findings may follow from sizes
 _BUFFER = re.compile(r"buffer (\S+) \(")
 _WHOLE = re.compile(r"(?:[iu]\d+=)?\d+$")  # a number that may be a size
 _TIMES = 8  # as long, each time
@@ -86,8 +87,8 @@ def _nearest(message: str) -> str:
 
 
 def as_proposed(run: Run, job: Job) -> Run:
-    """A run whose accesses outside of memory are no faults of the kernel, where its sizes, or the
-    buffers that it leaves, are only proposed: they say so, and what to say instead.
+    """A run whose findings accuse no kernel where they may follow from sizes, or buffers, that were
+    only proposed: they are warnings that say so, and what to say instead.
     """
     findings = tuple(_as_proposed(one, job.guesses) for one in run.trace.findings)
     return replace(run, trace=replace(run.trace, findings=findings))
@@ -100,7 +101,7 @@ def _as_proposed(finding: Finding, guesses: Mapping[str, str]) -> Finding:
         for name, text in guesses.items()
         if name == nearest or name in ("grid", "block") or _WHOLE.match(text)
     }
-    if not guilty or not finding.kind.startswith("illegal "):
+    if not guilty or finding.check not in _OF_SIZES:
         return finding
     said = ", ".join(f"{name} = {text}" for name, text in guilty.items())
     return replace(

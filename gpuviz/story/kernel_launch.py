@@ -24,7 +24,8 @@ class KernelLaunch(Geometry):
     """A launch of a kernel in a file, as `gpuviz count` takes it.
 
     `arguments` are SPECs; `defines` macros with their values, `options` those of the compiler and
-    `-IFOLDER` for folders of headers. `said` is what its user wrote, as far as that comes to it.
+    `-IFOLDER` for folders of headers. `said` is what its user wrote, as far as that comes to it;
+    `guesses` are the names of what nobody said.
     """
 
     path: Path
@@ -37,6 +38,7 @@ class KernelLaunch(Geometry):
     defines: tuple[tuple[str, str], ...] = ()
     options: tuple[str, ...] = ()
     said: LaunchTexts = field(default_factory=LaunchTexts, hash=False)
+    guesses: tuple[str, ...] = field(default=(), compare=False)
 
 
 def record_of(launch: KernelLaunch) -> dict[str, Value]:
@@ -54,6 +56,8 @@ def record_of(launch: KernelLaunch) -> dict[str, Value]:
         made["defines"] = macros_text(launch.defines)
     if launch.options:
         made["options"] = shlex.join(_seen(option, _homely) for option in launch.options)
+    if launch.guesses:
+        made["guesses"] = " ".join(launch.guesses)
     if launch.said != LaunchTexts():
         made["said"] = json.dumps(asdict(launch.said), sort_keys=True)
     return made
@@ -131,6 +135,7 @@ def launch_of(record: Mapping[str, Value]) -> KernelLaunch:
             macros_of(str(record.get("defines", ""))),
             tuple(_seen(one, _at_home) for one in words_of(str(record.get("options", "")))),
             records.read(str(record.get("said", "{}")), LaunchTexts, "what is said of a launch"),
+            tuple(str(record.get("guesses", "")).split()),
         )
     except KeyError as error:
         raise InputError(f"a launch without {error}: it needs file, entry, grid, block") from None

@@ -56,6 +56,7 @@ def made(launch: KernelLaunch, kernel: Kernel, texts: LaunchTexts) -> KernelLaun
         dynamic_shared=found.shared,
         arguments=tuple(map(str, found.arguments)),
         said=texts,
+        guesses=tuple(found.proposed),
     )
 
 

@@ -31,7 +31,7 @@ def changes(before: Provenance, after: Provenance) -> frozenset[str]:
     """
     if before.lesson != after.lesson:
         return frozenset({"lesson"})
-    found = _differing("launch.", before.launch, after.launch)
+    found = _differing("launch.", before.launch, after.launch) - {"launch.guesses"}
     found |= {name for name in ("arch", "level") if getattr(before, name) != getattr(after, name)}
     found |= _differing("a.", before.values, after.values)
     if before.compared != after.compared:

@@ -58,3 +58,12 @@ def test_shared_memory_that_nobody_said_is_all_that_a_block_may_have(count) -> N
 def test_pointers_of_structures_are_longer_too(count) -> None:
     status, said = count(HELD)
     assert status == 0 and "h: {16; data@0 f32[32768]=zeros; step@8 i32=" in said
+
+
+def test_a_race_that_follows_from_a_proposed_size_is_no_error_of_the_kernel(count) -> None:
+    kernel = (
+        "__global__ void rows(float* x, int rest) { x[threadIdx.x * (rest - 1)] = threadIdx.x; }"
+    )
+    status, said = count(kernel)
+    assert status == 0 and "warning, race: as proposed (rest = i32=1):" in said
+    assert count(kernel, "--arg", "rest=1")[0] == 1

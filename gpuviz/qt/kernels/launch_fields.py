@@ -32,6 +32,7 @@ class Field(QLineEdit):
         self.path = ""  # what an argument is called: `p.n`
         self.proposed = ""  # what stands there where its user says nothing
         self.name = label(name)
+        self._plain = name
         self.problem = label("", "problem", wraps=True)
         self.problem.hide()
         self.setAccessibleName(name)
@@ -40,7 +41,9 @@ class Field(QLineEdit):
         self.textChanged.connect(lambda text: self.check())
 
     def check(self) -> bool:
-        """Whether it can be read; says why not."""
+        """Whether it can be read; says why not, and whether it is only a proposal."""
+        guess = bool(self.proposed) and self.text() == self.proposed
+        self.name.setText(tr("{name} · proposed", name=self._plain) if guess else self._plain)
         try:
             self._read(self.text())
         except InputError as error:

@@ -4,9 +4,9 @@ its moments found by words: `line 12`, `store conflict`, `warp 3 barrier`, a buf
 
 import hashlib
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import numpy as np
 
@@ -31,7 +31,7 @@ from gpuviz.story.own_kernel.moment import Moment, shares, steps_of
 from gpuviz.story.own_kernel.pictures import FINDINGS, NAME, picture
 from gpuviz.story.script import KINDS, LongSteps, Script, step_at
 from gpuviz.traces.trace import MemoryInstruction, lane_mask
-from gpuviz.words.language import later, tr
+from gpuviz.words.language import later, tr, trn
 
 _AT_ONCE = 1 << 13  # requests counted at once, each of which takes kilobytes meanwhile
 _WORD = re.compile(r"(line|warp|lane|phase|turn)\s*(\d+)|#(\d+)|(0x[0-9a-f]+)|(\S+)")
@@ -220,7 +220,7 @@ def lesson_of(launch: KernelLaunch) -> Lesson:
         parameters_of(block, launch.warps_per_block),
         (),
         lambda values: (_planned(plan, values),),
-        narrate,
+        partial(narrate, guesses=launch.guesses),
         launch=record_of(launch),
         former=FORMER,
     )
@@ -248,12 +248,14 @@ def _chosen(values: Values, name: str) -> int:
     return number(values, name) if name in values else 0
 
 
-def narrate(values: Values, runs: Mapping[str, Run]) -> Story:
-    """What the chosen warp, or all warps of the block, did, from the first event to the last."""
+def narrate(values: Values, runs: Mapping[str, Run], guesses: Sequence[str] = ()) -> Story:
+    """What the chosen warp, or all warps of the block, did, from the first event to the last;
+    below, what of the launch nobody said.
+    """
     run, block = runs[ROLE], _chosen(values, "block")
     warp = ALL if values.get("every") else _chosen(values, "warp")
     events = events_of(run.trace, architecture(run.arch), block, warp)
-    doubt = _doubt(run.unchecked)
+    doubt = (*_doubt(run.unchecked), *_guessed(guesses))
     if not len(events):
         return _nothing(block, warp, doubt)
     steps = steps_of(events, ROLE)
@@ -281,6 +283,20 @@ def narrate(values: Values, runs: Mapping[str, Run]) -> Story:
 def _doubt(file: str) -> tuple[Provenance, ...]:
     """Below the picture of a program that a file brought: what it is worth."""
     return (Provenance((not_checked(file),), tr("not checked"), whole=True),) if file else ()
+
+
+def _guessed(names: Sequence[str]) -> tuple[Provenance, ...]:
+    """Below the picture of a launch of which some was only proposed: what that is."""
+    every = (
+        trn(
+            "rests on {n} guess: {names}",
+            "rests on {n} guesses: {names}",
+            len(names),
+            names=", ".join((*names[:most], *("…" for _ in names[most : most + 1]))),
+        )
+        for most in (len(names), 3, 1)
+    )
+    return (Provenance(tuple(every), tr("proposed")),) if names else ()
 
 
 def _nothing(block: int, warp: int, doubt: tuple[Provenance, ...]) -> Story:
