@@ -27,6 +27,7 @@ MACHINERY = {
     "Lanes",
     "Warps",
     "Place",
+    "Spread",  # a text with every expression on a line of its own
     "At",
     "Values",  # what a store is about to write
     "BarrierEvent",  # who waits for whom at a barrier
