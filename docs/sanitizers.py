@@ -291,6 +291,9 @@ def emulated(case: Case) -> list[Finding]:
     return list(result.trace.findings)
 
 
+_found = cache(emulated)
+
+
 def tables() -> dict[str, str]:
     """The tables of the page, by the name they have there."""
     readings = json.loads(READINGS.read_text(encoding="utf-8"))
@@ -300,14 +303,14 @@ def tables() -> dict[str, str]:
         "faulty": _table(
             ("kernel", "what is wrong", "gpuviz", "compute-sanitizer"),
             (
-                (f"`{c.name}`", c.fault, _ours(emulated(c)), _theirs(readings["runs"][c.name]))
+                (f"`{c.name}`", c.fault, _ours(_found(c)), _theirs(readings["runs"].get(c.name)))
                 for c in faulty
             ),
         ),
         "correct": _table(
             ("kernel", "gpuviz", "compute-sanitizer"),
             (
-                (f"`{c.kernel}`", _ours(emulated(c)), _theirs(readings["runs"][c.name]))
+                (f"`{c.kernel}`", _ours(_found(c)), _theirs(readings["runs"].get(c.name)))
                 for c in correct
             ),
         ),
@@ -327,7 +330,9 @@ def _ours(findings: list[Finding]) -> str:
     return "; ".join(told) or "–"
 
 
-def _theirs(runs: dict[str, Any]) -> str:
+def _theirs(runs: dict[str, Any] | None) -> str:
+    if runs is None:
+        return "not read yet"
     if runs and all("hung" in run for run in runs.values()):
         return "runs for ever under every tool, which say nothing"
     told = [
@@ -341,15 +346,19 @@ def _theirs(runs: dict[str, Any]) -> str:
 
 
 def _sums(faulty: list[Case], correct: list[Case], runs: dict[str, Any]) -> str:
+    def heard(case: Case) -> bool:
+        return any(run.get("first") for run in runs.get(case.name, {}).values())
+
     def row(kind: str) -> tuple[str, ...]:
         mine = [case for case in faulty if case.kind == kind]
-        ours = sum(bool(emulated(case)) for case in mine)
-        theirs = sum(any(r.get("first") for r in runs[case.name].values()) for case in mine)
-        return kind, str(len(mine)), str(ours), str(theirs)
+        ours = sum(bool(_found(case)) for case in mine)
+        return kind, str(len(mine)), str(ours), str(sum(map(heard, mine)))
 
-    quiet = [case for case in correct if any(r.get("first") for r in runs[case.name].values())]
+    quiet = [
+        case for case in correct if any(r.get("first") for r in runs.get(case.name, {}).values())
+    ]
     rows = [row(kind) for kind in dict.fromkeys(case.kind for case in faulty)]
-    alarms = str(sum(bool(emulated(case)) for case in correct)), str(len(quiet))
+    alarms = str(sum(bool(_found(case)) for case in correct)), str(len(quiet))
     return _table(
         ("class", "kernels", "found by gpuviz", "found by compute-sanitizer"),
         [*rows, ("correct (found: false alarms)", str(len(correct)), *alarms)],

@@ -15,7 +15,7 @@ import numpy as np
 from gpuviz.base.arrays import I64, U64, Array, Bool
 from gpuviz.ptx.checks.batch import Batch, flat
 from gpuviz.ptx.checks.report import Check
-from gpuviz.ptx.checks.transfers import UNIT, pieces
+from gpuviz.ptx.checks.transfers import UNIT, instruction_of, pieces
 from gpuviz.ptx.simt.cluster import Cluster, split_told
 from gpuviz.ptx.simt.spaces import Cells
 from gpuviz.traces.observe import Access, BarrierEvent, Place, Report, Transfer
@@ -76,15 +76,19 @@ class InitCheck(Check):
             self._heap.forget(start, length)
 
     def transfer(self, transfer: Transfer) -> None:
-        """Bulk copies write."""
-        if transfer.kind == "load":
-            self._batch.unfold()
-            where, _ = pieces(transfer)
+        """Bulk copies and wgmma write shared memory, or read it."""
+        self._batch.unfold()
+        where, thread = pieces(transfer)
+        if len(where):
             block = np.repeat(transfer.block, transfer.size // UNIT) - self._batch.first
-            memory = self._inner["shared"]
             owner = block * self._batch.warps * LANES  # a thread of the block whose memory it is
-            memory.write(memory.index(where, owner, UNIT), UNIT)
-        elif transfer.kind == "store":
+            memory, at = self._inner["shared"], instruction_of(transfer)
+            index = memory.index(where, owner, UNIT)
+            if transfer.kind == "load":
+                memory.write(index, UNIT)
+            else:
+                self._checked(at, memory, index, where, thread, transfer.repeat)
+        if transfer.kind == "store":
             self._stored(transfer)
 
     def _stored(self, transfer: Transfer) -> None:

@@ -1,12 +1,5 @@
 // Kernels that look as if they were at fault and are not. Their launches are in launches.toml.
 
-#include <cooperative_groups.h>
-#include <cuda_pipeline_primitives.h>
-#include <cassert>
-#include <cstdio>
-
-namespace cg = cooperative_groups;
-
 extern "C" __global__ void early_return(const float* in, float* out, int n)
 {
     __shared__ float tile[64];
@@ -505,6 +498,13 @@ extern "C" __global__ void message(const int* in, int* data, int* flag, int* out
         out[threadIdx.x] = data[threadIdx.x];
     }
 }
+
+#include <cooperative_groups.h>
+#include <cuda_pipeline_primitives.h>
+#include <cassert>
+#include <cstdio>
+
+namespace cg = cooperative_groups;
 
 __device__ __forceinline__ unsigned at(const void* p) { return (unsigned)__cvta_generic_to_shared(p); }
 

@@ -1,11 +1,6 @@
 // Kernels whose threads touch the same bytes in no order, one of them writing.
 // The lines at fault are marked `fault: KERNEL`. Their launches are in launches.toml.
 
-#include <cooperative_groups.h>
-#include <cuda_pipeline_primitives.h>
-
-namespace cg = cooperative_groups;
-
 extern "C" __global__ void no_barrier(const float* in, float* out)
 {
     __shared__ float tile[128];
@@ -209,6 +204,11 @@ extern "C" __global__ void __cluster_dims__(2) arrived_relaxed(const float* in, 
     asm volatile("barrier.cluster.arrive.aligned;" ::: "memory");
     asm volatile("barrier.cluster.wait.aligned;" ::: "memory");
 }
+
+#include <cooperative_groups.h>
+#include <cuda_pipeline_primitives.h>
+
+namespace cg = cooperative_groups;
 
 __device__ __forceinline__ unsigned at(const void* p) { return (unsigned)__cvta_generic_to_shared(p); }
 
