@@ -107,6 +107,7 @@ class Heartbeat:
     def __init__(self, places: bool = False, late: float = LATE) -> None:
         self.beats, self.late = 0, late
         self.stalls: list[float] = []
+        self.busiest = self._work = 0.0  # processor time of the GUI thread between two beats
         self.places: Counter[str] = Counter()
         self.when: list[tuple[float, float, str]] = []  # of each stall its end, length and place
         self._last, self._seen = 0.0, ""
@@ -120,7 +121,7 @@ class Heartbeat:
 
     def start(self) -> None:
         """Begin, in the GUI thread."""
-        self._last = time.monotonic()
+        self._last, self._work = time.monotonic(), time.thread_time()
         self._timer.start()
         self._arm(BEAT + self.late)
 
@@ -146,6 +147,8 @@ class Heartbeat:
     def _beat(self) -> None:
         now = time.monotonic()
         stall, self._last = now - self._last - BEAT, now
+        work, self._work = self._work, time.thread_time()
+        self.busiest = max(self.busiest, self._work - work)
         self.beats += 1
         if stall > self.late:
             self.stalls.append(stall)

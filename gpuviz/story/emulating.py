@@ -15,6 +15,7 @@ from gpuviz.run.run import Level, Run
 from gpuviz.story.lesson import Plan
 
 _LARGE = 32 << 20  # bytes of a launch's arrays that are let go where nobody reads them
+_MOST = 256 << 20  # bytes of them that are kept for who reads them
 
 
 def run_of(
@@ -32,7 +33,8 @@ def run_of(
     run = _emulated(plan, job, architecture(arch), level, options)
     size = sum(array.nbytes for array in run.outputs.values())
     unread = plan.companion_of or (not plan.outputs and size >= _LARGE) or not run.whole
-    run = replace(run, outputs={}, inputs={}) if unread else run
+    run = replace(run, outputs={}, inputs={}) if unread or size > _MOST else run
+    run = replace(run, inputs={}) if 2 * size > _MOST else run  # what was there before
     return _over_time(plan, job, architecture(arch), options, run)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from typing import TypeVar
 
 import numpy as np
@@ -13,11 +14,14 @@ from gpuviz.panels.grid import Grids
 from gpuviz.panels.lanes_over_time import LanesOverTime
 from gpuviz.panels.layout import panels
 from gpuviz.panels.panel import GO, Panel
+from gpuviz.story.kernel_launch import KernelLaunch
 from gpuviz.story.lesson import Story
 from gpuviz.story.own_kernel.phases import WarpPhases
 from gpuviz.story.own_kernel.pictures import PICTURES
+from gpuviz.story.own_kernel.story import lesson_of
+from gpuviz.story.perform import perform
 from tests.course import pictures
-from tests.course.own_kernels import FAULTY, LAUNCHES, shown
+from tests.course.own_kernels import FAULTY, FILE, LAUNCHES, shown
 
 pytestmark = pytest.mark.skipif(not nvrtc.libraries(), reason="NVRTC is not installed")
 P = TypeVar("P", bound=Panel)
@@ -83,6 +87,23 @@ def test_lanes_at_work_are_those_of_the_path() -> None:
     assert lanes.active[-1].all() and 0 < lanes.now <= lanes.total
     before = panel(done.story, "load", LanesOverTime)
     assert before.now < 32 and before.active[0].all()
+
+
+def test_the_picture_of_a_large_buffer_takes_no_more_memory_than_its_cells() -> None:
+    given = "f32[512]=ones", "f32[2097152]=arange", "i32=512"
+    launch = KernelLaunch(FILE, "stencil", "stencil", (4, 1, 1), (128, 1, 1), given)
+    done = perform(lesson_of(launch), {"picture": "buffer"})
+    assert done.story.at is not None
+    tracemalloc.start()
+    try:
+        body = done.story.at(done.story.duration).body
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    (grids,) = (p for p in panels(body) if isinstance(p, Grids))
+    writes, values = grids.grids
+    assert "writes to" in writes.names[0] and "3 to 2.097e+06" in values.names[0]
+    assert most < 8 << 20  # bytes; the buffer itself has them
 
 
 def test_the_heat_of_a_buffer_is_how_often_the_block_touched_it() -> None:

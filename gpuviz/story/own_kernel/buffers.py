@@ -7,7 +7,6 @@ from functools import cached_property, lru_cache
 from math import isqrt
 
 import numpy as np
-import numpy.typing as npt
 
 from gpuviz.base.arrays import F64, I64, Array, Bool
 from gpuviz.panels.figures import Figure, FigureRow
@@ -56,7 +55,8 @@ class Cells:
     @cached_property
     def there(self) -> Bool:
         """(rows * columns,) the cells that hold an element: the last row may not be full."""
-        return np.asarray(self.most(np.ones(self.count, np.int8), np.int8) > 0)
+        down, across = np.arange(self.rows) * self.step, np.arange(self.columns) * self.step
+        return np.asarray(down[:, None] * self.wide + across < self.count).ravel()
 
     def of(self, elements: I64) -> I64:
         """The cells that elements are in."""
@@ -71,17 +71,28 @@ class Cells:
         every = (down[:, None] * self.wide + across).ravel()
         return every[every < self.count]
 
-    def most(self, values: Array, dtype: npt.DTypeLike = np.int64) -> Array:
-        """(rows * columns,) the largest value of the elements in each cell, 0 without any."""
-        step = self.step
-        padded = np.zeros((self.rows * step, self.columns * step), dtype)
-        whole = self.count // self.wide
-        flat = np.asarray(values, dtype)
-        padded[:whole, : self.wide] = flat[: whole * self.wide].reshape(whole, self.wide)
-        rest = flat[whole * self.wide :]
-        padded[whole : whole + 1, : len(rest)] = rest
-        blocks = padded.reshape(self.rows, step, self.columns, step)
-        return np.asarray(blocks.max(axis=(1, 3)).ravel())
+    def most(self, elements: I64, values: I64) -> I64:
+        """(rows * columns,) the largest value of some elements in each cell, 0 without any."""
+        found = np.zeros(self.rows * self.columns, np.int64)
+        np.maximum.at(found, self.of(elements), values)
+        return found
+
+    def largest(self, values: Array) -> tuple[F64, float, float]:
+        """(rows * columns,) the largest of the (count,) values in each cell, -inf where there is no
+        number; and the least and the largest that is finite. Row after row: there may be many.
+        """
+        shape = self.step, self.columns * self.step
+        found, low, high = np.full((self.rows, self.columns), -np.inf), np.inf, -np.inf
+        for row, into in enumerate(found):
+            part = values[row * self.step * self.wide :][: self.step * self.wide].astype(np.float64)
+            plain = np.full(self.step * self.wide, -np.inf)
+            plain[: len(part)] = np.where(np.isnan(part), -np.inf, part)
+            padded = np.full(shape, -np.inf)
+            padded[:, : self.wide] = plain.reshape(self.step, self.wide)
+            into[:] = padded.reshape(self.step, self.columns, self.step).max(axis=(0, 2))
+            known = plain[np.isfinite(plain)]
+            low, high = min(low, known.min(initial=np.inf)), max(high, known.max(initial=-np.inf))
+        return found.ravel(), *((float(low), float(high)) if low <= high else (0.0, 0.0))
 
 
 def columns_of(launch: Launch, count: int, of_buffer: bool) -> int:
@@ -109,33 +120,41 @@ _TOLD = 6  # warps that are named
 
 @dataclass(frozen=True, eq=False)
 class ElementAccesses:
-    """What a block did to a piece of memory: (E,) reads and writes of each of its elements.
+    """What a block did to the `count` elements of a piece of memory: (T,) those that it touched, in
+    their order, with its reads and writes of each.
 
-    `name` is `SHARED` for shared memory, whose elements are words; `first` its first address,
+    `name` is `SHARED` for shared memory, whose elements are words; `start` its first address,
     `size` bytes of an element.
     """
 
     name: str
-    first: int
+    start: int
     size: int
+    count: int
+    touched: I64
     reads: I64
     writes: I64
 
     @cached_property
     def totals(self) -> tuple[int, int, int, int]:
         """Elements touched, elements read, reads, writes."""
-        read, wrote = self.reads > 0, self.writes > 0
-        counts = (read | wrote).sum(), read.sum(), self.reads.sum(), self.writes.sum()
-        return tuple(map(int, counts))  # type: ignore[return-value]
+        counts = (self.reads > 0).sum(), self.reads.sum(), self.writes.sum()
+        return len(self.touched), *map(int, counts)  # type: ignore[return-value]
 
     @cached_property
     def most(self) -> int:
         """How often the element is read that is read most."""
         return int(self.reads.max(initial=0))
 
+    def most_in(self, some: I64) -> tuple[int, int]:
+        """How often that of some elements in their order is read, and written, which is most."""
+        first, last = self.touched.searchsorted((some[0], some[-1] + 1))
+        there = first + np.flatnonzero(np.isin(self.touched[first:last], some))
+        return int(self.reads[there].max(initial=0)), int(self.writes[there].max(initial=0))
+
     def elements(self, rows: Requests, row: int, width: int) -> I64:
         """The elements that a request touches, each as often as it does."""
-        return _elements(rows.address[row], rows.lanes(row), self.first, self.size, width)
+        return _elements(rows.address[row], rows.lanes(row), self.start, self.size, width)
 
 
 @lru_cache(maxsize=16)
@@ -147,20 +166,24 @@ def touched(trace: Trace, every: Events, name: str) -> ElementAccesses:
         if buffer is not None and name
         else (0, _WORD, _shared_words(every))
     )
-    reads, writes = np.zeros(count, np.int64), np.zeros(count, np.int64)
+    read, written = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
     for number_, did in enumerate(trace.instructions):
         if did.space != ("global" if name else "shared"):
             continue
         mine = np.flatnonzero(every.rows.instruction == np.int32(number_))
         active = lane_mask(every.rows.active[mine])
         found = _elements(every.rows.address[mine], active, low, size, did.width)
-        times = np.bincount(found[(found >= 0) & (found < count)], minlength=count)
+        found = found[(found >= 0) & (found < count)]
         stores = did.op == "store" or (did.op == "copy" and not name)
         if not stores:
-            reads += times
+            read.append(found)
         if did.op != "load" and not (did.op == "copy" and name):
-            writes += times
-    return ElementAccesses(name, low, size, reads, writes)
+            written.append(found)
+    both = np.concatenate((*read, *written))
+    elements, which = np.unique(both, return_inverse=True)
+    reads = sum(map(len, read))
+    times = (np.bincount(one, minlength=len(elements)) for one in (which[:reads], which[reads:]))
+    return ElementAccesses(name, low, size, count, elements, *times)
 
 
 def _size(buffer: Buffer) -> int:
@@ -192,8 +215,8 @@ def picture(moment: Moment) -> Narration:
     events = moment.events
     found = touched(events.trace, every_warp(events), name)
     wanted = number(moment.values, "columns") if "columns" in moment.values else 0
-    columns = wanted or columns_of(events.trace.launch, len(found.reads), bool(name))
-    cells = Cells(len(found.reads), columns)
+    columns = wanted or columns_of(events.trace.launch, found.count, bool(name))
+    cells = Cells(found.count, columns)
     now = _now(moment, found, row)
     body = rows(Grids(_grids(moment, found, cells, now)), _figures(found))
     return Narration(_title(moment, found), _sentence(found, cells), body)
@@ -230,7 +253,7 @@ def _now(moment: Moment, found: ElementAccesses, row: int) -> I64:
     events = moment.events
     did = events.trace.instructions[int(events.rows.instruction[row])]
     inside = np.unique(found.elements(events.rows, row, did.width))
-    return inside[(inside >= 0) & (inside < len(found.reads))]
+    return inside[(inside >= 0) & (inside < found.count)]
 
 
 def _grids(moment: Moment, found: ElementAccesses, cells: Cells, now: I64) -> tuple[Grid, ...]:
@@ -265,7 +288,7 @@ def _heated(said: str, times: I64, cells: Cells, now: I64, tip: _Tip) -> Grid:
 @lru_cache(maxsize=8)
 def _heat_of(found: ElementAccesses, cells: Cells, writes: bool) -> Heat:
     """How often the elements of each cell are touched, at most; it is the same at any moment."""
-    heat = cells.most(found.writes if writes else found.reads)
+    heat = cells.most(found.touched, found.writes if writes else found.reads)
     return Heat(heat, max(int(heat.max(initial=0)), 1), np.zeros(len(heat), bool))
 
 
@@ -287,14 +310,13 @@ def _valued(run: Run, cells: Cells, now: I64, tip: _Tip) -> Grid:
 @lru_cache(maxsize=4)
 def _shades_of(run: Run, name: str, cells: Cells) -> tuple[float, float, F64, tuple[str, ...]]:
     """The least and the largest value, how dark each cell is, and what stands in it."""
-    plain = np.asarray(run.outputs[name], np.float64).ravel()
-    known = plain[np.isfinite(plain)]
-    low, high = (float(known.min()), float(known.max())) if len(known) else (0.0, 0.0)
-    share = np.clip((plain - low) / (high - low if high > low else 1.0), 0.0, 1.0)
-    shade = cells.most(0.1 + 0.9 * np.nan_to_num(share), np.float64)
+    values = run.outputs[name].ravel()
+    largest, low, high = cells.largest(values)
+    share = np.clip((largest - low) / (high - low if high > low else 1.0), 0.0, 1.0)
+    shade = np.where(cells.there, 0.1 + 0.9 * share, 0.0)
     if cells.step > 1 or cells.count > _NUMBERED:
         return low, high, shade, ()
-    words = [f"{v:.3g}" for v in plain.tolist()]
+    words = [f"{v:.3g}" for v in np.asarray(values, np.float64).tolist()]
     return low, high, shade, (*words, *[""] * (cells.rows * cells.columns - len(words)))
 
 
@@ -310,18 +332,20 @@ class _Tip:
         found, some = self.found, self.cells.elements(cell)
         if not len(some):
             return ""
+        reads, writes = found.most_in(some)
         if len(some) > 1:
             return tr(
                 "{n} elements from {name}[{first}] on\nread up to {reads} times, written {writes}",
                 n=grouped(len(some)),
                 name=found.name or tr("shared word "),
                 first=grouped(int(some[0])),
-                reads=grouped(int(found.reads[some].max())),
-                writes=grouped(int(found.writes[some].max())),
+                reads=grouped(reads),
+                writes=grouped(writes),
             )
-        return "\n".join(filter(None, (self._what(int(some[0])), self._who(int(some[0])))))
+        element = int(some[0])
+        return "\n".join(filter(None, (self._what(element, reads, writes), self._who(element))))
 
-    def _what(self, element: int) -> str:
+    def _what(self, element: int, reads: int, writes: int) -> str:
         found, outputs = self.found, self.moment.run.outputs
         place = f"{found.name}[{element}]" if found.name else tr("shared word {n}", n=element)
         values = outputs.get(found.name) if found.name else None
@@ -330,14 +354,14 @@ class _Tip:
         return tr(
             "{place}\nread {reads} times, written {writes} times by the block",
             place=place,
-            reads=grouped(int(found.reads[element])),
-            writes=grouped(int(found.writes[element])),
+            reads=grouped(reads),
+            writes=grouped(writes),
         )
 
     def _who(self, element: int) -> str:
         """The warps that touch it."""
         every = every_warp(self.moment.events)
-        low = np.uint64(self.found.first + element * self.found.size)
+        low = np.uint64(self.found.start + element * self.found.size)
         space = "global" if self.found.name else "shared"
         width = np.array([d.width if d.space == space else 0 for d in every.trace.instructions])
         span = width.astype(np.uint64)[every.rows.instruction][:, None]
