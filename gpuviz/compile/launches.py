@@ -119,14 +119,14 @@ def _written(
     if named is None:
         return None
     (syntax,) = (c for c in call.children if c.type == "kernel_call_syntax")
-    scope = known.at(found, setting)
+    scope, reached = known.at(found, setting), ran.reached(call, setting)
     meant = scope.named(text_of(named))  # `auto kernel = tile<4>; kernel<<<...>>>(...)`
     if meant is not None and meant.type == "template_function":
         named = meant
+    named = reached.kernel or named
     shape = given_in(syntax)
     given = given_in(next((c for c in call.children if c.type == "argument_list"), None))
     texts = [_said(scope, node) for node in shape[:3]]
-    reached = ran.reached(call, setting)
     shared = reached.shape[2] if len(reached.shape) > 2 else None
     shared = (scope.value(shape[2]) if shape[2:] else 0) if shared is None else shared
     name, template, instance = _instance(named, scope, setting)

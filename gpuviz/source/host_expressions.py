@@ -50,6 +50,8 @@ _ROUNDED_UP = re.compile(r"(?i)(?:i?div_?(?:ceil|up)|ceil_?div|c_?div)$")
 def _identifier(scope: HostScope, node: Node, depth: int) -> Held:
     name = text_of(node).rpartition("::")[2]
     holder = scope.holder(name)
+    if holder is None and name in scope.run.kernels:
+        return node
     if holder is None:
         return 0 if name == "cudaSuccess" else Scope.value(scope, node, min(depth, 20))
     found = holder[name]
@@ -364,6 +366,7 @@ def _runtime(scope: HostScope, name: str, given: Sequence[Node]) -> Held:
 VALUES: Mapping[str, Callable[[Any, Node, int], Held]] = {
     **dict.fromkeys(("identifier", "qualified_identifier", "type_identifier"), _identifier),
     "field_identifier": _identifier,
+    "template_function": lambda scope, node, depth: node,  # a kernel, to be launched elsewhere
     "this": lambda scope, node, depth: scope.this,
     "binary_expression": _binary,
     "assignment_expression": _assignment,

@@ -50,13 +50,14 @@ _CHARACTERS = ("char", "wchar_t")
 
 @dataclass(frozen=True)
 class Reached:
-    """A launch that was come to: the template around it is made so, and what its sizes and its
-    arguments come to.
+    """A launch that was come to: the template around it is made so, what its sizes and arguments
+    come to, and the kernel where a variable stands for it.
     """
 
     setting: Mapping[str, str]
     shape: tuple[Held, ...]
     arguments: tuple[Held, ...]
+    kernel: Node | None = None
 
     @property
     def sized(self) -> bool:
@@ -134,6 +135,12 @@ class HostRun:
         self.left -= 1
         if self.left < self.floor:
             raise Spent
+
+    @cached_property
+    def kernels(self) -> frozenset[str]:
+        """The names of kernels, which variables may hold."""
+        every = self.known.functions.items()
+        return frozenset(n for n, ps in every if any("__global__" in _head(p) for p in ps))
 
     @cached_property
     def types(self) -> Types:
@@ -391,7 +398,9 @@ class HostScope(Scope):
         held = [self.value(one) for one in given_in(syntax)]
         shape = tuple(one.dimensions if isinstance(one, Record) else one for one in held)
         arguments = tuple(copied(self.value(one)) for one in given)
-        there.append(Reached(self.setting, shape, arguments))
+        callee = self.value(node.children[0])
+        kernel = callee if callee != node.children[0] and hasattr(callee, "start_byte") else None
+        there.append(Reached(self.setting, shape, arguments, kernel))
 
 
 @dataclass(frozen=True)
@@ -422,6 +431,10 @@ def parameters_of(place: Place) -> list[HostParameter]:
             )
         )
     return made
+
+
+def _head(place: Place) -> str:
+    return (place.node.text or b"")[:200].decode("utf-8", "replace") if place.node else ""
 
 
 def _accepts(place: Place, count: int) -> bool:

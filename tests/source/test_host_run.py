@@ -104,6 +104,17 @@ def test_sizes_are_those_of_a_run(name: str) -> None:
     assert (one.grid, one.block) == expected
 
 
+def test_a_variable_may_stand_for_the_kernel() -> None:
+    host = """template <int N> __global__ void t(int* a, int n) { a[0] = N; }
+    __global__ void plain(int* a, int n) { a[0] = n; }
+    typedef void (*Kernel)(int*, int);
+    void go(Kernel kernel, int* d) { kernel<<<2, 32>>>(d, 3); }
+    void all(int* d) { Kernel every[2] = {plain, t<5>}; every[1]<<<1, 64>>>(d, 4); }"""
+    one, two = launches(host + MAIN.format("go(plain, d); all(d);"))
+    assert (one.kernel, one.grid) == ("plain", (2, 1, 1))
+    assert (two.instance, two.block) == ("t<5>", (64, 1, 1))
+
+
 def test_templates_have_the_sizes_of_their_calls() -> None:
     host = "template <int T> void run(int* d, int n) { k<<<div_up(n, T), T>>>(d, n); }"
     one, two = launches(host + MAIN.format("run<64>(d, 640); run<256>(d, 2561);"))
