@@ -22,6 +22,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
+from mmap import mmap
 from typing import IO, Any, TypeVar, cast
 
 from gpuviz.base.errors import Error, InputError, UnavailableError
@@ -33,6 +34,7 @@ from gpuviz.processes.worker import Late, Lost, WorkerProcess
 Result = TypeVar("Result")
 _KEPT = 2  # processes that wait for work
 _GRACE = 2.0  # seconds that a call which is not wanted any more has to notice
+_MANY = 1 << 20  # bytes
 _FOREVER = 86_400.0  # seconds; what is called has limits of its own
 
 command = programs.python("gpuviz.processes.calls")
@@ -217,9 +219,9 @@ def _receive(pipe: IO[bytes]) -> Any:
     return pickle.loads(first, buffers=beside)
 
 
-def _exactly(pipe: IO[bytes], length: int) -> bytearray:
-    """So many bytes; EOFError when there are no more."""
-    found = bytearray(length)
+def _exactly(pipe: IO[bytes], length: int) -> bytearray | mmap:
+    """So many bytes; EOFError when there are no more. Many are not set to zero before."""
+    found = mmap(-1, length) if length > _MANY else bytearray(length)
     at = memoryview(found)
     while at:
         if not (read := pipe.readinto(at)):  # type: ignore[attr-defined]
@@ -242,13 +244,16 @@ class _Server:
     def serve(self) -> None:
         threading.Thread(target=self._listen, daemon=True).start()
         while True:
-            asked = self._calls.get()
-            self._percent = 0
-            answer = self._answered(asked)
-            try:
-                self._say(answer)
-            except (pickle.PicklingError, TypeError, AttributeError) as error:
-                self._say(_Raised(UnavailableError(f"what came of it cannot be sent: {error}")))
+            self._answer(self._calls.get())
+
+    def _answer(self, asked: _Call) -> None:
+        """Nothing of a call is kept while the next is waited for."""
+        self._percent = 0
+        answer = self._answered(asked)
+        try:
+            self._say(answer)
+        except (pickle.PicklingError, TypeError, AttributeError) as error:
+            self._say(_Raised(UnavailableError(f"what came of it cannot be sent: {error}")))
 
     def _listen(self) -> None:
         """Runs in a thread: the end of gpuviz ends work that would take long, or never end."""
@@ -272,6 +277,7 @@ class _Server:
         except Exception as error:
             if not isinstance(error, Error):
                 error.add_note(traceback.format_exc())
+            traceback.clear_frames(error.__traceback__)
             return _Raised(error)
         finally:
             _bound(0)

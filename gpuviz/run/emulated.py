@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from traceback import clear_frames
 
 from gpuviz.arch import Architecture
 from gpuviz.arguments import UNSET, check_room, passed, variables
@@ -128,6 +129,7 @@ def past(
     if not isinstance(fault.finding, Finding):
         raise fault
     wanted = replace(options or Options(), goes_on=True, engine="numpy")
+    clear_frames(fault.__traceback__)  # they hold the memory of the first run
     try:
         return run(job, arch, level=level, options=wanted)
     except KernelFault:

@@ -70,6 +70,7 @@ def peak(process: str = "self") -> int:
     [
         (1 << 23, 256, ""),  # all of it is touched
         (1 << 26, 64, ""),  # a little of it
+        (1 << 27, 64, ""),  # and twice, one run after the other
         (1 << 26, 2048, "more than 1,024 MiB of memory"),
         (1 << 29, 1, "the arguments need"),
     ],

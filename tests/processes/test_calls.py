@@ -1,10 +1,12 @@
 """Functions called in a process of their own: values, errors, progress, bounds, lost processes."""
 
+import mmap
 import os
 import signal
 import sys
 import threading
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -112,6 +114,23 @@ def test_memory_is_bounded_for_one_call():
     with pytest.raises(InputError, match="more than 64 MiB of memory"):
         calls.call(take, 1 << 28, memory=64 << 20)
     assert calls.call(take, 1 << 28) == 1 << 28
+
+
+def held(size, *, progress, cancel):
+    """Fails, having much in its hands; tells how much is in memory."""
+    found = np.ones(size, np.uint8)
+    resident = int(Path("/proc/self/statm").read_text().split()[1]) * mmap.PAGESIZE
+    raise KernelFault("it hurts", finding=(resident, len(found)))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="where it is told")
+def test_nothing_of_a_call_is_kept():
+    sizes = []
+    for size in (1 << 28, 1):
+        with pytest.raises(KernelFault) as caught:
+            calls.call(held, size)
+        sizes.append(caught.value.finding[0])
+    assert sizes[0] - sizes[1] > 200 << 20
 
 
 def test_calls_at_the_same_time_have_processes_of_their_own():
