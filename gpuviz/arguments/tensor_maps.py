@@ -50,11 +50,14 @@ FIELDS = {
     "interleave_layout": (83, 1),
     "swizzle_atomicity": (84, 1),
 }
+SEVERAL = {"global_dim": 5, "global_stride": 4, "box_dim": 5, "element_stride": 5}  # numbers
 ZERO_ALONE = frozenset({"interleave_layout", "swizzle_atomicity"})  # none, and pieces of 16 bytes
 _TYPES = ("u8", "u16", "u32", "i32", "u64", "i64", "f16", "f32", "f32", "f64", "bf16")  # of CUDA
 _DIRECTIONS = 5
 _BOX = 256  # elements, at most
 _STEP = 8
+_SIZE, _STRIDE = 1 << 32, 1 << 40  # elements, and bytes, that are too many
+_MOVED = 1 << 18  # bytes of a box: no shared memory has more
 _KINDS = tuple(DTYPES)
 _MAP = re.compile(r"\s*tensormap\s*\(\s*(\w+)\s*\[([\d, ]+)\]\s*=(.*)\)\s*$", re.DOTALL)
 _OPTION = re.compile(r",\s*(box|swizzle|stride|step|outside)\s*=\s*(\w+)\s*$")
@@ -131,7 +134,7 @@ class TensorMap:
             or swizzle >= len(SWIZZLES)
         ):
             return None
-        return cls(
+        made = cls(
             _KINDS[kind],
             address,
             tuple(rest[:rank]),
@@ -141,6 +144,14 @@ class TensorMap:
             SWIZZLES[swizzle],
             bool(nan),
         )
+        return made if made._makes_sense else None
+
+    @property
+    def _makes_sense(self) -> bool:
+        """Whether its numbers are such as a map can have."""
+        boxes = max(self.box) <= _BOX and max(self.step) <= _STEP and self.moved_bytes <= _MOVED
+        lines = not self.box[0] * self.unit % 16 and max(self.strides, default=0) < _STRIDE
+        return boxes and lines and self.address < 1 << 62
 
 
 def maps_in(data: bytes) -> Iterator[slice]:
@@ -266,6 +277,8 @@ def _refused(spec: TensorMapSpec) -> str:
         return f"the box needs {rank} sizes from 1 to {_BOX}"
     if spec.stride and len(spec.stride) != rank - 1:
         return f"stride needs {rank - 1} numbers"
+    if max(spec.sizes) >= _SIZE or max(spec.map_at().strides, default=0) >= _STRIDE:
+        return f"sizes are below {_SIZE:,}, and strides below {_STRIDE:,} bytes"
     if spec.step and (len(spec.step) != rank or not all(1 <= s <= _STEP for s in spec.step)):
         return f"step needs {rank} numbers from 1 to {_STEP}"
     if spec.step and spec.step[-1] != 1:
@@ -274,6 +287,8 @@ def _refused(spec: TensorMapSpec) -> str:
         return "a swizzle is of 32, 64 or 128 bytes"
     if spec.nan and spec.dtype not in FLOATS:
         return f"{spec.dtype} has no NaN"
+    if spec.map_at().moved_bytes > _MOVED:
+        return f"the box is larger than shared memory can be, {_MOVED:,} bytes"
     line = spec.box[-1] * size_of(spec.dtype)
     if line % 16:
         return f"a line of the box takes {line} bytes, which is no multiple of 16"

@@ -50,8 +50,11 @@ def whole_name(file: Path) -> Path:
     return Path(os.path.normpath(file.absolute()))
 
 
-_ELSEWHERE = re.compile(r"[\\/]{2}|file:|[A-Za-z][\w+.-]+://", re.IGNORECASE)
-_MOUNTED = ("net", "afs", "Network")  # folders whose first part is the name of a host or cell
+_ELSEWHERE = re.compile(r"[\\/]{2}|[\\/]\?\?[\\/]|file:|[A-Za-z][\w+.-]+://", re.IGNORECASE)
+_MOUNTED = ("net", "afs", "network")  # folders whose first part is the name of a host or cell
+_ROOTS = re.compile(
+    r"/(?:proc/(?:[^/]+/)+?root|System/Volumes/Data)(?=/)", re.IGNORECASE
+)  # are "/"
 
 
 def local(name: str, folder: Path | None = None) -> str:
@@ -63,8 +66,8 @@ def local(name: str, folder: Path | None = None) -> str:
     """
     if _ELSEWHERE.match(name.strip()):
         raise _refused(name)
-    if os.name == "posix" and not name.startswith("~"):
-        cell = _cell(os.path.normpath(os.path.join(folder or "/", name)))
+    if os.name == "posix":
+        cell = _cell(os.path.normpath(os.path.join(folder or "/", os.path.expanduser(name))))
         if cell and cell not in (_cell(str(folder or "")), _cell(str(Path.home()))):
             raise _refused(name)
     return name
@@ -72,8 +75,10 @@ def local(name: str, folder: Path | None = None) -> str:
 
 def _cell(path: str) -> tuple[str, ...]:
     """The folder of mounts and the host that a path begins with, () when it does not."""
+    while found := _ROOTS.match(path):
+        path = path[found.end() :]
     parts = tuple(part for part in path.split("/") if part)
-    return parts[:2] if path.startswith("/") and parts[:1] in {(one,) for one in _MOUNTED} else ()
+    return parts[:2] if path.startswith("/") and parts and parts[0].lower() in _MOUNTED else ()
 
 
 def _refused(name: str) -> InputError:

@@ -18,6 +18,7 @@ from gpuviz.words.language import later, tr
 
 MOST = 16 << 20  # bytes of a source, a lecture's record, a small file of ours
 _STEP = 1 << 20  # bytes read at once
+_NO_FILE = later("it is a device or a pipe, not a file")
 _WHY = {
     errno.ENOENT: later("No such file or directory"),
     errno.EACCES: later("Permission denied"),
@@ -39,7 +40,7 @@ def opened(path: Path, most: int = MOST) -> Iterator[BufferedReader]:
         with open(path, "rb", opener=_without_waiting) as file:
             found = os.fstat(file.fileno())
             if not stat.S_ISREG(found.st_mode):
-                raise _unread(path, tr("it is a device or a pipe, not a file"))
+                raise _unread(path, tr(_NO_FILE))
             if found.st_size > most:
                 raise _too_large(path, most)
             yield file
@@ -77,7 +78,12 @@ def amount(size: int) -> str:
 
 
 def _without_waiting(path: str, flags: int) -> int:
-    """Opening a pipe that nobody writes to would wait for ever."""
+    """A pipe or a device is not even opened: that alone can wait, or have an effect. One that took
+    the file's place since then does not hold it up.
+    """
+    mode = os.stat(path).st_mode
+    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+        raise _unread(Path(path), tr(_NO_FILE))
     return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 

@@ -40,6 +40,7 @@ from gpuviz.traces.geometry import Triple
 FORM = Form("gpuviz capture", 1, "capture", "buffers.npz", 2 << 30)
 _KINDS = {np.dtype(kind): name for name, kind in reversed(DTYPES.items())}
 _SOURCES = (".cu", ".py")
+_FILES = 100  # that a PTX text names, at most
 
 
 @dataclass(frozen=True)
@@ -204,6 +205,9 @@ def unpacked(path: Path) -> tuple[CapturedLaunch, ...]:
     """
     content = archive.read(path, FORM, _Manifest)
     said = content.manifest
+    codes = [len(one.ptx) + len(one.source) + len(one.cubin) for one in said.programs]
+    if sum(codes[one.code] for one in said.launches if 0 <= one.code < len(codes)) > FORM.largest:
+        raise content.damaged(f"it would unpack to more than {bounded.amount(FORM.largest)}")
     key = hashlib.sha256(repr((said, *map(_digest, content.arrays.items()))).encode()).hexdigest()
     home = folders.cache() / "captures" / key[:16]
     arrays = {name: home / f"{n}.npy" for n, name in enumerate(content.arrays, 1)}
@@ -225,7 +229,7 @@ def _unpack_code(home: Path, number: int, code: _Code) -> Path:
     plain = "".join(c if c.isalnum() or c in "-_" else "_" for c in stem)[:60]
     place = home / f"{number}-{plain}.ptx"
     lines = place.with_suffix(suffix if suffix in _SOURCES else _SOURCES[0])
-    ptx = code.ptx.replace(f'"{code.name}"', f'"{lines.name}"')  # in its .file
+    ptx = code.ptx.replace(f'"{code.name}"', f'"{lines.name}"', _FILES)  # in its .file
     _put(place, ptx.encode())
     _put(lines, code.source.encode())
     _put(place.with_suffix(".cubin"), code.cubin)

@@ -4,7 +4,7 @@ manifest.json   format, version, device, and for each launch what was measured
 arrays.npz      its durations and block placements, by the names the manifest gives
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -34,6 +34,7 @@ FORM = Form("gpuviz-recording", 1, later("recording"), "arrays.npz", 1 << 28)
 SUFFIX = RECORDING
 # What those of before say of launches whose blocks are too many to place: the window says it now.
 _BEFORE = "are too many to show one by one where they ran"
+_MOST = 1e24  # beyond any count, rate or size
 _PLACES = ("block", "sm", "start_ns", "end_ns")
 
 
@@ -173,7 +174,33 @@ def read(path: Path) -> Recording:
     FormatError : it is damaged, no recording, or of a newer gpuviz
     """
     found = archive.read(path, FORM, _Manifest)
-    return Recording(found.manifest.device, tuple(_entry(e, found) for e in found.manifest.entries))
+    said = found.manifest
+    above = [said.device.multiprocessors, *(n for e in said.entries for n in _peaks(e))]
+    if not (all(0 <= n < _MOST for n in _numbers(said)) and all(0 < n < _MOST for n in above)):
+        raise found.damaged("a number in its manifest is negative, or larger than any can be")
+    return Recording(said.device, tuple(_entry(e, found) for e in said.entries))
+
+
+def _peaks(entry: _Entry) -> tuple[float, ...]:
+    """What others are divided by."""
+    peaks = entry.peaks
+    return () if peaks is None else (peaks.bytes_per_second, peaks.flops_per_second)
+
+
+def _numbers(said: _Manifest) -> Iterator[float]:
+    """What was measured, and what is said of the device; differences of results can be infinite."""
+    device = said.device
+    yield from (device.memory, device.l2, device.clock_mhz, device.memory_clock_mhz)
+    yield from device.limits.values()
+    for entry in said.entries:
+        yield from (n for n in entry.counters.values() if not isinstance(n, _Unavailable))
+        yield from entry.timing.clocks if entry.timing else ()
+        held = entry.telemetry
+        told = () if held is None else (held.sm_clock, held.memory_clock, held.power)
+        empty = entry.peaks.empty_us if entry.peaks else None
+        told = (*told, empty, entry.resident_blocks, entry.registers)
+        yield from (n for n in told if n is not None)
+        yield from (*entry.launch.grid, *entry.launch.block, entry.launch.dynamic_shared)
 
 
 def _told(entry: Entry, number: int, arrays: dict[str, Array]) -> _Entry:

@@ -116,7 +116,7 @@ def _homely(file: str) -> str:
 
 
 def _at_home(file: str) -> str:
-    return str(Path(file).expanduser()) if file.startswith("~/") else local(file)
+    return str(Path(local(file)).expanduser()) if file.startswith("~/") else local(file)
 
 
 def launch_of(record: Mapping[str, Value]) -> KernelLaunch:

@@ -20,10 +20,21 @@ from gpuviz.views.provenance import Provenance
 ELSEWHERE = [
     *("//host/share/k.cu", r"\\host\share\k.cu", r"\/host/k.cu", r"/\host\k.cu", "///host/k.cu"),
     *(r"\\?\UNC\host\share\k.cu", r"\\.\pipe\k.cu", "  //host/k.cu"),
-    *("file://host/k.cu", "file:/k.cu", "FILE:k.cu", "http://host/k.cu", "smb://host/k.cu"),
+    *(
+        r"\??\UNC\host\k.cu",
+        "file://host/k.cu",
+        "file:/k.cu",
+        "FILE:k.cu",
+        "http://host/k.cu",
+        "smb://host/k.cu",
+    ),
 ]
 UP = "../" * 16  # from any folder to the root
-MOUNTED = ["/net/host/k.cu", "/afs/cell/k.cu", "/tmp/../net/host/k.cu", f"{UP}net/host/k.cu"]
+MOUNTED = [
+    *("/net/host/k.cu", "/afs/cell/k.cu", "/tmp/../net/host/k.cu", f"{UP}net/host/k.cu"),
+    *(f"~/{UP}net/host/k.cu", "/NET/host/k.cu", "/System/Volumes/Data/net/host/k.cu"),
+    "/proc/self/root/proc/1/task/1/root/net/host/k.cu",
+]
 POSIX = pytest.mark.skipif(os.name != "posix", reason="folders of automatic mounts")
 ALL = [*ELSEWHERE, *(pytest.param(name, marks=POSIX) for name in MOUNTED)]
 HERE = [

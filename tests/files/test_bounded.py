@@ -56,8 +56,11 @@ def test_a_device_is_no_file() -> None:
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes here")
-def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+def test_a_pipe_is_not_waited_for_nor_opened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     os.mkfifo(tmp_path / "pipe")
+    monkeypatch.setattr(os, "open", lambda *how: pytest.fail(f"opened {how}"))
     with pytest.raises(InputError, match="a device or a pipe"):
         bounded.read(tmp_path / "pipe")
 

@@ -18,7 +18,7 @@ from tests.hostile.outcome import Outcome
 from tests.hostile.pool import Asked, tried
 from tests.hostile.table import KINDS
 
-ENOUGH = 2000  # inputs of a full run
+ENOUGH = 4000  # inputs of a full run
 
 
 def check(outcomes: Iterable[Outcome]) -> None:

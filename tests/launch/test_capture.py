@@ -4,6 +4,7 @@ import json
 import sys
 import types
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -164,3 +165,13 @@ def test_a_launch_is_drawn(tmp_path: Path, capsys) -> None:
         assert main(["render", *source, *view]) == 0
         assert "how often block 0 touches each element" in out.read_text()
     assert main(["render", str(file), "--view", "no=1", "-o", str(tmp_path / "x.svg")]) == 2
+
+
+def test_a_program_that_is_launched_without_end_does_not_fill_the_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = request(np.ones(100, "f4"), np.zeros(100, "f4"))
+    monkeypatch.setattr(capture, "FORM", replace(capture.FORM, largest=100_000))
+    monkeypatch.setattr(capture, "_put", lambda *what: pytest.fail("unpacked"))
+    with pytest.raises(FormatError, match="would unpack to more than 100,000 bytes"):
+        kept(tmp_path / "a.gpucapture", *[made] * 100, keep=False)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from gpuviz.arguments import ByValue, parse, passed
-from gpuviz.base.errors import InputError, KernelFault
-from gpuviz.ptx.emulator import Options, Result
+from gpuviz.arguments import ByValue, TensorMap, materialise, parse, passed
+from gpuviz.base.errors import InputError, KernelFault, UnsupportedError
+from gpuviz.ptx.emulator import Options, Result, emulate
 from gpuviz.ptx.tensor.shared_matrix import swizzled
+from gpuviz.ptx.text import parser
 from tests.ptx.launching import KERNELS, launch
 
 SOURCE = (KERNELS / "tensor_copies.cu").read_text()
@@ -155,6 +158,9 @@ def test_a_box_that_begins_between_16_bytes_is_refused() -> None:
         ("tensormap(f32[8,8]=rand, box=4x4, step=1x2)", "the last step is 1"),
         ("tensormap(i32[8,8]=rand, box=4x4, outside=nan)", "has no NaN"),
         ("tensormap(f32[8,8]=so, box=4x4)", "a buffer is filled with"),
+        ("tensormap(f32[256,256,256]=&0+0, box=256x256x256)", "larger than shared memory"),
+        ("tensormap(f32[4294967296]=&0+0, box=4)", "sizes are below 4,294,967,296"),
+        ("tensormap(f32[8,8]=&0+0, box=4x4, stride=274877906944)", "below 1,099,511,627,776 b"),
     ],
 )
 def test_what_no_driver_would_encode_is_refused(text: str, said: str) -> None:
@@ -175,3 +181,29 @@ def test_a_map_that_the_kernel_makes() -> None:
     assert (fetched(text) == [*range(64, 100), *[0] * 28]).all()
     with pytest.raises(KernelFault, match="interleave_layout 1 of a tensor map is not emulated"):
         fetched(text.replace('"interleave_layout", "0"', '"interleave_layout", "1"'))
+
+
+def test_a_field_beyond_the_map_is_refused() -> None:
+    text = (Path(__file__).parents[1] / "data" / "kernels" / "tensors_and_textures.ptx").read_text()
+    module = parser.parse(text.replace("[%rd3], 0, 64;", "[%rd3], 99, 64;"))
+    given = [materialise(parse(one)) for one in ("f32[100]=rand", "f32[64]=zeros", "u8[128]=zeros")]
+    with pytest.raises(UnsupportedError, match="box_dim number 99 of a tensor map"):
+        emulate(module, "made", (1, 1, 1), (64, 1, 1), given)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"box": (256,) * 5},  # terabytes
+        {"box": (65535, 1, 1, 1, 1)},
+        {"box": (3, 1, 1, 1, 1)},  # no 16 bytes
+        {"step": (255, 1, 1, 1, 1)},
+        {"strides": (16, 16, 16, 2**63)},
+        {"address": 2**63},
+    ],
+)
+def test_a_map_forged_in_memory_is_none(change: dict[str, Any]) -> None:
+    ones = (1,) * 5
+    made = TensorMap("f32", 1024, (16,) * 5, (64, 1024, 4096, 16384), (4, 1, 1, 1, 1), ones)
+    assert TensorMap.decoded(made.encoded()) == made
+    assert TensorMap.decoded(replace(made, **change).encoded()) is None

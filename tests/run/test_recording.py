@@ -276,3 +276,23 @@ def test_every_launch_without_a_recording_says_what_to_do() -> None:
             assert entry is not None and entry.launch == key_of(plan)
             assert one.measurement.kind == "recorded" and one.measurement.device.name
     assert any(one.measurement for _, one in found)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"counters": {"global_load_sectors": CounterValue(np.inf)}},
+        {"counters": {"global_load_sectors": CounterValue(np.nan)}},
+        {"counters": {"global_load_sectors": CounterValue(-1.0)}},
+        {"timing": Timing(np.array([1.0]), "warm", (np.nan, 1980.0))},
+        {"peaks": Peaks(0.0, 1e12)},
+        {"telemetry": Telemetry(power=-np.inf)},
+    ],
+)
+def test_numbers_that_nobody_can_have_measured_are_refused(
+    change: dict[str, Any], tmp_path: Path
+) -> None:
+    made = Entry("a", "b", {}, key_of(Plan()), replace(measurement(), **change))
+    write(tmp_path / "x.gpurec", Recording(DEVICE, (made,)))
+    with pytest.raises(FormatError, match="negative, or larger than any can be"):
+        read(tmp_path / "x.gpurec")

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gpuviz.arguments import TensorMap, no_number
-from gpuviz.arguments.tensor_maps import FIELDS, MAGIC, SIZE, ZERO_ALONE, kind_number
+from gpuviz.arguments.tensor_maps import FIELDS, MAGIC, SEVERAL, SIZE, ZERO_ALONE, kind_number
 from gpuviz.base.arrays import I64, Array
 from gpuviz.base.errors import KernelFault
 from gpuviz.ptx.decode import bulk
@@ -303,6 +303,8 @@ def _replace(site: Site) -> Step:
         raise site.unsupported("this field of a tensor map")
     address, *numbers, value = site.operands
     number = numbers[0].value if numbers and isinstance(numbers[0], Imm) else 0
+    if not 0 <= number < SEVERAL.get(name, 1):
+        raise site.unsupported(f"{name} number {number} of a tensor map")
     start, size, meaning = *FIELDS[name], _MEANINGS.get(name, int)
     maps = _where(site, address, space_named(site.mods) or "global")
     read, where = site.reader(value, site.kind), site.instruction.where

@@ -34,7 +34,7 @@ Member = tuple[str, bytes]
 
 
 @cache
-def _members() -> tuple[Member, ...]:
+def members() -> tuple[Member, ...]:
     """What a bundle of ours holds."""
     from gpuviz.lectures.bundle_contents import gather, write
     from gpuviz.lectures.reading import read
@@ -56,13 +56,13 @@ def _members() -> tuple[Member, ...]:
 
 def make(random: Random) -> bytes:
     """A bundle of which the zip or a member is changed."""
-    members = list(_members())
+    found = list(members())
     if random.random() < 0.5:
-        return zips.packed(random, members)
-    at = random.randrange(len(members))
-    name, content = members[at]
-    members[at] = name, _changed(random, name, content)
-    return zips.plain(members)
+        return zips.packed(random, found)
+    at = random.randrange(len(found))
+    name, content = found[at]
+    found[at] = name, _changed(random, name, content)
+    return zips.plain(found)
 
 
 def _changed(random: Random, name: str, content: bytes) -> bytes:

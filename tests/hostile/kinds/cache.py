@@ -42,8 +42,12 @@ def make(random: Random) -> bytes:
     text = trees.as_json(random, plain)
     if random.random() < 0.3:
         text = changed_bytes(random, text)
-    right = hashlib.sha256(text).hexdigest().encode()
-    return random.choice((right, b"0" * 64, b"")) + b"\n" + text
+    return random.choice((sealed(text), b"0" * 64 + b"\n" + text, b"\n" + text))
+
+
+def sealed(text: bytes) -> bytes:
+    """With the checksum that belongs to it."""
+    return hashlib.sha256(text).hexdigest().encode() + b"\n" + text
 
 
 def forged(file: Path) -> Sequence[str]:

@@ -28,8 +28,8 @@ _FILES = ("pipe.npy", "loop.cu", "/dev/zero", "~/secret.key", "//host/share/x.cu
 
 
 @cache
-def _files() -> tuple[bytes, ...]:
-    """One view in every format; small, as there are many."""
+def of_formats(suffixes: tuple[str, ...] = _SUFFIXES) -> tuple[bytes, ...]:
+    """One view in each format; small, as there are many."""
     from gpuviz.export.export import Options
     from gpuviz.export.save import save
     from gpuviz.qt.painting.headless import painter
@@ -39,7 +39,7 @@ def _files() -> tuple[bytes, ...]:
     made = Provenance("banks", {"stride": 4}, "sm_90", width=320, height=200)
     with TemporaryDirectory() as folder, painter() as painting:
         found = []
-        for suffix in _SUFFIXES:
+        for suffix in suffixes:
             file = Path(folder) / f"x{suffix}"
             save(timed(view_of(made), 1.0, 1.2), file, Options(fps=5), painting)
             found.append(file.read_bytes())
@@ -48,7 +48,7 @@ def _files() -> tuple[bytes, ...]:
 
 def make(random: Random) -> bytes:
     """A file of ours with another record, or damaged near it."""
-    content = random.choice(_files())
+    content = random.choice(of_formats())
     at = content.find(MARK)
     if at < 0 or random.random() < 0.15:  # a film has its comment in pieces
         return changed_bytes(random, content)

@@ -8,18 +8,17 @@ from functools import cache
 from pathlib import Path
 from random import Random
 
-from gpuviz.base import resources
 from tests.hostile import arrays, zips
 from tests.hostile.kind import Kind
 
+_SMALL = Path(__file__).parents[2] / "data" / "h200_small_launches.gpurec"
 _KEPT = 6  # entries: all of them would be slow to change
 
 
 @cache
 def ours() -> bytes:
-    """The first entries of what ships, with their arrays."""
-    shipped = resources.path("recordings/nvidia-h200.gpurec").read_bytes()
-    manifest, name, found = arrays.taken(shipped)
+    """The first entries of some small launches, with their arrays."""
+    manifest, name, found = arrays.taken(_SMALL.read_bytes())
     entries = [one for one in manifest["entries"] if one["lesson"] == "coalescing"][:_KEPT]
     named = {one["timing"]["array"] for one in entries if one["timing"]}
     named |= {one["placement"] for one in entries if one["placement"]}
@@ -60,7 +59,7 @@ def shown(file: Path) -> None:
     if not isinstance(recording, Recording):
         return
     session.open_recording(file, recording)
-    view = view_of(Provenance("coalescing", {}, "sm_90"), session.library())
+    view = view_of(Provenance("coalescing", {"blocks": 64}, "sm_90"), session.library())
     rows.table(view.runs)
     rows.summary(view.runs)
     for entry in recording.entries:
