@@ -4,8 +4,9 @@
 
 Opens every lesson, drags each of its sliders, compares A with B, types in the editor, exports, goes
 through a lecture. A timer ticks every 10 ms; what an event takes is how late it is. Printed are
-the longest event of each kind, and those above the bar: 50 ms, 100 ms in the first second of the
-start; the exit status is 1 when there are any. On a machine that does other work repeat it.
+the longest event of each act as it is done, of each kind, and those above the bar: 50 ms, 100 ms in
+the first second of the start; the exit status is 1 when there are any. On a machine that does other
+work repeat it.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ class Pauses(Soak):
         return Sources(app._gpu) if self._gpu == "real" else Sources()
 
     def _acts(self) -> Act:
-        window = self.window
+        window, self._begun = self.window, time.monotonic()
         self._now = "start"
         yield lambda: window.player.story is not None
         yield 1.0
@@ -82,9 +83,12 @@ class Pauses(Soak):
         self._note_stalls()
 
     def _note_stalls(self) -> None:
-        for end, stall, place in self.heart.when[self._counted :]:
-            self._noted.append((self._now, end - self._begun, stall, place))
+        fresh = self.heart.when[self._counted :]
+        self._noted += ((self._now, end - self._begun, stall, place) for end, stall, place in fresh)
         self._counted = len(self.heart.when)
+        if fresh:
+            end, stall, place = max(fresh, key=lambda one: one[1])
+            print(f"{1000 * stall:5.0f} ms  {self._now}  {place}", flush=True)
 
     def _played(self) -> Act:
         self._do("play.toggle")

@@ -15,6 +15,7 @@ from gpuviz.run.run import Level, Run
 from gpuviz.story.lesson import Plan
 
 _LARGE = 32 << 20  # bytes of a launch's arrays that are let go where nobody reads them
+_BEFORE = 4 << 20  # likewise of what they held before it
 _MOST = 256 << 20  # bytes of them that are kept for who reads them
 
 
@@ -34,7 +35,8 @@ def run_of(
     size = sum(array.nbytes for array in run.outputs.values())
     unread = plan.companion_of or (not plan.outputs and size >= _LARGE) or not run.whole
     run = replace(run, outputs={}, inputs={}) if unread or size > _MOST else run
-    run = replace(run, inputs={}) if 2 * size > _MOST else run  # what was there before
+    most = _MOST // 2 if plan.outputs else _BEFORE
+    run = replace(run, inputs={}) if size > most else run  # what was there before
     return _over_time(plan, job, architecture(arch), options, run)
 
 

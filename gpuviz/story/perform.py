@@ -23,7 +23,7 @@ from gpuviz.run.session import Library
 from gpuviz.story.lesson import Lesson, Plan, Runs, Story, Values, check_values
 from gpuviz.story.lesson_sweeps import measured_in, tables
 
-_BYTES, _MOST = 64 << 20, 128
+_BYTES, _MOST = 256 << 20, 128  # all launches of a lesson: values that change none cost nothing
 _LARGEST = 512 << 20  # of the newest, which is being looked at
 _KEPT: dict[Hashable, tuple[Run, int]] = {}
 _LOCK = Lock()
