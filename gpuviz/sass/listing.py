@@ -278,15 +278,14 @@ def disassemble(cubin: bytes) -> str:
 
 
 def _run(command: Path, cubin: bytes) -> str:
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "code.cubin"
-        file.write_bytes(cubin)
-        try:
-            done = processes.run(
-                [str(command), *_OPTIONS, str(file)], Path(folder), _SECONDS, _MEMORY
-            )
-        except (OSError, subprocess.TimeoutExpired) as error:
-            raise UnavailableError(f"{command} could not be run: {error}") from error
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / "code.cubin"
+            file.write_bytes(cubin)
+            line = [str(command), *_OPTIONS, str(file)]
+            done = processes.run(line, Path(folder), _SECONDS, _MEMORY)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise UnavailableError(f"{command} could not be run: {error}") from error
     if done.returncode != 0:
         how = processes.ended(done.returncode)
         raise UnavailableError(f"{command} ended {how}: {done.stderr.strip()}")

@@ -5,6 +5,7 @@ import random
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Iterator
@@ -146,6 +147,14 @@ def program(folder: Path, name: str, text: str) -> Path:
 def test_nvdisasm_that_is_killed_is_told(tmp_path: Path) -> None:
     with pytest.raises(UnavailableError, match=r"nvdisasm ended by SIGKILL"):
         listing._run(program(tmp_path, "nvdisasm", "kill -9 $$"), b"a cubin")
+
+
+def test_without_a_place_for_temporary_files_it_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "none"))
+    with pytest.raises(UnavailableError, match="could not be run: .*No such file"):
+        listing._run(Path("nvdisasm"), b"")
 
 
 def test_what_nvcc_did_not_say_is_not_kept(tmp_path: Path) -> None:

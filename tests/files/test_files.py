@@ -4,6 +4,7 @@ import os
 import stat
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -94,7 +95,7 @@ def test_what_cannot_be_written_is_told_and_leaves_nothing(tmp_path: Path) -> No
     assert sorted(os.listdir(tmp_path)) == ["file", "folder"]
 
 
-def left(folder: Path, hold: bool = False) -> str:
+def left(folder: Path, hold: bool = False, then: float = 1.0) -> str:
     """What a process leaves that is killed while it writes into a folder, or has there still."""
     code = """
 import os, sys
@@ -135,6 +136,7 @@ def test_it_is_removed_before_the_next_begins_to_work(
     use: Callable[[Path], None], tmp_path: Path
 ) -> None:
     left(tmp_path, hold=False)
+    left(tmp_path, hold=False, then=time.time() + 1e6)  # the clock was set back since
     use(tmp_path)
     assert os.listdir(tmp_path) == []
 
