@@ -128,6 +128,7 @@ _TYPES = {
     "i8": "signed char",
     "u8": "unsigned char",
     "i32": "int",
+    "i64": "long long",
     "u32": "unsigned",
     "f32": "float",
 }

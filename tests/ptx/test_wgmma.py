@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from gpuviz.base.errors import KernelFault
+from gpuviz.ptx.emulator import Options
 from gpuviz.ptx.tensor import sums
 from tests.ptx.launching import launch
 
@@ -129,6 +130,24 @@ def test_every_layout_in_shared_memory(size: int, turned: str) -> None:
     run = launch(source, "k", 1, 128, *given, held(c).view("u4"), arch="sm_90a", shared=2 * AREA)
     assert (run.outputs["arg6"] == held(right_sums(a, b, c))).all()
     assert run.trace.recorded and run.trace.handovers is None  # thousands of pieces are not kept
+
+
+def test_writes_that_no_proxy_fence_shows_to_wgmma_are_told() -> None:
+    """PTX ISA, "Async Proxy": wgmma reads shared memory through it, threads write by another."""
+    a, b, c = operands(1, 64)
+    (one, *first), (two, *second) = along_k(a, 128), along_k(b, 128)
+    given = [one.view("u4"), two.view("u4"), np.zeros(1, "u4")]
+    given += [descriptor(0, *first, 128), descriptor(AREA, *second, 128), 1, held(c).view("u4")]
+
+    def found(fence: str) -> list[str]:
+        source = kernel("m64n64k16.f32.f16.f16", 32, 0, ", 1, 1, 0, 0")
+        source = source.replace("__syncthreads();", fence + "__syncthreads();")
+        checked = Options(checks=("race",))
+        run = launch(source, "k", 1, 128, *given, arch="sm_90a", shared=2 * AREA, options=checked)
+        return [finding.message for finding in run.trace.findings]
+
+    assert found('asm volatile("fence.proxy.async.shared::cta;" ::: "memory");') == []
+    assert len(told := found("")) == 1 and "without a proxy fence" in told[0]
 
 
 def test_left_matrix_in_registers_without_a_sum_and_negated() -> None:

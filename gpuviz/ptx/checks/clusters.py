@@ -235,6 +235,11 @@ class ClusterRaceCheck(RaceCheck):
         if wide:
             self._published |= dict.fromkeys(made.warps_of.first.tolist(), len(self._events))
 
+    def _apart(self, one: I64, other: I64) -> Bool:
+        """Which threads are of different blocks of a cluster, or of different clusters."""
+        size = LANES * self._numbers.warps
+        return np.asarray(one // size != other // size)
+
     def proxy_fence(self, lanes: Lanes) -> None:
         """What was done before is there for asynchronous copies."""
         super().proxy_fence(self._lanes(lanes))

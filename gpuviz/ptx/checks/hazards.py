@@ -149,8 +149,8 @@ _SENTENCES = {
         "instruction ({second}), with different values"
     ),
     "proxy": later(
-        "shared memory at {where} is written by thread {one} ({first}) and read by an asynchronous "
-        "copy of thread {two} ({second}), without a proxy fence in between"
+        "shared memory at {where} is written by thread {one} ({first}) and read by a bulk copy "
+        "or wgmma of thread {two} ({second}), without a proxy fence in between"
     ),
     "unread": later(
         "an asynchronous copy of thread {one} reads shared memory at {where} ({first}), and thread "

@@ -96,7 +96,7 @@ class RaceCheck(Sink):
         self._flags.begin(self._batch)
         self._phases = 0
         self._reads = Reads()
-        self._fenced: dict[int, int] = {}  # warps of the launch, steps
+        self._fenced: dict[int, I64] = {}  # by block: (W,) steps of its warps
 
     def blocks_end(self, first: int, count: int) -> None:
         """Tell what raced so far."""
@@ -170,29 +170,39 @@ class RaceCheck(Sink):
         step = self._step(event)
         self._reads.begin(step, transfer)
         where, thread = pieces(transfer)
-        if transfer.kind == "product" or not len(where):
+        if not len(where):
             return
         touch = self._shared.touch(where, thread, event.at.width)
         now = _Now(step, event, self._shared, touch, None)
         for earlier in self._shared.shadow.writes(touch):
             behind = (earlier.step > 0) & ~self._copied.of(earlier.step)
             behind &= self._proxied(earlier.thread) <= earlier.step
-            behind &= self._proxied(touch.thread) <= earlier.step
             if behind.any():
                 self._found(now, earlier, behind, "read after write", proxy=True)
-        self._touched(step, event, self._shared, where, thread, None)
+        if transfer.kind != "product":
+            self._touched(step, event, self._shared, where, thread, None)
 
     def proxy_fence(self, lanes: Lanes) -> None:
-        """A fence of a lane is taken for one of its warp."""
+        """A fence of a lane is one of its warp, for what that did and what it knows of others.
+
+        Source: PTX ISA, "Memory Consistency Model", causality order: a proxy fence anywhere along
+        the way from one to the other will do.
+        """
         step, (warps, _) = self._step(), lanes.rows()
         each = np.arange(warps.blocks)[:, None] * warps.per_block + np.arange(warps.warps)
         for warp in (warps.first[:, None] + each.reshape(-1)).reshape(-1).tolist():
-            self._fenced[warp] = step
+            block, own = divmod(warp, self._batch.warps)
+            row = block - self._batch.first if self._batch.height > 1 else 0
+            known = self._order.knows(row, own).copy()
+            known[own] = step
+            self._fenced[block] = np.maximum(self._fenced.get(block, 0), known)
 
     def _proxied(self, thread: I64) -> I64:
-        """(n,) the last fence of the warps of threads."""
+        """(n,) up to which step somebody has fenced what the warps of threads did."""
         warps, which = np.unique(thread // LANES, return_inverse=True)
-        return np.array([self._fenced.get(one, 0) for one in warps.tolist()])[which]
+        none, size = np.zeros(self._batch.warps, np.int64), self._batch.warps
+        found = [self._fenced.get(one // size, none)[one % size] for one in warps.tolist()]
+        return np.array(found, np.int64)[which]
 
     def _moved(self, transfer: Transfer, role: Role) -> None:
         event = self._event(instruction_of(transfer), role)

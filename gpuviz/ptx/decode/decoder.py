@@ -155,8 +155,8 @@ def _fence(site: Site) -> Step | None:
     """A fence orders what is in order already; sinks are told of those between threads."""
     scopes = {"cta": False, "cluster": True, "gpu": True, "gl": True, "sys": True}
     scope = next((m for m in site.mods if m in scopes), "")
-    if "proxy" in site.mods and "async" in site.mods:
-        return _proxy_fence
+    if "proxy" in site.mods and any(m.split("::")[0] == "async" for m in site.mods):
+        return None if "global" in site.mods else _proxy_fence
     if not scope or any(m.split("::")[0] == "proxy" for m in site.mods):
         return None
     place, wide = Place.of(site.instruction), scopes[scope]

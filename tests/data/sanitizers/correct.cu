@@ -664,3 +664,107 @@ extern "C" __global__ void counted_barrier(const int* in, int* out)
     int some = __syncthreads_count(in[threadIdx.x] > 20);
     out[threadIdx.x] = some + __syncthreads_or(in[threadIdx.x] == 3);
 }
+
+__device__ __forceinline__ void fence() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
+
+__device__ __forceinline__ void wait0() { asm volatile("cp.async.bulk.wait_group 0;" ::: "memory"); }
+
+__device__ __forceinline__ void wait_read() { asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory"); }
+
+__device__ __forceinline__ unsigned rank() { unsigned r; asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(r)); return r; }
+
+__device__ __forceinline__ unsigned peer(const void* p, unsigned r) { unsigned o; asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(o) : "r"(at(p)), "r"(r)); return o; }
+
+extern "C" __global__ void fenced_by_another(const float* in, float* out)
+{
+    __shared__ alignas(128) float tile[64];
+    int t = threadIdx.x;
+    tile[t] = in[t];
+    __syncthreads();
+    if (t == 32) fence();
+    __syncthreads();
+    if (t == 0) { bulk_out(out, tile, 256); wait0(); }
+}
+
+extern "C" __global__ void copied_through(const float* in, float* out)
+{
+    __shared__ alignas(128) float tile[64];
+    __shared__ unsigned long long full;
+    if (threadIdx.x == 0) { mb_init(&full, 1); bulk_in(tile, in, 256, &full); mb_wait(&full, 0); bulk_out(out, tile, 256); wait0(); }
+}
+
+extern "C" __global__ void copies_of_each_warp(const float* in, float* out)
+{
+    __shared__ alignas(128) float tile[2][32];
+    int t = threadIdx.x, w = t / 32, l = t % 32;
+    for (int k = 0; k < 3; ++k) {
+        tile[w][l] = in[t] + k;
+        fence();
+        __syncwarp();
+        if (l == 0) { bulk_out(out + 64 * k + 32 * w, tile[w], 128); wait_read(); }
+        __syncwarp();
+    }
+    if (l == 0) wait0();
+}
+
+extern "C" __global__ void swapped_arrays(const float* in, float* out)
+{
+    __shared__ float a[64]; __shared__ float b[64];
+    float *cur = a, *nxt = b;
+    int t = threadIdx.x;
+    cur[t] = in[t];
+    __syncthreads();
+    for (int i = 1; i < 64; i *= 2) {
+        nxt[t] = cur[t] + (t >= i ? cur[t - i] : 0);
+        float* s = cur; cur = nxt; nxt = s;
+        __syncthreads();
+    }
+    out[t] = cur[t];
+}
+
+extern "C" __global__ void from_one_to_the_other(const float* in, float* out)
+{
+    __shared__ float a[64]; __shared__ float b[64];
+    int t = threadIdx.x;
+    a[t] = in[t]; b[t] = in[t] + 1;
+    __syncthreads();
+    long d = b - a;
+    float* p = a + t;
+    float s = 0;
+    for (int i = 0; i < 2; ++i, p += d) s += *p;
+    out[t] = s;
+}
+
+extern "C" __global__ void freed_elsewhere(int** box, int* out)
+{
+    __shared__ int* p;
+    if (threadIdx.x == 0) { p = (int*)malloc(256); }
+    __syncthreads();
+    if (!p) return;
+    p[threadIdx.x] = threadIdx.x;
+    __syncthreads();
+    out[threadIdx.x] = p[63 - threadIdx.x];
+    __syncthreads();
+    if (threadIdx.x == 63) { free(p); int* q = new int; delete q; int* z = 0; delete z; char* e = (char*)malloc(0); free(e); }
+}
+
+extern "C" __global__ void __cluster_dims__(2) mbarriers_of_a_cluster(const float* in, float* out)
+{
+    __shared__ unsigned long long met;
+    int t = threadIdx.x;
+    unsigned r = rank();
+    if (t == 0) { mb_init(&met, 2); asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory"); }
+    asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
+    asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
+    if (t < 2) asm volatile("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0];" :: "r"(peer(&met, t)) : "memory");
+    mb_wait(&met, 0);
+    out[64 * r + t] = in[t];
+    asm volatile("barrier.cluster.arrive.aligned;" ::: "memory");
+    asm volatile("barrier.cluster.wait.aligned;" ::: "memory");
+}
+
+extern "C" __global__ void blocks_in_turn(int* sum, int* flag, int* out)
+{
+    if (blockIdx.x == 0) { atomicAdd_block(sum, 1); __threadfence(); __syncthreads(); if (threadIdx.x == 0) atomicExch(flag, 1); }
+    else { if (threadIdx.x == 0) while (atomicAdd(flag, 0) == 0) {} __syncthreads(); __threadfence(); atomicAdd_block(sum, 1); }
+}

@@ -208,3 +208,31 @@ extern "C" __global__ void __cluster_dims__(2) peer_past_end(const float* in, fl
     asm volatile("barrier.cluster.arrive.aligned;" ::: "memory");
     asm volatile("barrier.cluster.wait.aligned;" ::: "memory");
 }
+
+extern "C" __global__ void read_into_the_next(const float* in, float* out, int n)
+{
+    __shared__ float a[32]; __shared__ float b[32];
+    int t = threadIdx.x;
+    a[t] = in[t]; b[t] = in[t] + 1;
+    __syncwarp();
+    float s = 0;
+    for (int i = 0; i < n; ++i) s += a[i];  // fault: read_into_the_next
+    out[t] = s + b[t];
+}
+
+extern "C" __global__ void into_dynamic(const float* in, float* out, int n)
+{
+    __shared__ float a[32]; extern __shared__ float dyn[];
+    int t = threadIdx.x;
+    a[t] = in[t]; dyn[t] = in[t] + 1;
+    __syncwarp();
+    a[t + n] = 3;  // fault: into_dynamic
+    __syncwarp();
+    out[t] = a[t] + dyn[t];
+}
+
+extern "C" __global__ void freed_by_two_blocks(int* out, long long* box)
+{
+    if (blockIdx.x == 0 && threadIdx.x == 0) { int* p = (int*)malloc(16); free(p); box[0] = (long long)p; __threadfence(); atomicExch(out, 1); }
+    if (blockIdx.x == 1 && threadIdx.x == 0) { while (atomicAdd(out, 0) == 0) {} __threadfence(); free((void*)box[0]); }  // fault: freed_by_two_blocks
+}

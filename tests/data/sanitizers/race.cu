@@ -325,3 +325,78 @@ extern "C" __global__ void mbarrier_not_told(const float* in, float* out)
     out[t] = tile[63 - t];  // fault: mbarrier_not_told
     mb_wait(&met, 0);
 }
+
+__device__ __forceinline__ void fence() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
+
+__device__ __forceinline__ void wait0() { asm volatile("cp.async.bulk.wait_group 0;" ::: "memory"); }
+
+__device__ __forceinline__ void wait_read() { asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory"); }
+
+__device__ __forceinline__ unsigned rank() { unsigned r; asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(r)); return r; }
+
+__device__ __forceinline__ unsigned peer(const void* p, unsigned r) { unsigned o; asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(o) : "r"(at(p)), "r"(r)); return o; }
+
+extern "C" __global__ void fence_of_global(const float* in, float* out)
+{
+    __shared__ alignas(128) float tile[64];
+    int t = threadIdx.x;
+    tile[t] = in[t];
+    asm volatile("fence.proxy.async.global;" ::: "memory");
+    __syncthreads();
+    if (t == 0) { 
+        asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], 256;" :: "l"(out), "r"(at(tile)) : "memory");  // fault: fence_of_global
+        asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+        wait0();
+    }
+}
+
+extern "C" __global__ void half_fenced(const float* in, float* out)
+{
+    __shared__ alignas(128) float tile[64];
+    int t = threadIdx.x;
+    tile[t] = in[t];
+    if (t < 32) fence();
+    __syncthreads();
+    if (t == 0) { 
+        asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], 256;" :: "l"(out), "r"(at(tile)) : "memory");  // fault: half_fenced
+        asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+        wait0();
+    }
+}
+
+extern "C" __global__ void waited_elsewhere(const float* in, float* out)
+{
+    __shared__ alignas(128) float tile[64];
+    int t = threadIdx.x;
+    tile[t] = in[t];
+    fence();
+    __syncthreads();
+    if (t == 0) bulk_store(out, tile, 256);
+    if (t == 32) wait_read();
+    __syncthreads();
+    tile[t] = 0;  // fault: waited_elsewhere
+    if (t == 0) wait0();
+}
+
+extern "C" __global__ void lock_of_a_block(int* lock, int* out)
+{
+    if (threadIdx.x == 0) {
+        while (atomicCAS_block(lock, 0, 1)) {}  // fault: lock_of_a_block
+        __threadfence();
+        *out += 1;  // fault: lock_of_a_block
+        __threadfence();
+        atomicExch_block(lock, 0);  // fault: lock_of_a_block
+    }
+}
+
+extern "C" __global__ void __cluster_dims__(2) atomic_of_a_block_in_a_cluster(int* out)
+{
+    __shared__ int n;
+    if (threadIdx.x == 0) n = 0;
+    asm volatile("barrier.cluster.arrive.aligned;" ::: "memory");
+    asm volatile("barrier.cluster.wait.aligned;" ::: "memory");
+    asm volatile("red.relaxed.cta.shared::cluster.add.u32 [%0], 1;" :: "r"(peer(&n, 0)) : "memory");  // fault: atomic_of_a_block_in_a_cluster
+    asm volatile("barrier.cluster.arrive.aligned;" ::: "memory");
+    asm volatile("barrier.cluster.wait.aligned;" ::: "memory");
+    if (threadIdx.x == 0) out[rank()] = n;
+}
