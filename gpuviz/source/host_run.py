@@ -272,7 +272,8 @@ class HostScope(Scope):
             self.run.types_of_names[name] = type_
             return name, self.value(value)
         if value is None or value.type in ("argument_list", "initializer_list"):
-            return name, self.construct(type_, given_in(value), value)
+            made = self.construct(type_, given_in(value), value)
+            return name, _unknown(name, type_) if made is None else made
         held = converted(type_, copied(self.value(value)))
         return name, _unknown(name, type_) if held is None else held
 

@@ -111,3 +111,9 @@ def test_what_the_host_copies_to_a_buffer_is_no_zeros(tmp_path: Path) -> None:
 def test_a_grid_of_arguments_alone_has_matrices_as_well(tmp_path: Path) -> None:
     found = proposed(tmp_path, HOST.format(sizes="dim3 g(h, w);", launch="g, 64"))
     assert (found.grid, found.arguments["rows"]) == ("rows, columns", "64")
+
+
+def test_a_size_that_is_read_from_a_file_stays_a_name(tmp_path: Path) -> None:
+    host = """void go(float* a, int w) { k<<<w / 32, 32>>>(a, a, 1, w); }
+    int main() { float* a; int w; w = other(); go(a, w); }"""
+    assert proposed(tmp_path, host).grid == "columns // 32"
