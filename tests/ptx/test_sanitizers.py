@@ -26,7 +26,9 @@ def test_blocks_that_run_one_after_the_other_are_found_out_as_well(
     case: Case, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     together = emulated(case)
-    monkeypatch.setattr(interpreter, "blocks_per_batch", lambda *given: 1)
+    monkeypatch.setattr(
+        interpreter, "blocks_per_batch", lambda program, *more: program.cluster.size
+    )
     apart = emulated(case)
     assert {f.check for f in apart} == {f.check for f in together}
     assert {f.line for f in apart} <= set(case.lines)
