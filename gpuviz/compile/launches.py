@@ -5,7 +5,7 @@ template around one is made with, by the calls of it in the text.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
@@ -130,7 +130,11 @@ def _written(
     shared = reached.shape[2] if len(reached.shape) > 2 else None
     shared = (scope.value(shape[2]) if shape[2:] else 0) if shared is None else shared
     name, template, instance = _instance(named, scope, setting)
-    names = {one.text for one in reached.arguments if isinstance(one, Formula)}
+    names = {
+        one.text: one.text if one.text.isidentifier() else f"argument_{number}"
+        for number, one in enumerate(reached.arguments)
+        if isinstance(one, Formula)
+    }
     grid, block = (
         _sizes(reached.shape[n] if len(reached.shape) > n else None) or _dims(scope, shape, n)
         for n in (0, 1)
@@ -147,7 +151,9 @@ def _written(
         (texts[0] if texts else "", texts[1] if texts[1:] else "", texts[2] if texts[2:] else ""),
         tuple(map(text_of, given)),
         formulas=(_formula(reached.shape[:1], names), _formula(reached.shape[1:2], names)),
-        names=tuple(one.text if isinstance(one, Formula) else "" for one in reached.arguments),
+        names=tuple(
+            names[one.text] if isinstance(one, Formula) else "" for one in reached.arguments
+        ),
         called=_instance(named, known.counting(scope), setting)[2] or name,
         types=tuple(ran.types_of_names.get(text_of(one), "") for one in given),
         symbols={name: _text(held) for name, held in ran.symbols.items() if _text(held)},
@@ -156,7 +162,7 @@ def _written(
 
 
 def _prepared(
-    scope: Scope, given: Sequence[Node], held: Sequence[Held], names: Collection[str]
+    scope: Scope, given: Sequence[Node], held: Sequence[Held], names: Mapping[str, str]
 ) -> dict[str, Any]:
     """What is known of each argument: by what it `held` when the launch was come to, else by the
     text before it.
@@ -174,15 +180,17 @@ def _prepared(
     return {name: tuple(values) for name, values in made.items()}
 
 
-def _formula(shape: Sequence[Held], names: Collection[str]) -> str:
+def _formula(shape: Sequence[Held], names: Mapping[str, str]) -> str:
     """A grid, or a block, as a formula of arguments; "" where it is none."""
     held = shape[0] if shape else None
     sizes = [*held] if isinstance(held, tuple) else [held]
     while len(sizes) > 1 and sizes[-1] == 1:
         sizes.pop()
     text = ", ".join(map(_text, sizes))
+    for known in sorted(names, key=len, reverse=True):
+        text = text.replace(known, names[known]) if names[known] != known else text
     free = set(_WORD.findall(text)) - {"ceil", "floor", "min", "max"}
-    return text if None not in sizes and free and free <= set(names) else ""
+    return text if None not in sizes and free and free <= set(names.values()) else ""
 
 
 _WORD = re.compile(r"[A-Za-z_]\w*")

@@ -117,3 +117,5 @@ def test_a_size_that_is_read_from_a_file_stays_a_name(tmp_path: Path) -> None:
     host = """void go(float* a, int w) { k<<<w / 32, 32>>>(a, a, 1, w); }
     int main() { float* a; int w; w = other(); go(a, w); }"""
     assert proposed(tmp_path, host).grid == "columns // 32"
+    padded = host.replace("go(a, w)", "go(a, 32 * (w / 32 + 1))")
+    assert proposed(tmp_path, padded).grid == "columns // 32"
