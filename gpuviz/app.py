@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from gpuviz import doctor
 from gpuviz.base import ending, resources
 from gpuviz.files import folders
-from gpuviz.processes import calls, memory
+from gpuviz.processes import memory
 from gpuviz.words import language
 from gpuviz.words.terminal import err, out
 
@@ -174,6 +174,7 @@ def _perform(lesson: Lesson, values: Values, **how: Any) -> Performance:
     """What takes long is done by a process beside. That is started by the first picture: it would
     have to wait for it, and is of the PTX that ships.
     """
+    from gpuviz.processes import calls
     from gpuviz.story.perform import perform
 
     at_once = how["prebuilt"] and not lesson.launch and not calls.begun()

@@ -10,6 +10,7 @@ file is ever unpickled. Arrays travel beside the pickle, so that nothing of them
 from __future__ import annotations
 
 import atexit
+import gc
 import os
 import pickle
 import queue
@@ -35,6 +36,7 @@ Result = TypeVar("Result")
 _KEPT = 2  # processes that wait for work
 _GRACE = 2.0  # seconds that a call which is not wanted any more has to notice
 _MANY = 1 << 20  # bytes
+_REST = 1.0  # seconds without a call, after which there is time to tidy up
 _FOREVER = 86_400.0  # seconds; what is called has limits of its own
 
 command = programs.python("gpuviz.processes.calls")
@@ -244,7 +246,13 @@ class _Server:
     def serve(self) -> None:
         threading.Thread(target=self._listen, daemon=True).start()
         while True:
-            self._answer(self._calls.get())
+            try:
+                asked = self._calls.get(timeout=_REST)
+            except queue.Empty:
+                gc.collect()  # what was large may be in circles
+                asked = self._calls.get()
+            self._answer(asked)
+            del asked
 
     def _answer(self, asked: _Call) -> None:
         """Nothing of a call is kept while the next is waited for."""
