@@ -63,7 +63,7 @@ def spread(source: str) -> Spread:
     pieces, at, line = list[bytes](), 0, 1
     places = dict[int, tuple[Place, ...]]()
     for start in sorted(chain for chain, nodes in chains.items() if any(map(_breaks, nodes))):
-        pieces += [read.source[at:start], b"\n"]
+        pieces += [read.source[at:start], b"\n "]  # not at the margin, as calls of macros are
         line += read.source.count(b"\n", at, start) + 1
         at = start
         nodes = dict.fromkeys((*reversed(chains[start]), *_around(chains[start][0])))
