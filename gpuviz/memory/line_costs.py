@@ -29,7 +29,7 @@ from gpuviz.words.language import fine_percent, tr, trn
 
 Kind = (
     Literal["fine", "off", "apart", "fields", "misaligned", "scattered", "conflict", "atomic"]
-    | Literal["local", "constants"]
+    | Literal["local", "constants", "rows"]
 )
 _FAR = 512  # bytes from lane to lane: the column of a matrix rather than a stride
 LESSONS: dict[Kind, str] = {
@@ -37,6 +37,7 @@ LESSONS: dict[Kind, str] = {
     "off": "divergence",
     "apart": "coalescing",
     "fields": "alignment",
+    "rows": "matrix-layout",
     "misaligned": "coalescing",
     "scattered": "coalescing",
     "conflict": "banks",
@@ -60,7 +61,7 @@ class Evidence:
     """What is known of an access: its cost and the least it could be, and how its lanes lie.
 
     `steps` are None where no request was recorded; `fields` says that others go to the same
-    records, a few bytes beside.
+    records, a few bytes beside; `rows` that these are the same expression, further along a loop.
     """
 
     row: CountRow
@@ -68,6 +69,7 @@ class Evidence:
     ideal: int
     steps: LaneSteps | None = None
     fields: bool = False
+    rows: bool = False
 
     @property
     def requests(self) -> int:
@@ -106,6 +108,8 @@ def _of_global(of: Evidence) -> Kind:
         return "scattered"
     if abs(of.step) <= of.row.instruction.width:
         return "misaligned"
+    if of.rows:
+        return "rows"
     return "fields" if of.fields else "apart"
 
 
@@ -131,6 +135,15 @@ def _fields(of: Evidence) -> str:
     return tr(
         "One field of records of {step}: {share} of what is moved is used. An array for each "
         "field would be read whole.",
+        step=in_bytes(abs(of.step or 0)),
+        share=_used(of),
+    )
+
+
+def _rows(of: Evidence) -> str:
+    return tr(
+        "A row for each lane, {step} apart: {share} of what is moved is used. Swap the indices, "
+        "or transpose through shared memory.",
         step=in_bytes(abs(of.step or 0)),
         share=_used(of),
     )
@@ -168,6 +181,7 @@ _WORDS: dict[Kind, Callable[[Evidence], str]] = {
     "off": lambda of: tr("Issued, but no lane took part: all were predicated off."),
     "apart": _apart,
     "fields": _fields,
+    "rows": _rows,
     "misaligned": lambda of: tr("Lanes lie side by side, but not from where a sector begins."),
     "scattered": _scattered,
     "conflict": _conflict,
@@ -330,12 +344,15 @@ def line_costs(trace: Trace, counts: Counts, operands: Operands | None = None) -
 
 def _accesses(trace: Trace, rows: Iterable[CountRow], operands: Operands) -> Iterable[AccessCost]:
     steps = steps_of(trace)
-    records = [known for known in steps.values() if known.step]
+    place = {key_of(i): operands.get(i.ptx_line) for i in trace.instructions}
     for row in rows:
         at = row.instruction
         known = steps.get(key_of(at))
         cost, ideal = _cost(row)
-        found = Evidence(row, cost, ideal, known, known is not None and _of_fields(known, records))
+        beside = [place[key] for key, other in steps.items() if known and _beside(known, other)]
+        here = place.get(key_of(at))
+        rows_of = here is not None and not _member(here) and all(one == here for one in beside)
+        found = Evidence(row, cost, ideal, known, bool(beside), bool(beside) and rows_of)
         yield AccessCost(
             at,
             found.requests,
@@ -356,9 +373,12 @@ def _cost(row: CountRow) -> tuple[int, int]:
     return cost, min(cost, ideal)
 
 
-def _of_fields(one: LaneSteps, others: Iterable[LaneSteps]) -> bool:
+def _beside(one: LaneSteps, other: LaneSteps) -> bool:
     """Whether another access goes to the same records, at another place in them."""
-    return any(
-        other.step == one.step and 0 < abs(other.first - one.first) < abs(one.step or 0)
-        for other in others
-    )
+    step = one.step or 0
+    return other.step == one.step and 0 < abs(other.first - one.first) < abs(step)
+
+
+def _member(place: Place) -> bool:
+    """Whether an expression names a member of a struct."""
+    return "." in place.text or "->" in place.text

@@ -14,6 +14,7 @@ from gpuviz.compile import compile_cuda
 from gpuviz.course import COURSE
 from gpuviz.launch.job import Job
 from gpuviz.memory.line_costs import LESSONS, LineCost, line_costs
+from gpuviz.memory.operands import operands_of
 from gpuviz.ptx.options import Options
 from gpuviz.run import emulated
 
@@ -60,6 +61,30 @@ def test_what_is_wrong_with_each_line(ranked: list[LineCost]) -> None:
     assert of(ranked, 12) == [("constants", 128, 32, "constant-memory")]
     assert of(ranked, 13)[0][0] == "atomic" and of(ranked, 13)[0][3] == "histogram"
     assert [kind for kind, *_ in of(ranked, 9)] == ["scattered", "fine"]
+
+
+ROWS = """struct P { float x, y, z, w; };
+__global__ void f(const float* A, const P* p, float* c, int N) {
+    int i = threadIdx.x;
+    float v = 0;
+    #pragma unroll 4
+    for (int j = 0; j < N; ++j)
+        v += A[i * N + j];
+    v += p[i].x;
+    v += p[i].z;
+    c[i] = v;
+}
+"""
+
+
+def test_a_loop_along_rows_is_no_field_of_records() -> None:
+    program = compile_cuda(ROWS)
+    arguments = tuple(map(parse, ["f32[2048]=rand", "f32[128]=rand", "f32[32]=zeros", "i32=64"]))
+    job = Job(program, program.kernels[0], (1, 1, 1), (32, 1, 1), arguments)
+    run = emulated.run(job, architecture("sm_90"), options=Options(record=(0,)))
+    ranked = line_costs(run.trace, run.counts, operands_of(program))
+    assert {(kind, lesson) for kind, _, _, lesson in of(ranked, 7)} == {("rows", "matrix-layout")}
+    assert [kind for kind, *_ in of(ranked, 8) + of(ranked, 9)] == ["fields", "fields"]
 
 
 def test_the_most_expensive_line_is_first_and_shares_are_of_all(ranked: list[LineCost]) -> None:
