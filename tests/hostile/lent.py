@@ -30,6 +30,7 @@ def move_in(root: Path) -> None:
         "TMPDIR": str(root / "tmp"),
         "QT_QPA_PLATFORM": "offscreen",
         "GPUVIZ_DEBUG": "1",
+        "GPUVIZ_SIZES": "small",
         "PYTHONPATH": str(Path.cwd()),
     }
     tempfile.tempdir = str(root / "tmp")
