@@ -88,7 +88,7 @@ class GlobalMemory:
     def _check_each(self, layout: Layout, where: I64, width: int) -> None:
         slots = np.searchsorted(self._low, where, side="right") - 1
         ends = self._high[np.maximum(slots, 0)] if len(self._high) else np.zeros_like(where)
-        bad = (slots < 0) | (where + width > ends)
+        bad = (slots < 0) | (where > ends - width)  # the sum may wrap round
         if bad.any():
             raise Violation(tr("{n}-byte access", n=width), layout.full(bad), layout.full(where))
 
