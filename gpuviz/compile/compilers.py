@@ -33,6 +33,7 @@ _FOLDER = "/gpuviz/"
 _SYSTEM = (Path("/usr"), Path("/opt"))  # where nvcc's own headers and the host's are
 _ROUNDS = 16  # each leaves something out, takes something back, or adds a header of CUDA
 _SHOWN = 3
+_STANDARD, _OLDER = re.compile(r"-std=c\+\+1[14]"), "requires at least C++"
 _NAMES = "__nv_name_map"  # where NVRTC writes the names asked for, one a line
 _NAME = re.compile(r"#pragma nv_mangled_name (.+?)\s*$", re.MULTILINE)
 
@@ -60,8 +61,8 @@ def with_nvrtc(wanted: Compilation) -> Program:
     compiler = _Nvrtc.of(wanted)
     folders = (*wanted.include, *compiler.folders)
     options = (*compiler.options, *(f"-I{folder}" for folder in folders))
-    given = headers.builtin(folders)
     source, name, instances = wanted.source, wanted.name, wanted.instances
+    given = {**headers.builtin(folders), **headers.of_libraries((source,), folders)}
     key = cache.key(source, name, options, instances, compiler.name, given)
     if (kept := cache.load(key)) is not None:
         return kept
@@ -69,6 +70,9 @@ def with_nvrtc(wanted: Compilation) -> Program:
     since = time.time_ns()
     task = Task(source, _FOLDER + name, options, given, instances)
     output = compiler.library.compile(task)
+    if not output.ok and (newer := _newer(options, output.log)):
+        task = replace(task, options=newer)
+        output = compiler.library.compile(task)
     if not output.ok and headers.wants_prelude(output.log):
         task = task.with_options(f"--pre-include={headers.PRELUDE}")
         output = compiler.library.compile(task)
@@ -87,7 +91,7 @@ def with_nvrtc(wanted: Compilation) -> Program:
 def device_code(wanted: Compilation) -> Program:
     """The device code of a text that holds host code as well. `include` begins with its folder."""
     compiler = _Nvrtc.of(wanted)
-    given = headers.builtin(compiler.folders)
+    given = {**headers.builtin(compiler.folders)}
 
     def known(header: str) -> bool:
         return header in given or any((folder / header).is_file() for folder in compiler.folders)
@@ -97,6 +101,7 @@ def device_code(wanted: Compilation) -> Program:
     if any(map(archs.asks_for_features, split.read.values())):  # a header may have it
         wanted = replace(wanted, arch=archs.featured(wanted.arch))
         compiler = _Nvrtc.of(wanted)
+    given |= headers.of_libraries(split.read.values(), compiler.folders)
     searched = (f"-I{place}" for place in compiler.folders)
     options = (*compiler.options, *searched, f"--pre-include={headers.PRELUDE}")
     asked = (options, wanted.instances, compiler.name, given)
@@ -137,6 +142,9 @@ def _compile_split(
         output = library.compile(task)
         if output.ok:
             return output
+        if newer := _newer(options, output.log):
+            options = newer
+            continue
         more = [f"--pre-include={name}" for name in declaring(output.log)]
         if not set(more) <= set(options):
             options = (*options, *(one for one in more if one not in options))
@@ -152,6 +160,12 @@ def _compile_split(
         elif not split.learn(errors):
             return output
     return output
+
+
+def _newer(options: tuple[str, ...], words: str) -> tuple[str, ...]:
+    """The options with C++17, which CUDA's own library wants at least; () where it has that."""
+    made = tuple(_STANDARD.sub("-std=c++17", option) for option in options)
+    return made if made != options and _OLDER in words else ()
 
 
 def _unfit(wanted: Sequence[str], words: str) -> list[str]:

@@ -9,10 +9,13 @@ written out, as CCCL leaves them to the host in some releases.
 """
 
 import re
+import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 from gpuviz.base import resources
 from gpuviz.compile.nvrtc import Library
+from gpuviz.files import bounded
 
 _EMPTY = """
 algorithm.h chrono cstdio cstdlib cstring ctime exception fstream iomanip ios iosfwd iostream
@@ -33,8 +36,8 @@ _STD_INTEGERS = "int8_t uint8_t int16_t uint16_t int32_t uint32_t int64_t uint64
 uintptr_t"
 
 
-def _using(names: str) -> str:
-    return " ".join(f"using ::{name};" for name in names.split())
+def _using(names: str, scope: str = "") -> str:
+    return " ".join(f"using {scope}::{name};" for name in names.split())
 
 
 def _in_std(names: str, after: str) -> str:
@@ -61,7 +64,8 @@ UTILITY = "gpuviz_utility.h"  # <utility> in full, for those who need it
 PRELUDE = "gpuviz_prelude.h"
 _PRELUDE_NAMES = re.compile(
     r'identifier "(u?int\d+_t|u?intptr_t|u_char|ushort|uint|ulong|\w+_(?:MIN|MAX)|CHAR_BIT'
-    r'|INFINITY|NAN|HUGE_VALF?|M_\w+)" is undefined|namespace "std" has no member'
+    r'|INFINITY|NAN|HUGE_VALF?|M_\w+|CLOCKS_PER_SEC|__(?:shfl\w*|any|all|ballot))" is undefined'
+    r'|namespace "std" has no member|"register" storage|overloaded function "pow"'
     r'|name must be a namespace name|name followed by "::" must be'
 )
 
@@ -129,7 +133,45 @@ def builtin(include: tuple[Path, ...]) -> dict[str, str]:
     runtime = any((folder / "cuda_runtime.h").exists() for folder in include)
     offered = STAND_INS if runtime else STAND_INS | RUNTIME_STAND_INS
     offered = offered | _DRIVERS
-    return {name: text for name, text in offered.items() if not _has(include, name)}
+    made = {name: text for name, text in offered.items() if not _has(include, name)}
+    own = next((folder / _INTEGERS for folder in include if (folder / _INTEGERS).is_file()), None)
+    if own is not None and sys.platform != "win32":
+        made[_INTEGERS] = _SIXTY_FOUR.sub(r"\1", bounded.text(own))
+    return made
+
+
+# Where CUDA's own library says what uint64_t is: for NVRTC something else than the host has.
+_INTEGERS = "cuda/std/cstdint"
+_SIXTY_FOUR = re.compile(r"(\bu?int64_t\s*=\s*(?:un)?signed long|(?:un)?signed long) long\b")
+
+_INCLUDED = re.compile(r'^[ \t]*#[ \t]*include[ \t]*[<"]((?:cub|thrust)/[\w./]+)[>"]', re.MULTILINE)
+_OF_BLOCKS = re.compile(r"\b(?:cub::(?!Device|Caching|Debug)\w+|(?:Block|Warp)[A-Z]\w+)")
+_WITHOUT_HOST = re.compile(
+    r"(?:cub/(?:block|warp|thread|iterator|grid)/.*|cub/(?:config|version|util_(?:ptx|type))\.cuh"
+    r"|thrust/(?:tuple|pair|functional|version|detail/config)\.h"
+    r"|thrust/iterator/(?:counting|constant)_iterator\.h)"
+)
+_COMPLEX = (
+    "#pragma once\n#include <cuda/std/complex>\nnamespace thrust {\nusing ::cuda::std::complex;\n"
+    + _using("abs arg conj cos exp log norm polar pow sin sqrt tan", "cuda::std")
+    + "\n}\n"
+)
+
+
+def of_libraries(texts: Iterable[str], include: tuple[Path, ...]) -> dict[str, str]:
+    """Stand-ins for the headers of CUB and Thrust that texts include and that begin with their host
+    part: the parts of blocks and warps where these are named, else nothing.
+    """
+    every = list(texts)
+    names = {name for text in every for name in _INCLUDED.findall(text)}
+    made = {name: "#pragma once\n" for name in names if not _WITHOUT_HOST.fullmatch(name)}
+    if "thrust/complex.h" in made:
+        made["thrust/complex.h"] = _COMPLEX
+    if "cub/cub.cuh" in made and any(map(_OF_BLOCKS.search, every)):
+        files = (f for folder in include for f in sorted(folder.glob("cub/[btwi]*/*.cuh")))
+        lines = (f"#include <cub/{file.parent.name}/{file.name}>\n" for file in files)
+        made["cub/cub.cuh"] = "#pragma once\n" + "".join(lines)
+    return made
 
 
 def _has(include: tuple[Path, ...], name: str) -> bool:

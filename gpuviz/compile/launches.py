@@ -11,9 +11,11 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 from gpuviz.source.constants import Dim3, Scope, Value, given_in
+from gpuviz.source.deduction import deduced, type_of
 from gpuviz.source.definitions import Definitions, Found, template_argument
 from gpuviz.source.host_run import HostRun
 from gpuviz.source.host_values import DeviceBuffer, DevicePointer, Formula, Held, HostArray, Record
+from gpuviz.source.kernel_names import split_at_commas
 from gpuviz.source.parts import Text, descend, text_of
 
 if TYPE_CHECKING:
@@ -81,7 +83,8 @@ def written(texts: Mapping[str, Text], known: Definitions) -> tuple[HostLaunch, 
 
 def instances(launches: Iterable[HostLaunch]) -> tuple[str, ...]:
     """Template kernels with the arguments that the host code launches them with, each once."""
-    return tuple(dict.fromkeys(one.instance for one in launches if one.template and one.instance))
+    named = (one.instance for one in launches if one.instance and "<" in one.instance)
+    return tuple(dict.fromkeys(named))
 
 
 def mentioned(texts: Mapping[str, Text], known: Definitions) -> tuple[str, ...]:
@@ -130,6 +133,8 @@ def _written(
     shared = reached.shape[2] if len(reached.shape) > 2 else None
     shared = (scope.value(shape[2]) if shape[2:] else 0) if shared is None else shared
     name, template, instance = _instance(named, scope, setting)
+    called = _instance(named, known.counting(scope), setting)[2]
+    instance, called = (_completed(one, given, known, setting) for one in (instance, called))
     names = {
         one.text: one.text if one.text.isidentifier() else f"argument_{number}"
         for number, one in enumerate(reached.arguments)
@@ -154,11 +159,27 @@ def _written(
         names=tuple(
             names[one.text] if isinstance(one, Formula) else "" for one in reached.arguments
         ),
-        called=_instance(named, known.counting(scope), setting)[2] or name,
+        called=called or name,
         types=tuple(ran.types_of_names.get(text_of(one), "") for one in given),
         symbols={name: _text(held) for name, held in ran.symbols.items() if _text(held)},
         **_prepared(scope, given, reached.arguments, names),
     )
+
+
+def _completed(
+    instance: str | None, given: Sequence[Node], known: Definitions, setting: Mapping[str, str]
+) -> str | None:
+    """A template kernel with the arguments that follow from those of its call; as it is where they
+    do not, or it is none.
+    """
+    name, _, rest = (instance or "").partition("<")
+    listed = split_at_commas(rest.rpartition(">")[0])
+    for place in known.functions.get(name.rpartition("::")[2], ()):
+        if place.templates and place.node is not None and "__global__" in text_of(place.node):
+            types = (known.qualified(type_of(one, setting)) for one in given)
+            if made := deduced(place.templates[-1], [one.strip() for one in listed], types):
+                return f"{name}<{', '.join(made)}>"
+    return instance
 
 
 def _prepared(

@@ -20,9 +20,13 @@ from gpuviz.compile.program import Diagnostic
 from gpuviz.compile.project_headers import Unit, unit
 from gpuviz.files import bounded
 from gpuviz.source.definitions import Definitions
+from gpuviz.source.lambdas import lambdas
 from gpuviz.source.parts import Part, Text
 
 _UNKNOWN = re.compile(r'(?:identifier|name|function|class|"[\w:]+" has no member) "([\w:]+)"')
+
+
+_MANY = 50  # errors; NVRTC tells a hundred at a time
 
 
 @dataclass
@@ -69,6 +73,10 @@ class Choice:
     def _leave_out(self, errors: list[Diagnostic]) -> bool:
         """What is no device code goes first; device code when nothing else is at fault."""
         places = [(error, part) for error in errors if (part := self._at(error)) is not None]
+        for file in {error.file for error in errors if len(errors) >= _MANY}:
+            every = self.texts[file].parts if file in self.texts else ()
+            if all(part.kind != "device" for part in every):  # a library's, such as OpenGL's
+                self.out[file].update(every)
         plain = [(error, part) for error, part in places if part.kind != "device"]
         for error, part in plain or places:
             self.out[error.file].add(part)
@@ -106,6 +114,10 @@ class Split:
         self._known = Definitions.of(self.unit.texts.values())
         self.launches: tuple[HostLaunch, ...] = written(self.unit.texts, self._known)
         self._choice = Choice.first(self.unit.texts)
+        self._lambdas = {
+            name: [(one.start, one.end, one.structure) for one in lambdas(text, self._known)]
+            for name, text in self.unit.texts.items()
+        }
 
     @property
     def source(self) -> str:
@@ -180,7 +192,8 @@ class Split:
         return bool(found)
 
     def _text(self, name: str) -> str:
-        return self.unit.texts[name].without(self._choice.out[name], self.unit.names[name])
+        out, names = self._choice.out[name], self.unit.names[name]
+        return self.unit.texts[name].without(out, names, self._lambdas[name])
 
 
 _NOT_CODE = re.compile(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from gpuviz.source.constants import SCALARS, Macro, Scope, bytes_of, vector_of
 from gpuviz.source.definitions import Definitions
 from gpuviz.source.kernel_names import split_at_commas
+from gpuviz.source.lambdas import structures
 from gpuviz.source.parts import Text, descend, parsed, text_of, words
 
 if TYPE_CHECKING:
@@ -133,7 +134,8 @@ class Types:
         scope = replace(known.scope, macros={**known.scope.macros, **macros})
         known = replace(known, scope=scope)
         named: dict[str, tuple[Node, Text]] = {}
-        for text in every:
+        lifted = [one for text in every for one in structures(text, known)]
+        for text in (*every, *lifted):
             for name, node in _declarations(text.tree.root_node):
                 if name not in named or (
                     not _compiled(named[name][0], known.scope.macros)

@@ -13,7 +13,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from gpuviz.source.constants import Macro, Scope, given_in, macros
-from gpuviz.source.parts import Text, descend, parsed, text_of, words
+from gpuviz.source.parts import Text, descend, parsed, scope_of, text_of, words
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -224,6 +224,16 @@ class Definitions:
             return last_said(place.values, name, before) or made.get(name) or self.names.get(name)
 
         return replace(self.scope, named=named)
+
+    def qualified(self, kind: str) -> str:
+        """The text of a type with the namespaces of the structures that it names."""
+
+        def whole(match: re.Match[str]) -> str:
+            record = self.records.get(match[0])
+            scope = scope_of(record) if record is not None else ""
+            return f"{scope}::{match[0]}" if scope else match[0]
+
+        return re.sub(r"(?<![\w:])[A-Za-z_]\w*", whole, kind)
 
     def counting(self, scope: Scope) -> Scope:
         """A scope with the enumerators as numbers."""

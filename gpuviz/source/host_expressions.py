@@ -24,6 +24,7 @@ from gpuviz.source.host_values import (
     copied,
     dimensions,
 )
+from gpuviz.source.lambdas import captured
 from gpuviz.source.parts import text_of
 
 if TYPE_CHECKING:
@@ -174,8 +175,14 @@ def _sizeof(scope: HostScope, node: Node, depth: int) -> Held:
 
 
 def _lambda(scope: HostScope, node: Node, depth: int) -> Held:
-    """What a lambda does is done where it is written: it can be called later only."""
-    scope.execute(node.child_by_field_name("body"))
+    """What a lambda does is done where it is written: it can be called later only. One of the
+    device is what it captures.
+    """
+    body = node.child_by_field_name("body")
+    if any("__device__" in text_of(one) for one in node.children if one != body):
+        held = {name: scope.holder(name) for name, _ in captured(node, scope.setting)}
+        return Record({name: (there or {}).get(name) for name, there in held.items()})
+    scope.execute(body)
     return None
 
 

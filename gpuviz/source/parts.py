@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -39,6 +40,12 @@ _NO_PARTS = ("preproc", "comment", "string")
 _LASTING = re.compile(r"\b(?:const|constexpr|constinit|extern|enum|texture|surface)\b")
 # A macro called at the left margin, alone on its lines: to the grammar half a declaration.
 _CALL = re.compile(rb"^([A-Z][A-Z0-9_]{3,})[ \t]*\([^;{}#]{0,4000}?\)[ \t]*;?[ \t]*$", re.MULTILINE)
+# Braces, as they open a function or what holds functions, and what holds braces that are none.
+_BRACES = re.compile(
+    rb'//[^\n]*|/\*.*?(?:\*/|\Z)|"(?:\\.|[^"\\\n])*"|(?:\bnamespace\b[\w\s:]*|\bextern\s*"C"\s*)(\{)'
+    rb"|'(?:\\.|[^'\\\n])*'|[{}]",
+    re.DOTALL,
+)
 # What the grammar does not know: between `struct` and its name, and around a kernel's type.
 _ATTRIBUTE = re.compile(
     rb"\b(?:__align__|__builtin_align__|alignas)\s*\([^()\n]*\)"
@@ -97,10 +104,21 @@ class Text:
     parts: tuple[Part, ...]
     includes: tuple[Include, ...]
     tree: Tree
+    literals: tuple[tuple[int, int, bytes], ...] = ()  # `(struct S){`, and how C++ writes it
 
-    def without(self, left_out: Iterable[Part], names: dict[str, str | None]) -> str:
-        """The text with parts blanked, and includes renamed (None: blanked); all lines stay."""
-        edits = [(part.start, part.end, b"") for part in left_out]
+    def without(
+        self,
+        left_out: Iterable[Part],
+        names: dict[str, str | None],
+        kept: Iterable[tuple[int, int, bytes]] = (),
+    ) -> str:
+        """The text with parts blanked, and includes renamed (None: blanked); all lines stay.
+
+        `kept` are bytes within parts that others stand for where those are blanked.
+        """
+        held = list(kept)
+        edits = [(part.start, part.end, self._blanked(part, held)) for part in left_out]
+        edits += self.literals
         for include in self.includes:
             if include.name in names:
                 edits.append(_renamed(self.source, include, names[include.name]))
@@ -113,25 +131,72 @@ class Text:
         made.append(self.source[at:])
         return b"".join(made).decode("utf-8", "replace")
 
+    def _blanked(self, part: Part, kept: Iterable[tuple[int, int, bytes]]) -> bytes:
+        made, at = [], part.start
+        for start, end, new in kept:
+            if at <= start and end <= part.end:
+                made += [_blank(self.source[at:start]), new]
+                at = end
+        return b"".join((*made, _blank(self.source[at : part.end])))
+
 
 def read(source: str) -> Text:
     """A CUDA text in parts."""
     raw = source.encode()
     marks = frozenset((*_MARKS, *_marking(raw)))
-    calls = tuple(_macro_calls(raw, marks))
-    tree = _parser().parse(_CALL.sub(_spaces, _ATTRIBUTE.sub(_spaces, raw)))
+    inside = _Inside(raw)
+    calls = tuple(_macro_calls(raw, marks, inside))
+
+    def blanked(call: re.Match[bytes]) -> bytes:
+        return call[0] if inside(call.start()) else _spaces(call)
+
+    tree = _parser().parse(_CALL.sub(blanked, _ATTRIBUTE.sub(_spaces, raw)))
     parts = (*calls, *_parts(tree.root_node, marks))
-    return Text(raw, parts, tuple(_includes(tree.root_node)), tree)
+    includes = tuple(_includes(tree.root_node))
+    return Text(raw, parts, includes, tree, tuple(_literals(tree.root_node)))
+
+
+def _literals(root: Node) -> Iterator[tuple[int, int, bytes]]:
+    """Structures made as C does it, `(struct S){1, 2}`: the bytes up to the brace."""
+    for node in descend(root, {"compound_literal_expression"}):
+        kind, value = (node.child_by_field_name(name) for name in ("type", "value"))
+        if kind is not None and value is not None and (node.text or b"").startswith(b"("):
+            name = text_of(kind).removeprefix("struct ").encode()
+            yield node.start_byte, value.start_byte, name
 
 
 def _spaces(found: re.Match[bytes]) -> bytes:
     return bytes(letter if letter in b"\r\n" else 32 for letter in found[0])
 
 
-def _macro_calls(raw: bytes, marks: frozenset[str]) -> Iterator[Part]:
+class _Inside:
+    """Whether a byte of a text is in braces that are no namespace's."""
+
+    def __init__(self, raw: bytes) -> None:
+        """Read the braces of a text."""
+        self._at, self._inside = [0], [False]
+        open_: list[bool] = []
+        for match in _BRACES.finditer(raw) if _CALL.search(raw) else ():
+            if match[0] == b"{" or match[1]:
+                open_.append(not match[1])
+            elif match[0] == b"}" and open_:
+                open_.pop()
+            else:
+                continue
+            self._at.append(match.start())
+            self._inside.append(any(open_))
+
+    def __call__(self, byte: int) -> bool:
+        """By its number."""
+        return self._inside[bisect_right(self._at, byte) - 1]
+
+
+def _macro_calls(raw: bytes, marks: frozenset[str], inside: _Inside) -> Iterator[Part]:
     """Macros called outside of functions, such as those that make a kernel for each type."""
     last, at = 1, 0
     for call in _CALL.finditer(raw):
+        if inside(call.start()):
+            continue
         first = last + raw.count(b"\n", at, call.start())
         last, at = first + call[0].count(b"\n"), call.end()
         kind: Kind = "device" if call[1].decode() in marks else "host"
@@ -211,11 +276,11 @@ def _part(node: Node, marks: frozenset[str]) -> Part:
     place = node.start_byte, node.end_byte, node.start_point[0] + 1, node.end_point[0] + 1
     names = tuple(dict.fromkeys(_names(node)))
     made_of = _made_of(node) if kernel else None
-    scope = _scope(node) if kernel else ""
+    scope = scope_of(node) if kernel else ""
     return Part(kind, *place, names, kernel, made_of, scope, inner)
 
 
-def _scope(node: Node) -> str:
+def scope_of(node: Node) -> str:
     """The namespaces around a node; those without a name need none."""
     names: list[str] = []
     around = node.parent
