@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from pathlib import Path
 from typing import get_args
 
 import pytest
 
+from gpuviz.base import resources
+from gpuviz.base.errors import InputError
 from gpuviz.compile import Program
 from gpuviz.course import SCENES
 from gpuviz.gpu.client import GpuLaunch, launch_of
@@ -24,7 +27,9 @@ from gpuviz.gpu.consent import (
 )
 from gpuviz.gpu.wire_arguments import WireArguments
 from gpuviz.launch.job import Job, Whose
+from gpuviz.story import kernel_launch
 from gpuviz.story.lesson import Plan
+from gpuviz.story.own_kernel.story import lesson_of
 from gpuviz.story.perform import job_of
 
 CUBIN = Program(".entry k", b"machine code", "", {}, (), "source", "a.cu", "sm_90", "NVRTC")
@@ -137,3 +142,18 @@ def test_where_nothing_can_be_written_it_holds_for_the_session(tmp_path: Path) -
     agreed = ConsentList(tmp_path / "file" / "agreed.json")
     agreed.add([code(JOB)])
     assert code(JOB).digest in agreed
+
+
+def test_a_link_makes_no_file_one_of_the_course(tmp_path: Path) -> None:
+    """A file that is named from the kernels that ship, or from here, is a stranger's as any other."""
+    own = tmp_path / "own.cu"
+    own.write_text('extern "C" __global__ void k() {}')
+    record = {"entry": "k", "grid": "1,1,1", "block": "1,1,1"}
+    for start in (resources.path("kernels"), Path.cwd()):
+        launch = kernel_launch.launch_of({**record, "file": os.path.relpath(own, start)})
+        lesson = lesson_of(launch)
+        (plan,) = lesson.plan(lesson.defaults())
+        assert Path(plan.kernel).is_absolute()
+    assert code(job_of(plan, "sm_90")).file == "own.cu"
+    with pytest.raises(InputError, match="no kernel of the course"):
+        job_of(replace(plan, kernel=os.path.relpath(own, resources.path("kernels"))), "sm_90")
