@@ -145,7 +145,7 @@ def test_where_nothing_can_be_written_it_holds_for_the_session(tmp_path: Path) -
 
 
 def test_a_link_makes_no_file_one_of_the_course(tmp_path: Path) -> None:
-    """A file that is named from the kernels that ship, or from here, is a stranger's as any other."""
+    """One named from the kernels that ship, or from here, is a stranger's as any other."""
     own = tmp_path / "own.cu"
     own.write_text('extern "C" __global__ void k() {}')
     record = {"entry": "k", "grid": "1,1,1", "block": "1,1,1"}
