@@ -18,7 +18,6 @@ from gpuviz.words.language import later, tr
 
 MOST = 16 << 20  # bytes of a source, a lecture's record, a small file of ours
 _STEP = 1 << 20  # bytes read at once
-_NO_FILE = later("it is a device or a pipe, not a file")
 _WHY = {
     errno.ENOENT: later("No such file or directory"),
     errno.EACCES: later("Permission denied"),
@@ -40,7 +39,7 @@ def opened(path: Path, most: int = MOST) -> Iterator[BufferedReader]:
         with open(path, "rb", opener=_without_waiting) as file:
             found = os.fstat(file.fileno())
             if not stat.S_ISREG(found.st_mode):
-                raise _unread(path, tr(_NO_FILE))
+                raise _unread(path, _no_file())
             if found.st_size > most:
                 raise _too_large(path, most)
             yield file
@@ -83,8 +82,12 @@ def _without_waiting(path: str, flags: int) -> int:
     """
     mode = os.stat(path).st_mode
     if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
-        raise _unread(Path(path), tr(_NO_FILE))
+        raise _unread(Path(path), _no_file())
     return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+
+
+def _no_file() -> str:
+    return tr("it is a device or a pipe, not a file")
 
 
 def _too_large(path: Path, most: int) -> FormatError:
