@@ -134,14 +134,15 @@ def builtin(include: tuple[Path, ...]) -> dict[str, str]:
     offered = STAND_INS if runtime else STAND_INS | RUNTIME_STAND_INS
     offered = offered | _DRIVERS
     made = {name: text for name, text in offered.items() if not _has(include, name)}
-    own = next((folder / _INTEGERS for folder in include if (folder / _INTEGERS).is_file()), None)
-    if own is not None and sys.platform != "win32":
-        made[_INTEGERS] = _SIXTY_FOUR.sub(r"\1", bounded.text(own))
+    for name in _INTEGERS if sys.platform != "win32" else ():
+        own = next((folder / name for folder in include if (folder / name).is_file()), None)
+        if own is not None:
+            made[name] = _SIXTY_FOUR.sub(r"\1", bounded.text(own))
     return made
 
 
-# Where CUDA's own library says what uint64_t is: for NVRTC something else than the host has.
-_INTEGERS = "cuda/std/cstdint"
+# Where CUDA's own headers say what uint64_t is: for NVRTC something else than the host has.
+_INTEGERS = "cuda/std/cstdint", "cuda_pipeline_helpers.h", "cuda_awbarrier_helpers.h"
 _SIXTY_FOUR = re.compile(r"(\bu?int64_t\s*=\s*(?:un)?signed long|(?:un)?signed long) long\b")
 
 _INCLUDED = re.compile(r'^[ \t]*#[ \t]*include[ \t]*[<"]((?:cub|thrust)/[\w./]+)[>"]', re.MULTILINE)

@@ -125,6 +125,13 @@ def test_blocks_and_warps_of_cub_come_with_all_of_cub(tmp_path: Path) -> None:
     assert kernels(text, tmp_path) == ["total(int const*, int*)"]
 
 
+@pytest.mark.parametrize("header", ["cuda_pipeline.h", "cuda_awbarrier_primitives.h"])
+def test_headers_of_cuda_agree_about_integers(header: str, tmp_path: Path) -> None:
+    text = f"#include <cooperative_groups.h>\n#include <{header}>\n#include <cstdint>\n"
+    text += "__global__ void k(uint64_t* a, uintptr_t b) { a[0] = b; }\n"
+    assert kernels(text, tmp_path) == ["k(unsigned long*, unsigned long)"]
+
+
 def test_a_macro_called_within_a_function_is_no_part_of_its_own() -> None:
     inside = "#define TWICE(x) ((x) * 2)\nvoid f(int* c) { c[0] = TWICE(\nc[1]); }\n"
     outside = "#define MAKE(x) int x;\nnamespace a {\nMAKE(one)\n}\nchar c = '{';\nMAKE(two)\n"
