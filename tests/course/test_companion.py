@@ -12,8 +12,8 @@ from gpuviz.export.counts import _plain
 from gpuviz.recordings.measurement import DeviceFacts, Measurement, Timing
 from gpuviz.results.count_columns import views_of
 from gpuviz.results.rows import HEAD, table
+from gpuviz.run import emulated
 from gpuviz.run.run import Companion, Run
-from gpuviz.story import perform as performing
 from gpuviz.story.exhibit import Variant, showing
 from gpuviz.story.lesson import Lesson, Plan, Story, Values
 from gpuviz.story.measured import time_column, time_of
@@ -86,7 +86,7 @@ def test_it_is_counted_whole_and_its_arrays_are_let_go() -> None:
 def test_what_was_counted_once_is_not_emulated_again(monkeypatch: pytest.MonkeyPatch) -> None:
     begun = perform(LESSON, {})
     first = perform(LESSON, {}, begun=begun).runs["naive, real size"]
-    monkeypatch.setattr(performing.emulated, "run", None)
+    monkeypatch.setattr(emulated, "run", None)
     assert perform(LESSON, {}, begun=begun).runs["naive, real size"].counts is first.counts
 
 

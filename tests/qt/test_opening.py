@@ -190,7 +190,7 @@ def test_launches_of_the_file_are_proposed(window: Window, qtbot: QtBot, tmp_pat
     assert form.written.itemText(0) == "widen.cu:8  widen<3> <<<128×1×1, 128×1×1>>>"
     first = form.launch()
     assert (first.grid, first.block, first.name) == ((128, 1, 1), (128, 1, 1), "widen<3>")
-    assert first.arguments == ("f32[16384]=zeros", "f32[16384]=rand", "i32=16384")
+    assert first.arguments == ("f32[16384]=zeros", "&0+0", "i32=16384")  # one pointer, twice
     QTest.keyClick(form.written, Qt.Key.Key_Down)
     second = form.launch()
     assert (second.grid, second.block, second.dynamic_shared) == ((128, 1, 1), (64, 1, 1), 512)
