@@ -97,6 +97,7 @@ def _run(argv: Sequence[str], wanted: Provenance | Path | None) -> int:
     from gpuviz.qt.diagnostics.log import LOG, UncaughtErrors
     from gpuviz.qt.history.crash_file import CrashFile
     from gpuviz.qt.preferences.settings import fit_to_screen, put_aside
+    from gpuviz.qt.window.ahead import Ahead
     from gpuviz.qt.window.window import Window
     from gpuviz.run.session import Session
     from gpuviz.story.sources import Sources
@@ -125,6 +126,7 @@ def _run(argv: Sequence[str], wanted: Provenance | Path | None) -> int:
     uncaught.happened.connect(lambda error: window.message.show_failure(failure_of(error)))
     uncaught.install()
     fit_to_screen(window)
+    Ahead(window)
     window.show()
     return _until_over(app, window.leave, window)
 
@@ -175,11 +177,14 @@ def _perform(lesson: Lesson, values: Values, **how: Any) -> Performance:
     have to wait for it, and is of the PTX that ships.
     """
     from gpuviz.processes import calls
+    from gpuviz.results import code_text
     from gpuviz.story.perform import perform
 
     at_once = how["prebuilt"] and not lesson.launch and not calls.begun()
     try:
-        return perform(lesson, values, call=calls.here if at_once else calls.call, **how)
+        made = perform(lesson, values, call=calls.here if at_once else calls.call, **how)
+        code_text.read(made.runs.values())
+        return made
     finally:
         calls.warm("gpuviz.story.emulating", "gpuviz.ptx.compiled.engine")
 

@@ -122,6 +122,7 @@ class Soak:
         from gpuviz.course import COURSE
         from gpuviz.processes import memory
         from gpuviz.qt.look.fonts import load_fonts
+        from gpuviz.qt.window.ahead import Ahead
         from gpuviz.qt.window.window import Window
         from gpuviz.run.session import Session
         from tests.vitals import Heartbeat
@@ -145,6 +146,7 @@ class Soak:
         threading.excepthook = lambda args: self._note(
             args.exc_type, args.exc_value, args.exc_traceback
         )
+        Ahead(self.window)
         self.window.show()
         self.heart = Heartbeat(self._places, self.late)
         self.heart.start()

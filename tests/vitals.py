@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, fields
 from pathlib import Path
-from traceback import extract_stack
+from traceback import walk_stack
 from types import FrameType
 
 import shiboken6
@@ -97,6 +97,18 @@ def state_of(pid: int) -> str:
         return ""
 
 
+@dataclass(frozen=True)
+class Stall:
+    """A tick that came late: when, by how many seconds, how many of them the GUI thread computed
+    itself (the others it waited: for the interpreter, a disk, a processor), and where.
+    """
+
+    end: float
+    seconds: float
+    work: float
+    place: str
+
+
 class Heartbeat:
     """Notes how late a timer of the GUI thread ticks: how long it was busy with something.
 
@@ -109,7 +121,7 @@ class Heartbeat:
         self.stalls: list[float] = []
         self.busiest = self._work = 0.0  # processor time of the GUI thread between two beats
         self.places: Counter[str] = Counter()
-        self.when: list[tuple[float, float, str]] = []  # of each stall its end, length and place
+        self.when: list[Stall] = []
         self._last, self._seen = 0.0, ""
         self._places = places
         self._timer = QTimer()
@@ -153,7 +165,7 @@ class Heartbeat:
         if stall > self.late:
             self.stalls.append(stall)
             self.places[self._seen or "unseen"] += 1
-            self.when.append((now, stall, self._seen or "unseen"))
+            self.when.append(Stall(now, stall, self._work - work, self._seen or "unseen"))
         self._seen = ""
         self._arm(BEAT + self.late)
 
@@ -163,6 +175,6 @@ class Heartbeat:
 
     def _look(self, number: int, frame: FrameType | None) -> None:
         """The tick is late: this runs in the GUI thread, as soon as that is in Python again."""
-        lines = [f"{x.filename}:{x.lineno} {x.name}" for x in extract_stack(frame)[::-1]]
+        lines = [f"{x.f_code.co_filename}:{at} {x.f_code.co_name}" for x, at in walk_stack(frame)]
         mine = [one.rpartition("gpuviz/")[2] for one in lines if "/gpuviz/" in one]
         self._seen = " < ".join(mine[:4]) or " < ".join(lines[:2])

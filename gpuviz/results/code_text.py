@@ -112,7 +112,20 @@ def _places(listing: Listing, numbers: Mapping[int, int]) -> dict[tuple[int, str
     return places
 
 
-@lru_cache(maxsize=8)
+def read(runs: Iterable[Run]) -> None:
+    """Know lines and colours of what a window shows of runs, in whatever thread: of 290 kB of PTX
+    they take most of a second, for which the window would wait.
+    """
+    from gpuviz.results.highlighting import spans  # which needs all of Pygments
+
+    for run in runs:
+        ptx_lines(run.trace.ptx)
+        for code, language in ((cuda(run), "cuda"), (ptx(run), "ptx"), (sass(run), "sass")):
+            if code.text:
+                spans(code.text, language)
+
+
+@lru_cache(maxsize=32)
 def ptx_lines(text: str) -> Lines:
     """For each CUDA line the lines of the PTX text that it became."""
     found: dict[int, set[int]] = {}

@@ -67,6 +67,7 @@ class TimingPanel(QWidget):
         keep_space(self.ask)
         self._lay_out()
         self._timer = timer(self, REFRESH_MS, self._refresh)
+        self._soon = timer(self, 0, self._refresh)
         meter.measured.connect(self._measure)
         meter.missing.connect(self._miss)
         meter.timed.connect(self._time)
@@ -87,7 +88,7 @@ class TimingPanel(QWidget):
         self.series = {
             key: replace(one, work=self._work.get(key)) for key, one in self.series.items()
         }
-        self._refresh()
+        self._soon.start()  # with what is known of them at once: an event of its own, not two
 
     def show_explained(self, key: str, subject: Subject) -> None:
         """Say what is predicted of a launch, beside what was measured."""
@@ -101,6 +102,7 @@ class TimingPanel(QWidget):
     def shut(self) -> None:
         """Before the window goes."""
         self._timer.stop()
+        self._soon.stop()
         self.plot.shut()
 
     def focusInEvent(self, event: QFocusEvent) -> None:
@@ -156,6 +158,8 @@ class TimingPanel(QWidget):
     def _refresh(self) -> None:
         """Badge, plot, table and words for what is known now."""
         showing = self._showing
+        self._timer.stop()
+        self._soon.stop()
         if showing is None:
             return
         ordered = {key: self.series[key] for key in showing.timed if key in self.series}
