@@ -73,8 +73,9 @@ class Choice:
     def _leave_out(self, errors: list[Diagnostic]) -> bool:
         """What is no device code goes first; device code when nothing else is at fault."""
         places = [(error, part) for error in errors if (part := self._at(error)) is not None]
-        for file in {error.file for error in errors if len(errors) >= _MANY}:
-            every = self.texts[file].parts if file in self.texts else ()
+        many = {error.file for error in errors if len(errors) >= _MANY}
+        for file in many & self.texts.keys():
+            every = self.texts[file].parts
             if all(part.kind != "device" for part in every):  # a library's, such as OpenGL's
                 self.out[file].update(every)
         plain = [(error, part) for error, part in places if part.kind != "device"]

@@ -9,6 +9,8 @@ import pytest
 
 from gpuviz.cli import main
 from gpuviz.compile import compile_cuda, demangled, load_program, nvcc, nvrtc, written_launches
+from gpuviz.compile.program import Diagnostic
+from gpuviz.compile.split import Split
 from gpuviz.source import parts
 
 pytestmark = pytest.mark.skipif(not nvrtc.libraries(), reason="NVRTC is not here")
@@ -145,3 +147,10 @@ def test_headers_of_thousands_of_lines_that_do_not_compile_are_left_out(tmp_path
     text = '#include "glext.h"\n__global__ void k(float* a) { a[0] = SIDE; }\n'
     assert kernels(text + MAIN.format("k<<<1, 32>>>(a);"), tmp_path) == ["k(float*)"]
     assert compile_cuda("__global__ void k(float* a) { a[0] = 1; }").kernels
+
+
+def test_many_errors_of_a_header_that_is_no_projects_are_no_mistake(tmp_path: Path) -> None:
+    """CUDA's own headers are among no texts that could be left out."""
+    found = [Diagnostic("/cuda/limits.h", n, 1, "error", "wrong") for n in range(1, 60)]
+    split = Split("__global__ void k(int* a) { }\nint main() { }\n", "x.cu", tmp_path, (), bool)
+    assert not split.learn(found)
