@@ -51,7 +51,7 @@ def kill() -> int:
 
 @pytest.mark.timeout(600)
 def test_forty_kills_while_a_source_is_typed(
-    make: Callable[..., Window], qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch, make: Callable[..., Window], qtbot: QtBot, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(editing.source_editing, "unsaved", lambda window, path: "discard")
     file = tmp_path / "scale.cu"
@@ -72,6 +72,7 @@ def test_forty_kills_while_a_source_is_typed(
         editing.choose(editor, f"{number} *")
         QTest.keyClicks(editor, "3 *")
         qtbot.waitUntil(lambda: editing.result(window) == 21, timeout=30_000)
+        window.close()  # while nobody is asked what becomes of the text
     after = vitals()
     print(f"{kills} kills, {len(heart.stalls)} late ticks, worst {heart.worst:.2f} s, {after}")
     assert kills >= KILLS and not editor.errors and not window.stage.doubted

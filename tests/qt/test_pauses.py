@@ -57,7 +57,7 @@ def test_what_it_waits_for_is_not_its_own_work(qtbot: QtBot) -> None:
 def test_five_lessons_are_opened_and_a_slider_dragged_without_a_long_event() -> None:
     """Of what the GUI thread computes itself, as machines that test do other things."""
     lessons = ("coalescing", "banks", "transpose", "hierarchy", "divergence")
-    asked = ("--lesson", *lessons, "--most", "250", "--own", "--only", "open", "drag")
+    asked = ("--lesson", *lessons, "--most", "1000", "--own", "--only", "open", "drag")
     done = subprocess.run(
         [sys.executable, "-m", "benchmarks.pauses", *asked],
         cwd=Path(__file__).parents[2],
