@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -75,6 +74,7 @@ def _application(argv: Sequence[str] = ()) -> tuple[QApplication, QSettings, Pat
     from gpuviz.qt.look.fonts import load_fonts
     from gpuviz.qt.preferences.settings import APPLICATION, ORGANISATION, open_settings
 
+    ending.note()  # a slot of Qt's would take what is raised
     memory.keep_together()
     app = QApplication(["gpuviz", *argv])
     app.setApplicationName(APPLICATION)
@@ -117,8 +117,6 @@ def _run(argv: Sequence[str], wanted: Provenance | Path | None) -> int:
     try:
         window = window_as_left()
     except Exception as error:  # whatever the settings hold, there is a window
-        if ending.told():  # which Qt's bindings may have made another error of
-            raise KeyboardInterrupt from None
         LOG.error("the window does not start as it was left", exc_info=error)
         put_aside(settings)
         window = window_as_left()
@@ -204,7 +202,7 @@ def _until_over(app: QApplication, leave: Callable[..., object], *shown: QWidget
 
     watch = _obey_signals(app, leave)
     LOG.info("showing")
-    status = ending.told() or app.exec()  # told before there were windows, which took it
+    status = app.exec()
     watch.stop()
     LOG.info("ended: %d", status)
     if status == 1:  # as Qt ends the loop when the display is gone: nobody can be asked
@@ -220,18 +218,18 @@ def _obey_signals(app: QApplication, leave: Callable[[], object]) -> QTimer:
     """Ctrl+C, a terminal that is closed and a desktop that ends close the windows without a
     question: nobody may be there to answer it.
 
-    Qt's loop does not let Python see signals: a timer that does nothing does.
+    A signal is only noted where it comes, which may be in the middle of painting; a timer, which
+    also lets Python see signals in Qt's loop, closes.
     """
     from PySide6.QtCore import QTimer
 
-    def end(number: int, *_: object) -> None:
-        leave()
-        app.exit(128 + number)  # as shells tell of it; ends the loops of dialogs, too
+    def look() -> None:
+        if status := ending.told():
+            watch.stop()
+            leave()
+            app.exit(status)  # ends the loops of dialogs, too
 
-    for found in ending.ENDING:
-        if signal.getsignal(found) is not signal.SIG_IGN:  # as nohup has it
-            signal.signal(found, end)
     watch = QTimer(app)
-    watch.timeout.connect(lambda: None)
+    watch.timeout.connect(look)
     watch.start(SIGNALS_MS)
     return watch

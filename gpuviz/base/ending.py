@@ -4,6 +4,8 @@ taken away, and the exit status is 128 + the signal's number, as shells have it.
 
 import signal
 import time
+from collections.abc import Callable
+from types import FrameType
 from typing import NoReturn
 
 ENDING = tuple(
@@ -23,9 +25,18 @@ def told() -> int:
 
 def obey() -> None:
     """Raise at these signals from now on; when told again within a second, go on ending."""
+    _call(_end)
+
+
+def note() -> None:
+    """Raise nothing from now on, for who would take it, or die of it, and asks `told` himself."""
+    _call(lambda number, frame: _told.append(number))
+
+
+def _call(end: Callable[[int, FrameType | None], object]) -> None:
     for number in ENDING:
         if signal.getsignal(number) is not signal.SIG_IGN:  # as nohup has it
-            signal.signal(number, _end)
+            signal.signal(number, end)
 
 
 def over() -> None:
