@@ -17,7 +17,6 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-import tempfile
 import time
 from collections import defaultdict
 from pathlib import Path
@@ -25,7 +24,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from tests.soak import FOLDERS, KERNELS, Act, Soak
+from tests.soak import KERNELS, Act, Soak, fresh_home
 from tests.vitals import Stall
 
 FIRST = 1.0  # second, in which an event may take twice as long
@@ -195,11 +194,8 @@ def main() -> int:
     parser.add_argument("--most", type=float, default=50.0, metavar="MS")
     parser.add_argument("--own", action="store_true", help="what the GUI thread computed alone")
     given = parser.parse_args()
-    os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
-    with tempfile.TemporaryDirectory(prefix="gpuviz-pauses-") as home:
-        for name in FOLDERS:
-            os.environ[f"XDG_{name}_HOME"] = home
-        return Pauses(Path(home), given).run()
+    with fresh_home() as home:
+        return Pauses(home, given).run()
 
 
 if __name__ == "__main__":

@@ -22,6 +22,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -61,11 +62,18 @@ def main() -> int:
     parser.add_argument("--only", nargs="*", default=(), metavar="ACT", help="some acts alone")
     parser.add_argument("--places", action="store_true", help="say what held up the event loop")
     given = parser.parse_args()
+    with fresh_home() as home:
+        return Soak(home, given).run()
+
+
+@contextmanager
+def fresh_home() -> Iterator[Path]:
+    """A folder that settings, caches and state go to, and windows that are not shown."""
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
-    with tempfile.TemporaryDirectory(prefix="gpuviz-soak-") as home:
+    with tempfile.TemporaryDirectory(prefix="gpuviz-home-") as home:
         for name in FOLDERS:
             os.environ[f"XDG_{name}_HOME"] = home
-        return Soak(Path(home), given).run()
+        yield Path(home)
 
 
 @dataclass(frozen=True)

@@ -81,9 +81,7 @@ class Run:
     def notes(self) -> tuple[str, ...]:
         """What to know of the numbers, in words."""
         found = self._run.measurement
-        told = *self._run.trace.notes, self._run.past_faults
-        own = (self._run.level_note, *told, *(found.notes if found else ()))
-        return tuple(filter(None, own))
+        return (*self._run.notes, *filter(None, found.notes if found else ()))
 
     @property
     def printed(self) -> str:

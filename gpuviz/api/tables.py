@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from gpuviz.memory.counting import CountRow
     from gpuviz.run.run import Run
 
-_MESSAGE = 600  # letters of a finding: block and thread stand at its end
 _LINE_QUANTITIES = ("requests", "sectors", "sectors_ideal", "wavefronts", "wavefronts_ideal")
 _MESSAGE = 600  # letters of a finding, which ends with block and thread
 _BRIEF = ("requests", "sectors", "wavefronts")

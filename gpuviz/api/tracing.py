@@ -12,7 +12,7 @@ from typing import Any, Literal, overload
 from gpuviz.api.run import Run, with_time
 from gpuviz.api.tables import Counts, brief
 from gpuviz.arch import architecture
-from gpuviz.base.errors import InputError, KernelFault
+from gpuviz.base.errors import InputError
 from gpuviz.base.waiting import SECONDS
 from gpuviz.cli.no_kernel import refuse
 from gpuviz.compile import Program, compile_arch, compile_cuda, load_program, ptx_program
@@ -118,13 +118,8 @@ def of_asked(made: LaunchRequest, wishes: Wishes) -> Run:
 
 def _emulated(made: LaunchRequest, wishes: Wishes, record: tuple[int, ...]) -> base.Run:
     arch = architecture(wishes.arch or made.job.program.arch.rstrip("af"))
-    options = wishes.options(record)
-    try:
-        run = emulated.run(made.job, arch, level=wishes.level, options=options)
-    except KernelFault as fault:
-        if wishes.faults == "raise":
-            raise
-        run = emulated.past(fault, made.job, arch, level=wishes.level, options=options)
+    how = emulated.run if wishes.faults == "raise" else emulated.through
+    run = how(made.job, arch, level=wishes.level, options=wishes.options(record))
     return replace(run, trace=replace(run.trace, notes=(*run.trace.notes, *made.notes)))
 
 

@@ -10,6 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from gpuviz.base.errors import InputError
+from gpuviz.cli.options import at_least_one, declare
 from gpuviz.files.bounded import amount
 from gpuviz.files.folders import CAPTURE
 from gpuviz.files.writing import check_place
@@ -30,25 +31,26 @@ ATen), are not seen.
 Exit status: 0 done, 1 the program failed or launched nothing that could be kept, 2 the file cannot
 be written."""
 MIB = 1 << 20
+OPTIONS = f"""
+-o, --output OUT  NAME{CAPTURE} (default: the program's name)
+--launches N      at most so many (default %(default)s)
+--match NAME      of kernels with this in their name
+--contents        whether the file holds what is in the buffers, for all to read who get it; without
+                  this option it is asked on a terminal, and else left out
+--limit MIB       of a buffer's content (default %(default)s)
+"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("-o", "--output", type=Path, metavar="OUT", help=f"NAME{CAPTURE}")
-    parser.add_argument(
-        "--launches", type=int, default=16, metavar="N", help="at most (default 16)"
-    )
-    parser.add_argument(
-        "--match", default="", metavar="NAME", help="of kernels with this in the name"
-    )
-    parser.add_argument(
-        "--contents",
-        choices=("keep", "leave"),
-        help="whether the file holds what is in the buffers, for all to read who get it; without "
-        "this option it is asked on a terminal, and else left out",
-    )
-    parser.add_argument(
-        "--limit", type=float, default=64, metavar="MIB", help="of a buffer's content (default 64)"
+    declare(
+        parser,
+        OPTIONS,
+        output={"type": Path},
+        launches={"type": at_least_one, "default": 16},
+        match={"default": ""},
+        contents={"choices": ("keep", "leave")},
+        limit={"type": at_least_one, "default": 64},
     )
     parser.add_argument("script", type=Path, metavar="SCRIPT", help="a Python program")
     parser.add_argument("words", nargs=argparse.REMAINDER, metavar="...", help="its arguments")
@@ -75,10 +77,8 @@ def run(arguments: argparse.Namespace) -> int:
     jobs = [made.job for made in watch.requests]
     if jobs:
         size = sum(a.values.nbytes for made in watch.requests for a in made.arrays.values())
-        keep = arguments.contents == "keep" or (
-            arguments.contents is None and _agreed(size, output)
-        )
-        limit = int(arguments.limit * MIB)
+        wish, limit = arguments.contents, arguments.limit * MIB
+        keep = _agreed(size, output) if wish is None else wish == "keep"
         for said in capture.write(output, script.name, jobs, keep=keep, limit=limit):
             err(said)
         out(f"{output}: {len(jobs)} launches of {script.name}")

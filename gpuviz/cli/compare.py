@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from gpuviz.arch import architecture
-from gpuviz.base.errors import InputError, KernelFault
+from gpuviz.base.errors import InputError
 from gpuviz.cli.checking import told
 from gpuviz.cli.launch import jobs, options_of
 from gpuviz.cli.options import COUNTING, declare_launch
@@ -62,12 +62,6 @@ class _Side:
     run: Run
     costs: list[LineCost]
 
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """What to know of its numbers."""
-        run = self.run
-        return tuple(filter(None, (run.level_note, *run.trace.notes, run.past_faults)))
-
 
 def run(arguments: argparse.Namespace) -> int:
     """Compare, print; 0."""
@@ -107,11 +101,8 @@ def _sides(arguments: argparse.Namespace) -> dict[str, _Side]:
 
 def _side(role: str, job: Job, arguments: argparse.Namespace) -> _Side:
     options = replace(options_of(arguments), record=(0,))
-    how = job, architecture(arguments.arch)
-    try:
-        found = emulated.run(*how, level=arguments.level, options=options)
-    except KernelFault as fault:
-        found = emulated.past(fault, *how, level=arguments.level, options=options)
+    arch = architecture(arguments.arch)
+    found = emulated.through(job, arch, level=arguments.level, options=options)
     shape = " x ".join(",".join(map(str, size)) for size in (job.grid, job.block))
     where = f"--scene {arguments.scene}" if arguments.scene else arguments.file
     name = f"{where}: {role or demangled(job.entry).split('(')[0]}  {shape}  {found.arch}"
@@ -145,7 +136,7 @@ def _as_json(a: _Side, b: _Side) -> dict[str, Any]:
         "work": comparison.as_json(comparison.work(a.run, b.run)),
         "times": comparison.as_json(comparison.measured(a.run, b.run)),
         "lines": [_line(pair) for pair in comparison.lines(a.run, b.run, a.costs, b.costs)],
-        "notes": [note for side in (a, b) for note in side.notes],
+        "notes": [note for side in (a, b) for note in side.run.notes],
         "findings": {
             letter: [vars(one) for one in side.run.trace.findings]
             for letter, side in (("a", a), ("b", b))
@@ -177,7 +168,7 @@ def _as_text(a: _Side, b: _Side) -> str:
     notes = [
         f"{letter}: {note}"
         for letter, side in (("A", a), ("B", b))
-        for note in (*side.notes, *map(told, side.run.trace.findings))
+        for note in (*side.run.notes, *map(told, side.run.trace.findings))
     ]
     lines = [
         (_ratio(pair.ratio), *_told(pair.a), *_told(pair.b))

@@ -143,7 +143,7 @@ def as_json(run: Run, role: str = "", ranked: list[LineCost] | None = None) -> d
         "branches": [vars(branch) for branch in trace.branches],
         "checks": list(run.checked),
         "findings": [vars(finding) for finding in trace.findings],
-        "notes": [n for n in (run.level_note, *trace.notes, run.past_faults) if n],
+        "notes": list(run.notes),
         "printed": trace.printed,
         "engine": run.engine,
         "engine_note": run.engine_note,
@@ -193,7 +193,7 @@ def as_text(
         head.append("executed by the compiled engine")
     elif "compiled engine" in run.engine_note:  # asked for, or chosen, and did not
         head.append(run.engine_note)
-    head += [note for note in (run.level_note, *run.trace.notes, run.past_faults) if note]
+    head += run.notes
     totals = [(key, *_total(run, key, n)) for key, n in run.counts.totals.items() if n]
     rows = [
         (

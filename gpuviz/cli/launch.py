@@ -82,8 +82,10 @@ def _of_lesson(arguments: argparse.Namespace) -> dict[str, Job]:
     return {plan.role: job_of(plan, arguments.arch) for plan in taken}
 
 
-def _check_idle(arguments: argparse.Namespace) -> None:
+def check_idle(arguments: argparse.Namespace) -> None:
     """Refuse options that would change nothing."""
+    if arguments.scene and arguments.file:
+        raise InputError("give either a FILE or --scene, not both")
     sizes = ("grid", "block", "dynamic_shared", "cluster")
     of_files = ("entry", *sizes, "define", "arg", "launch", "include", "option")
     if idle := [name for name in of_files if arguments.scene and vars(arguments)[name]]:
@@ -93,9 +95,7 @@ def _check_idle(arguments: argparse.Namespace) -> None:
 
 def jobs(arguments: argparse.Namespace) -> dict[str, Job]:
     """The launches asked for, by role ("" for a kernel file)."""
-    if arguments.scene and arguments.file:
-        raise InputError("give either a FILE or --scene, not both")
-    _check_idle(arguments)
+    check_idle(arguments)
     if arguments.scene:
         return _of_lesson(arguments)
     if not arguments.file:
@@ -185,19 +185,18 @@ def shown(arguments: argparse.Namespace) -> KernelLaunch:
 def _captured(arguments: argparse.Namespace, path: Path) -> CapturedLaunch:
     """A launch out of a capture: the only one, or the one whose number --launch gives."""
     found = unpacked(path)
-    number = arguments.launch or (1 if len(found) == 1 else "")
-    chosen = next((one for n, one in enumerate(found, 1) if str(n) == str(number)), None)
-    if chosen is None:
+    number = arguments.launch or (len(found) == 1 and 1)
+    if not 1 <= number <= len(found):
         shapes = (
             f"{n}: {one.name}, {_sizes(one.grid)} x {_sizes(one.block)}"
             for n, one in enumerate(found, 1)
         )
         raise InputError(
-            f"{path.name} has several launches, say which: --launch N; {'; '.join(shapes)}"
+            f"{path.name} has {len(found)} launches, say which: --launch N; {'; '.join(shapes)}"
         )
-    for note in chosen.notes:
+    for note in found[number - 1].notes:
         err(note)
-    return chosen
+    return found[number - 1]
 
 
 def _sizes(sizes: Triple) -> str:

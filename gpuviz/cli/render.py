@@ -10,7 +10,7 @@ from pathlib import Path
 
 from gpuviz.base.errors import Error, InputError
 from gpuviz.cli.consent import agreed
-from gpuviz.cli.launch import pairs, shown
+from gpuviz.cli.launch import check_idle, pairs, shown
 from gpuviz.cli.options import declare_launch
 from gpuviz.cli.painter import painter, painter_for
 from gpuviz.course import SCENES
@@ -131,6 +131,7 @@ def run(arguments: argparse.Namespace) -> int:
         return render_lecture(arguments, _looks(looks, arguments))
     if not (arguments.scene or arguments.source or arguments.file):
         raise InputError("which lesson? give --scene ID (see gpuviz list), or --all, or a FILE")
+    check_idle(arguments)
     files.check_place(arguments.output)
     with painter_for(format_of(arguments.output)) as painter:
         _draw(_asked(arguments), arguments, arguments.output, painter)

@@ -111,6 +111,16 @@ def run(
     )
 
 
+def through(
+    job: Job, arch: Architecture, *, level: Level = "sass", options: Options | None = None
+) -> Run:
+    """As `run`, and past the faults that can be gone past."""
+    try:
+        return run(job, arch, level=level, options=options)
+    except KernelFault as fault:
+        return past(fault, job, arch, level=level, options=options)
+
+
 def past(
     fault: KernelFault,
     job: Job,

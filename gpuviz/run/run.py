@@ -121,6 +121,11 @@ class Run:
         return "; ".join(filter(None, every))
 
     @property
+    def notes(self) -> tuple[str, ...]:
+        """What to know of the run, in words, one sentence each."""
+        return tuple(filter(None, (self.level_note, *self.trace.notes, self.past_faults)))
+
+    @property
     def past_faults(self) -> str:
         """What became of accesses at which a GPU would have ended it; "" without any."""
         outside = sum(f.count for f in self.trace.findings if f.kind in (OUTSIDE, BESIDE))

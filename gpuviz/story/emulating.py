@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import replace
 
 from gpuviz.arch import Architecture, architecture
-from gpuviz.base.errors import KernelFault, UnavailableError
+from gpuviz.base.errors import UnavailableError
 from gpuviz.base.waiting import Cancel, Progress
 from gpuviz.launch.job import Job
 from gpuviz.ptx.options import Options
@@ -31,23 +31,14 @@ def run_of(
 ) -> Run:
     """The emulation of a plan, without arrays that nobody reads; raises as `emulated.run`."""
     options = replace(options, progress=progress, cancel=cancel)
-    run = _emulated(plan, job, architecture(arch), level, options)
+    how = emulated.through if plan.goes_on else emulated.run
+    run = how(job, architecture(arch), level=level, options=options)
     size = sum(array.nbytes for array in run.outputs.values())
     unread = plan.companion_of or (not plan.outputs and size >= _LARGE) or not run.whole
     run = replace(run, outputs={}, inputs={}) if unread or size > _MOST else run
     most = _MOST // 2 if plan.outputs else _BEFORE
     run = replace(run, inputs={}) if size > most else run  # what was there before
     return _over_time(plan, job, architecture(arch), options, run)
-
-
-def _emulated(plan: Plan, job: Job, arch: Architecture, level: Level, options: Options) -> Run:
-    """The emulation; where it was to go on after an illegal access, and met one, once more."""
-    try:
-        return emulated.run(job, arch, level=level, options=options)
-    except KernelFault as fault:
-        if not plan.goes_on:
-            raise
-        return emulated.past(fault, job, arch, level=level, options=options)
 
 
 def _over_time(plan: Plan, job: Job, arch: Architecture, options: Options, run: Run) -> Run:

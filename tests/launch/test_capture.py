@@ -67,7 +67,9 @@ def test_a_capture_is_counted_and_opens_as_lessons(tmp_path: Path, capsys) -> No
     file = tmp_path / "a.gpucapture"
     kept(file, *[request(np.ones(100, "f4"), np.zeros(100, "f4"))] * 2)
     assert main(["count", str(file)]) == 2
-    assert "--launch N; 1: add, 2,1,1 x 64,1,1; 2: add" in capsys.readouterr().err
+    assert "has 2 launches, say which: --launch N; 1: add, 2,1,1 x 64,1,1; 2: add" in (
+        capsys.readouterr().err
+    )
     assert main(["count", str(file), "--launch", "2", "--level", "ptx", "--json"]) == 0
     counts = json.loads(capsys.readouterr().out)
     assert counts["totals"]["global_load_sectors"] == 13

@@ -4,7 +4,7 @@ An address is of an array when the PTX computes it from that array's symbol and 
 that comes from elsewhere (a parameter, memory, two arrays) is looked at by nobody here.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 import numpy as np
 
@@ -29,13 +29,8 @@ class ArrayCheck(Check):
 
     def __init__(self, program: Program) -> None:
         own = _arrays(program)
-        self._of = {
-            at.pc: (name, *own[name])
-            for function in reachable(program.module, program.kernel)
-            for at, name in _bases(function, own.keys())
-        }
-        if len(own) < 2:
-            self._of = {}
+        functions = reachable(program.module, program.kernel) if len(own) > 1 else ()
+        self._of = {at.pc: (name, *own[name]) for one in functions for at, name in _bases(one, own)}
 
     def access(self, access: Access) -> None:
         """Look at those of an array that is known."""
@@ -78,14 +73,14 @@ def _arrays(program: Program) -> dict[str, tuple[int, int]]:
     return {name: (start, start + ends[name]) for name, start in starts.items()}
 
 
-def _bases(function: Function, own: object) -> Iterator[tuple[Instruction, str]]:
+def _bases(function: Function, own: Collection[str]) -> Iterator[tuple[Instruction, str]]:
     """The shared accesses of a function whose address is of one array alone, and that array."""
     held: dict[Reg, frozenset[str]] = {}
 
     def named(operand: Operand) -> frozenset[str]:
         base = operand.base if isinstance(operand, Addr) else operand
         if isinstance(base, Sym):
-            return frozenset({base.name}) if base.name in own else _NONE  # type: ignore[operator]
+            return frozenset({base.name}) if base.name in own else _NONE
         found = (held.get(one, _NONE) for one in registers_in([operand]))
         return _NONE.union(*found)
 
@@ -93,7 +88,7 @@ def _bases(function: Function, own: object) -> Iterator[tuple[Instruction, str]]
     while moved:
         moved = False
         for at in function.body:
-            if kind_of(at) in _LOSES or at.opcode.name in ("ld", "mapa", "call"):
+            if kind_of(at) in _LOSES or at.opcode.name == "mapa":
                 continue
             found = _NONE.union(*map(named, sources(at)))
             for target in targets(at) if found else ():
