@@ -35,9 +35,11 @@ def run_of(
     run = how(job, architecture(arch), level=level, options=options)
     size = sum(array.nbytes for array in run.outputs.values())
     unread = plan.companion_of or (not plan.outputs and size >= _LARGE) or not run.whole
-    run = replace(run, outputs={}, inputs={}) if unread or size > _MOST else run
-    most = _MOST // 2 if plan.outputs else _BEFORE
-    run = replace(run, inputs={}) if size > most else run  # what was there before
+    too_large = size > _MOST and job.whose == "stranger"  # a lesson's story needs what it reads
+    if unread or too_large:
+        run = replace(run, outputs={}, inputs={})
+    elif size > (_MOST // 2 if plan.outputs else _BEFORE):
+        run = replace(run, inputs={})
     return _over_time(plan, job, architecture(arch), options, run)
 
 
