@@ -14,6 +14,7 @@ from gpuviz.compile import HostLaunch, demangled, written_launches
 from gpuviz.launch.settings import Settings, beside, load
 from gpuviz.launch.signature import KernelParameter
 from gpuviz.launch.texts import Kernel
+from gpuviz.launch.unresolved import Unresolved, unresolved
 from gpuviz.ptx.text.parser import parse
 from gpuviz.words.terminal import out
 
@@ -54,13 +55,15 @@ def _file(path: Path, arguments: argparse.Namespace) -> dict[str, Any]:
         problems = unsupported(parse(program.ptx))
     except FormatError as error:
         raise FormatError(f"{path}: {error}") from error
+    launches = written_launches(path, include)
     return {
         "file": str(path),
         "compiler": program.compiler,
         "flags": list(program.flags),
         "note": program.note,
         "left_out": [str(one) for one in program.warnings if one.severity == "error"],
-        "launches": [asdict(one) for one in written_launches(path, include)],
+        "launches": [asdict(one) for one in launches],
+        "unresolved": [asdict(one) for one in unresolved(program, launches)],
         "settings": str(beside(path)) if settings != Settings() else "",
         "kernels": [
             {
@@ -93,6 +96,7 @@ def _text(found: dict[str, Any]) -> str:
             for p in kernel["unsupported"]
         ]
     lines += [f"  {_launch(HostLaunch(**one))}" for one in found["launches"]]
+    lines += [f"  not launched: {Unresolved(**one)}" for one in found["unresolved"]]
     if not found["kernels"]:
         lines.append("  no kernels")
     return "\n".join(lines)

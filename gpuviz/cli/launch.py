@@ -5,7 +5,9 @@ from __future__ import annotations
 import argparse
 import re
 import time
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -32,6 +34,7 @@ from gpuviz.launch.host_launch import guessed_by, proposed_by
 from gpuviz.launch.job import Job
 from gpuviz.launch.settings import Settings, load
 from gpuviz.launch.texts import BLOCK, GRID, Kernel, LaunchTexts, sizes_of
+from gpuviz.launch.unresolved import entry_of, guessed_template, unresolved, why_not
 from gpuviz.ptx.options import Options
 from gpuviz.traces.geometry import Triple
 from gpuviz.words.terminal import err, passing
@@ -113,16 +116,15 @@ def _of_file(arguments: argparse.Namespace) -> Job:
     found = _written(arguments, path, settings)
     wanted = arguments.entry or (found and (found.instance or found.kernel)) or settings.kernel
     program = built(arguments, path, settings, "" if found else wanted)
-    if found and not arguments.entry:
-        entry = entry_name(program.kernels, found.called, found.types)
-    else:
-        entry = entry_name(program.kernels, wanted)
+    there = partial(launches_in, path, "", (*arguments.include, *settings.include))
+    entry = _entry(program, wanted, None if arguments.entry else found, there)
     kernel = Kernel.of(program, entry)
     kept = own = settings.launch_of(program.kernels, entry)
     kept = proposed_by(found, kernel).over(kept) if found else kept
     shaped = (arguments.grid or kept.grid) and (arguments.block or kept.block)
     if not (shaped or found or arguments.entry):
-        raise InputError(_no_shape(path, (*arguments.include, *settings.include)))
+        needs = "a launch of a FILE needs --grid and --block, as in --grid 64 --block 256"
+        raise InputError(needs + _own(program, there()))
     said_here = told(arguments, kernel)
     said = said_here.over(kept)
     _check_used(arguments, kernel, said)
@@ -137,6 +139,9 @@ def _of_file(arguments: argparse.Namespace) -> Job:
     ):
         if guessed:
             err(f"not said, and proposed: {', '.join(guessed)}")
+    if found and (template := guessed_template(found, entry)):
+        err(f"not said, and proposed: {template['template']}")
+        named |= template
     if arguments.cluster:
         program = in_clusters(program, entry, sizes_of(arguments.cluster, "cluster", Scope({})))
     job = Job(program, entry, made.grid, made.block, made.arguments, made.shared, "named")
@@ -145,6 +150,20 @@ def _of_file(arguments: argparse.Namespace) -> Job:
     return replace(
         job, loose=loose, loose_shared=roomy, guesses=shape | dict(made.proposed) | named
     )
+
+
+def _entry(
+    program: Program,
+    wanted: str,
+    found: HostLaunch | None,
+    there: Callable[[], Sequence[HostLaunch]],
+) -> str:
+    """The kernel that is meant by a name, or by a launch; InputError says why there is none."""
+    try:
+        return entry_of(program.kernels, found) if found else entry_name(program.kernels, wanted)
+    except InputError as error:
+        why = why_not(program, wanted, found) if found or wanted else _own(program, there())
+        raise InputError(f"{str(error).rstrip()}\n{why.lstrip('; ')}".rstrip()) from None
 
 
 def shown(arguments: argparse.Namespace) -> KernelLaunch:
@@ -203,11 +222,11 @@ def _sizes(sizes: Triple) -> str:
     return ",".join(map(str, sizes))
 
 
-def _no_shape(path: Path, include: tuple[Path, ...]) -> str:
-    """What to say where nobody says the size of a launch, and no kernel is named either."""
-    there = launches_in(path, "", include)
+def _own(program: Program, there: Sequence[HostLaunch]) -> str:
+    """The launches that a file has of its own, and those that cannot be, to end a message with."""
     said = f"; or --launch LINE, one of the file's own: {lines_of(there)}" if there else ""
-    return f"a launch of a FILE needs --grid and --block, as in --grid 64 --block 256{said}"
+    left = (one for one in unresolved(program, there) if not one.sole)
+    return "\n".join((said, *(f"not launched: {one}" for one in left)))
 
 
 def _guesses(said: LaunchTexts, kernel: Kernel, found: HostLaunch | None) -> LaunchTexts:

@@ -174,6 +174,7 @@ void run(float* d, int asked) {
     const int n = 1 << 14;
     widen<3><<<n / 128, 128>>>(d, d, n);
     widen<5><<<asked, 64, 512>>>(d, d, n);
+    nowhere<<<1, 32>>>(d);
 }
 """
 
@@ -186,7 +187,10 @@ def test_launches_of_the_file_are_proposed(window: Window, qtbot: QtBot, tmp_pat
     window.kernel_opener.open(path, "sm_90")
     qtbot.waitUntil(lambda: window.kernel_opener.dialog is not None, timeout=20_000)
     form = window.kernel_opener.dialog
-    assert form is not None and form.written.count() == 3
+    assert form is not None and form.written.count() == 4
+    assert form.written.itemText(3).startswith("widen.cu:10  nowhere: no kernel of this name")
+    last = form.written.model().index(3, 0)
+    assert not form.written.model().flags(last) & Qt.ItemFlag.ItemIsEnabled
     assert form.written.itemText(0) == "widen.cu:8  widen<3> <<<128×1×1, 128×1×1>>>"
     first = form.launch()
     assert (first.grid, first.block, first.name) == ((128, 1, 1), (128, 1, 1), "widen<3>")

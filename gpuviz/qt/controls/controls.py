@@ -251,6 +251,14 @@ class Combo(QComboBox):
         for words, value in items:
             self.addItem(words, value)
 
+    def add_refused(self, words: str, remedy: str) -> None:
+        """A row that cannot be chosen; a pointer on it is told what helps."""
+        self.addItem(words)
+        quiet, role = self._theme.look.color("muted"), Qt.ItemDataRole
+        flags = role.UserRole - 1  # those of an item: it is not enabled
+        for which, value in ((role.ToolTipRole, remedy), (role.ForegroundRole, quiet), (flags, 0)):
+            self.setItemData(self.count() - 1, value, which)
+
     def choose(self, value: object) -> None:
         """Show a value, if the list has it."""
         if (index := self.findData(value)) >= 0:

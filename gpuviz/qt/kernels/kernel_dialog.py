@@ -13,6 +13,7 @@ from gpuviz.launch.host_launch import guessed_by, proposed_by
 from gpuviz.launch.settings import Settings
 from gpuviz.launch.signature import short_name
 from gpuviz.launch.texts import NONE, Kernel, LaunchTexts
+from gpuviz.launch.unresolved import entry_of, unresolved
 from gpuviz.qt.controls.controls import Combo, answers, label, show_words
 from gpuviz.qt.controls.layouts import DIALOG, column_of, form_of, tab_as_laid_out
 from gpuviz.qt.kernels.launch_fields import LaunchFields, specs
@@ -52,6 +53,10 @@ class KernelDialog(QDialog):
         written = ((_words(launch), None) for launch, _ in self._written)
         self.written = Combo(tr("Launch as the file writes it"), theme, written)
         self.written.addItem(tr("another one"))
+        for one in unresolved(program, launches):
+            if not one.sole:  # a kernel that is there is offered, and its launch proposed
+                words = f"{one.file}:{one.line}  {one.kernel}: {one.why}"
+                self.written.add_refused(words, one.remedy)
         self.written.setSizeAdjustPolicy(
             Combo.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
         )
@@ -108,7 +113,7 @@ class KernelDialog(QDialog):
         return made
 
     def _lay_out(self, theme: Theme) -> None:
-        written = [(tr("launch in the file"), self.written)] if self._written else []
+        written = [(tr("launch in the file"), self.written)] if self.written.count() > 1 else []
         self._scroll = QScrollArea()
         self._scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # its fields take the focus
         self._scroll.setWidget(self.fields)
@@ -175,7 +180,7 @@ def _of_these(
     found: dict[tuple[object, ...], tuple[HostLaunch, str]] = {}
     for launch in launches:
         with suppress(InputError):
-            entry = entry_name(kernels, launch.called, launch.types)
+            entry = entry_of(kernels, launch)
             found.setdefault((entry, launch.texts, launch.values), (launch, entry))
     return tuple(found.values())
 
