@@ -1,7 +1,8 @@
 """Kernel arguments as text: `f32[64]=rand` is a buffer, `i32=7` a scalar.
 
-    TYPE[COUNT]=FILL   a buffer: zeros, ones, arange, rand, rand(SEED), shuffle, shuffle(SEED),
-                       unset, a VALUE for all, [a, b, ...], @file.npy, @file.bin, @image.png
+    TYPE[COUNT]=FILL   a buffer: zeros, ones, arange, rand, rand(SEED), few, shuffle,
+                       shuffle(SEED), unset, a VALUE for all, [a, b, ...], @file.npy,
+                       @file.bin, @image.png
     TYPE=VALUE         a scalar
     TYPE*COUNT=FILL    an array by value: of a structure, or of __constant__ memory
     image TYPE*CHANNELS[WIDTH,HEIGHT,DEPTH] MODES=FILL   a texture or surface object

@@ -41,6 +41,7 @@ from gpuviz.words.language import tr
 
 _LARGEST = 1 << 40  # bytes of a file of numbers: the count of the SPEC says how many are read
 _PIXELS = 1 << 28  # of an image, at most
+_FEW = 8  # values of `few`: lanes of a warp share them
 _IMAGES = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".tif", ".tiff", ".webp", ".ppm", ".pgm")
 _CHANNELS = {1: "L", 3: "RGB", 4: "RGBA"}
 
@@ -178,8 +179,9 @@ def materialise(
 
     `rand` depends on `seed_index` (the argument's position) alone: floats are uniform in [0, 1),
     integers uniform in [0, count) as far as the type goes, so that they can serve as indices.
-    `shuffle` is 0, 1, ... count - 1 in an order that depends on `seed_index` alone. A seed in
-    brackets is used in its place. Of `unset` all bytes are `NOBODYS`.
+    `few` are whole numbers below 8, each many times, drawn likewise. `shuffle` is 0, 1, ...
+    count - 1 in an order that depends on `seed_index` alone. A seed in brackets is used in its
+    place. Of `unset` all bytes are `NOBODYS`.
     """
     if isinstance(spec, ArrayArgument):
         return spec.values
@@ -210,6 +212,8 @@ def _filled(spec: _Buffer, seed: int) -> npt.NDArray[Any]:
     if fill == "rand":
         draw = _floats(dtype, random) if dtype.kind == "f" else _indices(spec, dtype, random)
         return _in_pieces(spec.count, dtype, draw)
+    if fill == "few":
+        return _in_pieces(spec.count, dtype, _below(_FEW, random))
     if fill == "arange":
         return _in_pieces(spec.count, dtype, np.arange)
     if fill == "shuffle":
@@ -258,7 +262,10 @@ def _floats(dtype: np.dtype[Any], random: np.random.Generator) -> _Values:
 
 
 def _indices(spec: _Buffer, dtype: np.dtype[Any], random: np.random.Generator) -> _Values:
-    high = min(spec.count, int(np.iinfo(dtype).max) + 1)
+    return _below(min(spec.count, int(np.iinfo(dtype).max) + 1), random)
+
+
+def _below(high: int, random: np.random.Generator) -> _Values:
     return lambda first, end: random.integers(0, high, end - first, dtype=np.int64)
 
 

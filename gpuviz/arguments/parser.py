@@ -35,7 +35,7 @@ _VARIABLE = re.compile(r"\s*([A-Za-z_$][\w$]*):=(.*)$", re.DOTALL)
 _SEEDED = re.compile(r"(?:rand|shuffle)\(\d{1,18}\)")
 _LISTED = 4096  # values written one by one, at most
 _FORM = (
-    "TYPE[COUNT]=zeros|ones|arange|rand|shuffle|unset|VALUE|@file.npy or TYPE=VALUE, "
+    "TYPE[COUNT]=zeros|ones|arange|rand|few|shuffle|unset|VALUE|@file.npy or TYPE=VALUE, "
     "as in f32[64]=rand, f32[64]=2 or i32=7"
 )
 

@@ -29,7 +29,7 @@ ADDRESSING = ("clamp", "wrap", "mirror", "border")
 # Of textures: what lies beyond the edges; filtering; coordinates from 0 to 1; integers read as
 # floats from 0 (or -1) to 1; the last size counts layers.
 MODES = (*ADDRESSING, "point", "linear", "normalized", "float", "layered")
-FILLS = ("zeros", "ones", "arange", "rand", "shuffle", UNSET)
+FILLS = ("zeros", "ones", "arange", "rand", "few", "shuffle", UNSET)
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from gpuviz.base.arrays import Array
 from gpuviz.base.errors import LaunchError
 from gpuviz.gpu.wire_arguments import Use
 
-_VARIED = ("rand", "shuffle", "arange", "[")  # all others have one value in every element
+_VARIED = ("rand", "few", "shuffle", "arange", "[")  # all others have one value in every element
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +62,7 @@ class Buffers:
             return materialise(spec, seed)
         # The beginning of a longer one is the same, but where the length decides on the values.
         of_any = replace(spec, count=0) if _prefix(spec) else spec
-        key = (of_any, seed) if spec.fill in ("rand", "shuffle") else of_any
+        key = (of_any, seed) if spec.fill in ("rand", "few", "shuffle") else of_any
         found = self._kept.pop(key, None)
         if found is None or found.size < spec.count:
             found = self._cupy.asarray(materialise(spec, seed))

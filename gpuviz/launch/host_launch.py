@@ -9,7 +9,7 @@ import numpy as np
 
 from gpuviz.arguments import DTYPES
 from gpuviz.compile import HostLaunch
-from gpuviz.launch.proposals import SIDE, is_count
+from gpuviz.launch.proposals import SIDE, fill_of, is_count
 from gpuviz.launch.signature import KernelParameter
 from gpuviz.launch.texts import BLOCK, Kernel, LaunchTexts
 
@@ -157,14 +157,12 @@ def _buffer(
     points. What the host `copied` there is no zeros, though the kernel may write there.
     """
     empty = taken.written and not copied
-    fill = "zeros" if empty else "rand"
+    fill = fill_of(taken, empty)
     if offset and not size:
         length = max(threads, SIDE * SIDE) * taken.lanes + 2 * offset
-        return f"{fill}({length}) + {offset}"
+        return f"{'zeros' if empty else 'rand'}({length}) + {offset}"
     if not size or taken.kind not in DTYPES:
         return ""
-    if not empty and taken.kind[0] in "iu":
-        fill = "arange"
     count = _elements(size, np.dtype(DTYPES[taken.kind]).itemsize)
     after = f" + {offset}" if offset else ""
     if content.startswith("["):

@@ -13,6 +13,7 @@ from gpuviz.arguments.tensor_maps import SIZE
 from gpuviz.base.errors import FormatError, InputError
 from gpuviz.compile import Program, demangled
 from gpuviz.files import bounded
+from gpuviz.ptx.text.bins import choosing_bins
 from gpuviz.ptx.text.ir import Addr, Function, Instruction, Reg, Sym, Variable, Vec, items
 from gpuviz.ptx.text.isa import addresses, kind_of, registers_read, value_of
 from gpuviz.ptx.text.parser import parse
@@ -135,6 +136,7 @@ class KernelParameter:
     count: int = 1  # elements of an array by value
     size: int = 8  # bytes
     fields: tuple[KernelParameter, ...] = field(default=())  # of a structure
+    bins: bool = False  # whether it points to what chooses the words that atomics add to
     image: str = ""  # of a texture or surface what the kernel reads or writes there, `f32*4[64,64]`
 
     @property
@@ -157,6 +159,7 @@ def taken_by(program: Program, entry: str) -> tuple[KernelParameter, ...]:
     if function is None:
         raise FormatError(f"the PTX of {program.name} has no kernel {entry}")
     variables, types = function.params, types_of(program)
+    bins = choosing_bins(function)
     written = _written(types, entry, len(variables))
     mangled = _demangled_types(entry)
     plain = source_parameters(program.source, entry, len(variables))
@@ -171,7 +174,8 @@ def taken_by(program: Program, entry: str) -> tuple[KernelParameter, ...]:
             continue
         if number < len(mangled) and _is_open(kind):  # of a template: as this one is made
             kind = types.read(mangled[number]) or kind
-        found.append(with_images(_taken(name, kind, variable), variable.name, function))
+        taken = with_images(_taken(name, kind, variable), variable.name, function)
+        found.append(replace(taken, bins=taken.buffer and variable.name in bins))
     return tuple(found)
 
 

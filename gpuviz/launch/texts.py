@@ -289,7 +289,7 @@ class LaunchReader:
         threads = self._threads()
         matrices = are_of_matrices(one.name for one in kernel.leaves if not one.buffer)
         self.proposed = {
-            one.name: guess(one, threads, kernel.side, matrices)
+            one.name: guess(one, threads, kernel.side, matrices, "//" in texts.grid)
             for one in kernel.leaves
             if one.name not in given
         }

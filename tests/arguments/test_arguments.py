@@ -147,3 +147,9 @@ def test_values_made_in_pieces_are_those_of_the_whole(dtype: str) -> None:
     np.random.default_rng(3).shuffle(order)
     with np.errstate(over="ignore"):
         assert (materialise(BufferSpec(dtype, count, "shuffle"), 3) == order.astype(made)).all()
+
+
+def test_few_values_come_again_many_times() -> None:
+    made = materialise(BufferSpec("u8", 1000, "few"), 1)
+    assert set(made) == set(range(8)) and np.bincount(made).min() > 50
+    assert set(materialise(BufferSpec("f32", 1000, "few"), 1)) == set(range(8))

@@ -161,7 +161,7 @@ int main(int argc, char** argv) { float* a; cudaMalloc(&a, 64 * sizeof(float));
     ("known", "severity", "words"),
     [
         ("1", "error", "error, memory: illegal global access"),
-        ("argc * atoi(argv[1])", "warning", "warning, memory: as proposed (n = i32=64): illegal"),
+        ("argc * atoi(argv[1])", "warning", "warning, memory: as proposed (n = i32=40): illegal"),
     ],
 )
 def test_the_size_that_the_host_allocates_is_a_statement(
@@ -183,3 +183,35 @@ def test_a_kernel_without_dynamic_shared_memory_gets_none(
     assert main(["count", str(file), "--grid", "1", "--block", "64", "--level", "ptx"]) == 1
     said = capsys.readouterr().err
     assert "illegal shared access" in said and "dynamic shared memory" not in said
+
+
+BINS = """__global__ void bins(const int* key, const int* order, int* many, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) atomicAdd(&many[key[order[i]]], 1);
+}
+__global__ void counted(const unsigned char* key, unsigned* many, int n) {
+    __shared__ unsigned own[16];
+    if (threadIdx.x < 16) own[threadIdx.x] = 0;
+    __syncthreads();
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) atomicAdd(&own[key[i]], 1);
+    __syncthreads();
+    if (threadIdx.x < 16) atomicAdd(&many[threadIdx.x], own[threadIdx.x]);
+}
+__global__ void last(float* x) { x[blockIdx.x * blockDim.x + threadIdx.x] = 1; }
+void run(int* key, int n) { counted<<<n / 256, 256>>>((unsigned char*)key, 0, n); }
+"""
+
+
+def test_what_chooses_bins_comes_again_and_other_indices_do_not(count) -> None:
+    """A value for each lane would hide what a histogram is slow by; an order has each once."""
+    said = count(BINS, "--entry", "bins", "--grid", "16", "--block", "256")
+    assert "key: i32[4096]=few, order: i32[4096]=arange, many: i32[4096]=zeros" in said
+
+
+def test_sizes_do_not_fill_the_blocks_unless_the_host_code_divides_them(count) -> None:
+    """A kernel without a bound is no fault of its own: buffers have room for all threads."""
+    assert "n: i32=4072" in count(BINS, "--entry", "bins", "--grid", "16", "--block", "256")
+    said = count(BINS, "--launch", "15")
+    assert "key: u8[4096]=few" in said and "n: i32=4096" in said
+    count(BINS, "--entry", "last")
