@@ -10,7 +10,7 @@ from gpuviz.base.errors import FormatError
 from gpuviz.cli.launch import built
 from gpuviz.cli.no_kernel import refuse
 from gpuviz.cli.options import BUILDING, declare
-from gpuviz.compile import HostLaunch, demangled, written_launches
+from gpuviz.compile import HostLaunch, NoKernel, demangled, entry_name, written_launches
 from gpuviz.launch.settings import Settings, beside, load
 from gpuviz.launch.signature import KernelParameter
 from gpuviz.launch.texts import Kernel
@@ -23,6 +23,7 @@ EXAMPLE = "example:\n  gpuviz check reduce.cu scan.ptx --arch sm_80"
 
 OPTIONS = f"""
 --arch sm_XX    architecture to compile for (default %(default)s)
+--entry NAME    this kernel alone, where a file has more than are read
 {BUILDING}
 --json
 """
@@ -35,13 +36,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print; 0 when everything is supported, 1 when something is not."""
+    """Print; 0 when everything is supported, 1 when something is not, or there is no kernel."""
     found = [_file(Path(name), arguments) for name in arguments.file]
     if arguments.json:
         out(json.dumps(found, indent=1))
     else:
         out("\n".join(_text(one) for one in found))
-    return 0 if all(k["supported"] for one in found for k in one["kernels"]) else 1
+    every = [one["kernels"] for one in found]
+    return 0 if all(kernels and all(k["supported"] for k in kernels) for kernels in every) else 1
 
 
 def _file(path: Path, arguments: argparse.Namespace) -> dict[str, Any]:
@@ -49,13 +51,19 @@ def _file(path: Path, arguments: argparse.Namespace) -> dict[str, Any]:
 
     refuse(path)
     settings = load(path)
-    program = built(arguments, path, settings)
     try:
-        include = (*arguments.include, *settings.include)
+        program = built(arguments, path, settings, arguments.entry or "")
+    except NoKernel as error:
+        return _nothing(path, str(error))
+    include = (*arguments.include, *settings.include)
+    launches = written_launches(path, include)
+    lost = () if arguments.entry else unresolved(program, launches)
+    if arguments.entry:
+        program = program.alone(entry_name(program.kernels, arguments.entry))
+    try:
         problems = unsupported(parse(program.ptx))
     except FormatError as error:
         raise FormatError(f"{path}: {error}") from error
-    launches = written_launches(path, include)
     return {
         "file": str(path),
         "compiler": program.compiler,
@@ -63,7 +71,7 @@ def _file(path: Path, arguments: argparse.Namespace) -> dict[str, Any]:
         "note": program.note,
         "left_out": [str(one) for one in program.warnings if one.severity == "error"],
         "launches": [asdict(one) for one in launches],
-        "unresolved": [asdict(one) for one in unresolved(program, launches)],
+        "unresolved": [asdict(one) for one in lost],
         "settings": str(beside(path)) if settings != Settings() else "",
         "kernels": [
             {
@@ -79,8 +87,15 @@ def _file(path: Path, arguments: argparse.Namespace) -> dict[str, Any]:
     }
 
 
+def _nothing(path: Path, why: str) -> dict[str, Any]:
+    """What is said of a file without a kernel."""
+    lists = dict.fromkeys(("flags", "left_out", "launches", "unresolved", "kernels"), ())
+    return {"file": str(path), "compiler": "", "note": why, "settings": "", **lists}
+
+
 def _text(found: dict[str, Any]) -> str:
-    lines = [found["file"], f"  {found['compiler']} {' '.join(found['flags'])}"]
+    lines = [found["file"]]
+    lines += [f"  {found['compiler']} {' '.join(found['flags'])}"] if found["compiler"] else []
     lines += [f"  {found['note']}"] if found["note"] else []
     lines += [f"  settings of {found['settings']}"] if found["settings"] else []
     for kernel in found["kernels"]:

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from gpuviz.story.kernel_launch import KernelLaunch
 
 _EVERY = 0.2  # seconds
+LONG = 1 << 21  # letters of PTX; of a longer text the kernel that is launched is read alone
 
 
 def built(
@@ -118,6 +119,8 @@ def _of_file(arguments: argparse.Namespace) -> Job:
     program = built(arguments, path, settings, "" if found else wanted)
     there = partial(launches_in, path, "", (*arguments.include, *settings.include))
     entry = _entry(program, wanted, None if arguments.entry else found, there)
+    if len(program.ptx) > LONG:
+        program = program.alone(entry)
     kernel = Kernel.of(program, entry)
     kept = own = settings.launch_of(program.kernels, entry)
     kept = proposed_by(found, kernel).over(kept) if found else kept

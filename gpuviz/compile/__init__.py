@@ -17,7 +17,7 @@ Importing this needs no compiler: NVRTC is loaded by the first call that wants i
 from gpuviz.compile.archs import compile_arch, compile_reason
 from gpuviz.compile.compiler import again, compile_cuda, load_program, ptx_program
 from gpuviz.compile.launches import HostLaunch
-from gpuviz.compile.program import CompileError, Diagnostic, Program, Resources
+from gpuviz.compile.program import CompileError, Diagnostic, NoKernel, Program, Resources
 from gpuviz.compile.ptxas import in_clusters
 from gpuviz.compile.shipped import gallery, own_program, prebuilt
 from gpuviz.compile.split import launch_at, launches_in, lines_of, written_launches
@@ -26,6 +26,7 @@ from gpuviz.source.kernel_names import demangled, entry_name
 __all__ = [
     "CompileError",
     "Diagnostic",
+    "NoKernel",
     "Program",
     "Resources",
     "HostLaunch",

@@ -1,5 +1,6 @@
 """Source text or file to Program: chooses the compiler; the options that people may choose."""
 
+import os
 import re
 import struct
 from collections.abc import Callable, Iterable, Mapping
@@ -9,10 +10,11 @@ from pathlib import Path
 from typing import Literal
 
 from gpuviz.base.errors import InputError
-from gpuviz.compile import archs, log, nvcc, process, program, split
+from gpuviz.compile import advice, archs, log, nvcc, process, program, split
 from gpuviz.compile.compilers import device_code, with_nvcc, with_nvrtc
 from gpuviz.compile.program import Compilation, CompileError, CompilerLost, Program, kernels
 from gpuviz.files import bounded
+from gpuviz.words.language import tr
 
 # What every compilation here has anyway, and frameworks pass.
 _ALWAYS = ("-lineinfo", "-generate-line-info")
@@ -203,16 +205,32 @@ def load_program(
     if path.suffix == ".ptx":
         return _from_ptx(path, text.replace("\0", ""))  # CuTe DSL ends its files with zeros
     folders = (path.parent.resolve(), *include)
-    return compile_cuda(
-        text,
-        arch=arch,
-        name=path.name,
-        defines=defines,
-        include=folders,
-        instances=instances,
-        options=options,
-        compiler=compiler,
-    )
+    try:
+        return compile_cuda(
+            text,
+            arch=arch,
+            name=path.name,
+            defines=defines,
+            include=folders,
+            instances=instances,
+            options=options,
+            compiler=compiler,
+        )
+    except CompileError as error:
+        raise _as_part(path, error) from None
+
+
+def _as_part(path: Path, error: CompileError) -> CompileError:
+    """The error of a file that others include, which may be all that is wrong, with their names."""
+    if found := advice.includers(path):
+        names = ", ".join(os.path.relpath(one, path.absolute().parent) for one in found[:3])
+        said = tr(
+            "{file} is a part of others, which include it: open {whole}",
+            file=path.name,
+            whole=names,
+        )
+        error.args = (f"{error}\n{said}",)
+    return error
 
 
 def _from_ptx(path: Path, ptx: str) -> Program:

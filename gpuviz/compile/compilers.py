@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from gpuviz.base.errors import UnavailableError
-from gpuviz.compile import archs, cache, headers, log, nvcc, nvrtc
+from gpuviz.compile import advice, archs, cache, headers, log, nvcc, nvrtc
 from gpuviz.compile.cache import reading, users_own
 from gpuviz.compile.headers import declaring
 from gpuviz.compile.program import (
@@ -17,6 +17,7 @@ from gpuviz.compile.program import (
     Compilation,
     CompileError,
     Diagnostic,
+    NoKernel,
     Program,
     normalise,
 )
@@ -35,6 +36,8 @@ _ROUNDS = 16  # each leaves something out, takes something back, or adds a heade
 _SHOWN = 3
 _STANDARD, _OLDER = re.compile(r"-std=c\+\+1[14]"), "requires at least C++"
 _NAMES = "__nv_name_map"  # where NVRTC writes the names asked for, one a line
+_NEVER_DEFINED = re.compile(r"\[with \w+=(\w+)\]\" was referenced but not defined")
+_UNDEFINED = re.compile(r'__nv_name_map\(\d+\): error: identifier "(\w+)" is undefined')
 _NAME = re.compile(r"#pragma nv_mangled_name (.+?)\s*$", re.MULTILINE)
 
 
@@ -139,7 +142,7 @@ def _compile_split(
     for _ in range(_ROUNDS):
         headers = {**given, **split.headers}
         task = Task(split.source, _FOLDER + split.name, options, headers, wanted)
-        output = library.compile(task)
+        output, split.made = library.compile(task), wanted
         if output.ok:
             return output
         if newer := _newer(options, output.log):
@@ -156,10 +159,23 @@ def _compile_split(
         refused |= set(unknown)
         wanted = tuple(name for name in wanted if name not in refused)
         if unknown:  # as the host code has it, in a template of its own: as if nothing launched it
-            wanted = (*wanted, *(one for one in split.guessed(wanted) if one not in refused))
+            split.refuse(unknown, errors)
+            undefined = set(_UNDEFINED.findall(output.log))
+            typed = [_with_types(one, undefined, "float") for one in unknown]
+            halves = [_with_types(one, {"float"}, "__half") for one in typed]
+            ways = ([one for one in way if one not in refused] for way in (typed, halves))
+            more = next(filter(None, ways), [])
+            guesses = split.guessed((*wanted, *more))
+            wanted = (*wanted, *dict.fromkeys(more), *(g for g in guesses if g not in refused))
         elif not split.learn(errors):
             return output
     return output
+
+
+def _with_types(instance: str, names: Collection[str], kind: str) -> str:
+    """A template kernel with another type in place of some: of those that a function defines."""
+    name, sign, given = instance.partition("<")
+    return f"{name}{sign}" + re.sub(r"\w+", lambda m: kind if m[0] in names else m[0], given)
 
 
 def _newer(options: tuple[str, ...], words: str) -> tuple[str, ...]:
@@ -176,6 +192,8 @@ def _unfit(wanted: Sequence[str], words: str) -> list[str]:
         known = [one for one, (called, _) in made.items() if called == name]
         exact = [one for one in known if made[one][1] == _spelt(f"{name}<{given}>")[1]]
         unfit += exact or known
+    for kind in _NEVER_DEFINED.findall(words):
+        unfit += [one for one, (_, given) in made.items() if kind in re.split(r"[<>,]", given)]
     return unfit
 
 
@@ -196,16 +214,9 @@ def _not_instances(errors: Sequence[Diagnostic], words: str) -> list[str]:
 
 def _split_failure(split: Split, output: Output) -> CompileError:
     """The error of a file of which no kernel compiles: what was wrong with its device code."""
-    lost = split.lost
+    lost, more = split.lost, tuple(advice.of(split.read.values(), split.missing))
     if output.ok and not lost:
-        return CompileError(
-            tr(
-                "{name} has no kernel to compile: no __global__ function is in it, or templates "
-                "alone, of which it does not say with what: name one, as in --entry {example}",
-                name=split.name,
-                example="'f<float, 256>'",
-            )
-        )
+        return _no_kernel(split, more)
     made = log.failure(split.name, output.log, _FOLDER)
     words = str(made)
     if lost:
@@ -214,7 +225,23 @@ def _split_failure(split: Split, output: Output) -> CompileError:
     if split.missing:
         few = _few(split.missing)
         words += "\n" + tr("Not found (-I FOLDER says where they are): {files}", files=few)
-    return CompileError(words, lost or made.diagnostics, output.log)
+    return CompileError("\n".join((words, *more)), lost or made.diagnostics, output.log)
+
+
+def _no_kernel(split: Split, more: Sequence[str]) -> CompileError:
+    """The error of a file in which nothing is a kernel, or templates alone."""
+    if not split.kernels:
+        return NoKernel(
+            tr("{name} has no kernel: no __global__ function is in it", name=split.name)
+        )
+    said = tr(
+        "{name} has template kernels alone, and does not say with what: name one, as in --entry "
+        "{example}",
+        name=split.name,
+        example="'f<float, 256>'",
+    )
+    tried = [tr("tried: {kernel}", kernel=one) for one in split.refused[:_SHOWN]]
+    return CompileError("\n".join((said, *tried, *more)))
 
 
 def _split_note(split: Split) -> str:
@@ -224,6 +251,15 @@ def _split_note(split: Split) -> str:
         words.append(f"left out, as it does not compile: {_few(list(map(_place, split.lost)))}")
         if split.missing:
             words.append(f"headers not found: {_few(split.missing)}")
+        words += advice.of(split.read.values(), split.missing)
+    if split.refused:
+        words.append(f"templates that could not be made: {_few(split.refused)}")
+    if split.children:
+        lines = ", ".join(map(str, split.children))
+        words.append(
+            f"a kernel runs without those that it launches (line {lines}), which are "
+            "launches of their own"
+        )
     return "; ".join(words)
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from gpuviz.base import resources
 from gpuviz.compile.nvrtc import Library
 from gpuviz.files import bounded
+from gpuviz.processes.programs import package_folders
 
 _EMPTY = """
 algorithm.h chrono cstdio cstdlib cstring ctime exception fstream iomanip ios iosfwd iostream
@@ -62,10 +63,11 @@ UTILITY = "gpuviz_utility.h"  # <utility> in full, for those who need it
 
 # What nvcc knows without any include, through the host's headers: for sources that rely on it.
 PRELUDE = "gpuviz_prelude.h"
+RUNTIME = "gpuviz_device_runtime.h"  # what a kernel calls that launches others
 _PRELUDE_NAMES = re.compile(
     r'identifier "(u?int\d+_t|u?intptr_t|u_char|ushort|uint|ulong|\w+_(?:MIN|MAX)|CHAR_BIT'
-    r'|INFINITY|NAN|HUGE_VALF?|M_\w+|CLOCKS_PER_SEC|__(?:shfl\w*|any|all|ballot))" is undefined'
-    r'|namespace "std" has no member|"register" storage|overloaded function "pow"'
+    r'|INFINITY|NAN|HUGE_VALF?|M_\w+|CLOCKS_PER_SEC|__(?:asm__|shfl\w*|any|all|ballot))"'
+    r' is undefined|namespace "std" has no member|"register" storage|overloaded function "pow"'
     r'|name must be a namespace name|name followed by "::" must be'
 )
 
@@ -91,6 +93,7 @@ STAND_INS: dict[str, str] = {
     "stdbool.h": "#pragma once\n",
     "utility": "#pragma once\n",
     UTILITY: _from_cuda_std("utility"),
+    RUNTIME: resources.text(f"headers/{RUNTIME}"),
     PRELUDE: resources.text(f"headers/{PRELUDE}").replace(
         "@NAMES@", _using(f"{_STD_MATH} {_STD_FLOAT} {_STD_INTEGERS}")
     ),
@@ -122,9 +125,10 @@ def folders(library: Library) -> tuple[Path, ...]:
     for parent in list(library.path.parents)[1:4]:
         candidates += [parent / "include", parent / "include" / "cccl"]
         if library.version[0] == 12:
-            wheels = ("cuda_runtime", "cuda_cccl", "cuda_nvcc")
+            wheels = ("cuda_runtime", "cuda_cccl", "cuda_nvcc", "curand")
             candidates += [parent / wheel / "include" for wheel in wheels]
-    known = ("cuda_runtime.h", "crt", "cuda/std")
+    candidates += [folder / "source" / "include" for folder in package_folders("cutlass_library")]
+    known = ("cuda_runtime.h", "crt", "cuda/std", "curand_kernel.h", "cutlass/cutlass.h")
     return tuple(folder for folder in candidates if any((folder / name).exists() for name in known))
 
 
@@ -191,6 +195,7 @@ _DECLARED = {
     "type_traits": r"(?:is|remove|add|make)_\w+|enable_if\w*|conditional\w*|decay\w*|"
     r"(?:true|false)_type|integral_constant",
     "algorithm": r"(?:lower|upper)_bound|fill|copy|max_element|min_element",
+    RUNTIME: r"cuda(?:DeviceSynchronize|GetLastError|PeekAtLastError|GetErrorString|Stream\w+)",
     UTILITY: r"pair|make_pair|move|forward|declval|(?:make_)?(?:index|integer)_sequence",
 }
 

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import Literal
 
@@ -57,6 +57,10 @@ class CompileError(Error):
         self.diagnostics = diagnostics
         self.log = log
         self.read: tuple[str, ...] | None = ()
+
+
+class NoKernel(CompileError):
+    """There is no kernel in a text, though nothing is wrong with it."""
 
 
 class CompilerLost(CompileError):
@@ -116,10 +120,25 @@ class Program:
         """Mangled names of the kernels, in the order of the PTX text."""
         return kernels(self.ptx)
 
+    def alone(self, kernel: str) -> "Program":
+        """This program with one of its kernels."""
+        return replace(self, ptx=only(self.ptx, kernel))
+
 
 def kernels(ptx: str) -> tuple[str, ...]:
     """Names of the `.entry` functions of a PTX text, in order."""
     return tuple(dict.fromkeys(_ENTRY.findall(ptx)))
+
+
+def only(ptx: str, kernel: str) -> str:
+    """A PTX text without its other kernels; what is left keeps its lines."""
+    made, out = list[str](), False
+    for line in ptx.split("\n"):
+        if (match := _ENTRY.match(line)) is not None:
+            out = match[1] != kernel
+        made.append("" if out else line)
+        out = out and line != "}"
+    return "\n".join(made)
 
 
 def marked_lines(said: Exception | Program, file: str = "") -> dict[int, str]:

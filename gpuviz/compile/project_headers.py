@@ -4,6 +4,7 @@ import os
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
 from gpuviz.base.errors import InputError
@@ -12,6 +13,7 @@ from gpuviz.source.parts import Text, read
 
 _FOLDERS = ("", "include", "inc", "common", "Common", "common/inc", "src", "util", "utils")
 _ABOVE = 5  # folders above the file's own that may still be its project
+_FOLDERS_LOOKED_AT = 4_000
 _NAMES = 10_000  # of headers, in one text
 _FILES = 400  # headers of one file; more is a library, which belongs to -I
 _SPLICE = re.compile(r"(?:\\|\?\?/)[ \t\r]*\n")
@@ -43,7 +45,7 @@ def unit(
     own : the user's folders of headers (-I), searched after the project's
     known : whether the compiler itself finds a header of this name
     """
-    made = Unit()
+    made, tree = Unit(), _Tree(folder)
     made.texts[name] = read(source)
     waiting = [(name, folder)]
     while waiting:
@@ -53,6 +55,8 @@ def unit(
             if include.name in renamed:
                 continue
             file = _found(include.name, include.quoted, place, folder, own, known)
+            if file is None and not known(include.name):
+                file = tree.nearest(include.name)
             if file is None:
                 if not known(include.name):
                     renamed[include.name] = None
@@ -92,6 +96,38 @@ def _project(folder: Path) -> Iterator[Path]:
         yield place
         if any((place / root).exists() for root in _ROOTS):
             return
+
+
+class _Tree:
+    """All files of the project that a folder is in, where something marks its root."""
+
+    def __init__(self, folder: Path) -> None:
+        """Nothing is looked at before it is asked for."""
+        self._folder = folder
+
+    @cached_property
+    def _files(self) -> dict[str, list[Path]]:
+        root = list(_project(self._folder))[-1:]
+        found: dict[str, list[Path]] = {}
+        if not root or not any((root[0] / mark).exists() for mark in _ROOTS):
+            return found
+        for count, (place, folders, names) in enumerate(os.walk(root[0])):
+            folders[:] = sorted(one for one in folders if not one.startswith("."))
+            for name in names:
+                found.setdefault(name, []).append(Path(place, name))
+            if count > _FOLDERS_LOOKED_AT:
+                break
+        return found
+
+    def nearest(self, name: str) -> Path | None:
+        """The file whose path ends so that has most of its folders with this one."""
+        wanted = Path(name).parts
+        fits = (f for f in self._files.get(wanted[-1], ()) if f.parts[-len(wanted) :] == wanted)
+
+        def far(file: Path) -> int:
+            return len(Path(os.path.relpath(file, self._folder)).parts)
+
+        return next(filter(None, map(_file, sorted(fits, key=far))), None)
 
 
 def _file(path: Path) -> Path | None:

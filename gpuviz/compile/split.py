@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -21,11 +21,12 @@ from gpuviz.compile.project_headers import Unit, unit
 from gpuviz.files import bounded
 from gpuviz.source.definitions import Definitions
 from gpuviz.source.lambdas import lambdas
-from gpuviz.source.parts import Part, Text
+from gpuviz.source.parts import Part, Text, text_of
 
-_UNKNOWN = re.compile(r'(?:identifier|name|function|class|"[\w:]+" has no member) "([\w:]+)"')
-
-
+_UNKNOWN = re.compile(
+    r'(?:identifier|name|function|class|"[\w:]+" has no member) "(?:\w*::)*(\w+)"'
+    r'|no (operator) "([^"]+)" matches'
+)
 _MANY = 50  # errors; NVRTC tells a hundred at a time
 
 
@@ -54,10 +55,11 @@ class Choice:
     def _take_back(self, errors: list[Diagnostic]) -> bool:
         """Functions and variables of the host that device code names."""
         wanted = {
-            match[1].rpartition("::")[2]
+            name
             for error in errors
-            if (match := _UNKNOWN.search(error.text)) is not None
-            and getattr(self._at(error), "kind", "device") == "device"
+            if getattr(self._at(error), "kind", "device") == "device"
+            for match in _UNKNOWN.finditer(error.text)
+            for name in ["".join(part or "" for part in match.groups())]
         }
         back = [
             (name, part)
@@ -115,6 +117,8 @@ class Split:
         self._known = Definitions.of(self.unit.texts.values())
         self.launches: tuple[HostLaunch, ...] = written(self.unit.texts, self._known)
         self._choice = Choice.first(self.unit.texts)
+        self._refused: dict[str, Diagnostic] = {}
+        self.made: Sequence[str] = ()  # template kernels of the last compilation
         self._lambdas = {
             name: [(one.start, one.end, one.structure) for one in lambdas(text, self._known)]
             for name, text in self.unit.texts.items()
@@ -169,13 +173,57 @@ class Split:
         )
 
     @property
+    def children(self) -> tuple[int, ...]:
+        """Lines of the file where a kernel launches another."""
+        found = self._known.launches[self.unit.texts[self.name].tree.root_node]
+        return tuple(
+            one.node.start_point[0] + 1
+            for one in found
+            if one.place.node is not None
+            and re.search(r"__global__|__device__", text_of(one.place.node).partition("{")[0])
+        )
+
+    def refuse(self, names: Iterable[str], errors: Sequence[Diagnostic]) -> None:
+        """Keep why template kernels cannot be made so."""
+        for name in names:
+            self._refused.setdefault(name, next((e for e in errors if e.line), errors[0]))
+
+    @property
+    def refused(self) -> tuple[str, ...]:
+        """Template kernels of which none could be made, and why."""
+        had = set(map(_plain, self.made))
+        first = {_plain(name): (name, why) for name, why in reversed(self._refused.items())}
+        ours = self.unit.texts
+        return tuple(
+            f"{name} ({f'{why.file}:{why.line}: ' if why.file in ours else ''}{why.text})"
+            for plain, (name, why) in first.items()
+            if plain not in had
+        )
+
+    @property
     def lost(self) -> tuple[Diagnostic, ...]:
         """Why device code was left out, in the order of the text."""
         return tuple(sorted(self._choice.lost.values(), key=lambda d: (d.file, d.line)))
 
     def learn(self, errors: Collection[Diagnostic]) -> bool:
         """Leave out what does not compile, take back what is missed; False: nothing to be done."""
-        return self._choice.learn(errors) or self._without_libraries(errors)
+        learnt = self._choice.learn(errors) or self._without_libraries(errors)
+        return learnt or self._without_headers(errors)
+
+    def _without_headers(self, errors: Collection[Diagnostic]) -> bool:
+        """Give up headers of the project that have no device code and cannot be mended."""
+        files = {error.file for error in errors} & self.unit.texts.keys() - {self.name}
+        plain = {f for f in files if all(p.kind != "device" for p in self.unit.texts[f].parts)}
+        found = [
+            (renamed, name)
+            for renamed in self.unit.names.values()
+            for name, called in renamed.items()
+            if called in plain
+        ]
+        for renamed, name in found:
+            renamed[name] = None
+            self.unit.missing.append(name)
+        return bool(found)
 
     def _without_libraries(self, errors: Collection[Diagnostic]) -> bool:
         """Give up headers that do not compile and are no project's, such as Thrust's."""
@@ -195,6 +243,10 @@ class Split:
     def _text(self, name: str) -> str:
         out, names = self._choice.out[name], self.unit.names[name]
         return self.unit.texts[name].without(out, names, self._lambdas[name])
+
+
+def _plain(instance: str) -> str:
+    return instance.partition("<")[0].rpartition("::")[2]
 
 
 _NOT_CODE = re.compile(

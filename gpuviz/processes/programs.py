@@ -50,7 +50,12 @@ def environment() -> dict[str, str]:
 
 def nvidia_folders() -> list[Path]:
     """Folders of the `nvidia` namespace package, which all of NVIDIA's wheels share."""
-    spec = importlib.util.find_spec("nvidia")
+    return package_folders("nvidia")
+
+
+def package_folders(name: str) -> list[Path]:
+    """Folders of an installed package, of which nothing is run; none where it is not there."""
+    spec = importlib.util.find_spec(name)
     folders = map(Path, (spec and spec.submodule_search_locations) or ())
     return [folder for folder in folders if folder.absolute().parent != Path.cwd()]
 

@@ -164,6 +164,22 @@ def _with_defaults(kernels: Sequence[str], wanted: str) -> list[str]:
     ]
 
 
+def _with_other_types(kernels: Sequence[str], wanted: str) -> list[str]:
+    """Templates of a name and of the numbers wanted: of what else they are made did not stand in
+    the text.
+    """
+    name, listed = _template(wanted)
+    found = []
+    for kernel in kernels:
+        text = _without_return(kernel).partition(">(")[0] + ">"
+        if plain_name(kernel).rpartition("::")[2] == name and listed:
+            pairs = list(zip(listed, _template(text)[1], strict=False))
+            numbers = [(a, b) for a, b in pairs if b.lstrip("-").isdigit()]
+            if len(pairs) == len(listed) and all(a == b for a, b in numbers):
+                found.append(kernel)
+    return found
+
+
 def _template(text: str) -> tuple[str, list[str]]:
     """A name without its namespaces, and the arguments of a template as they compare."""
     name, _, rest = text.partition("<")
@@ -185,7 +201,7 @@ def _takes(kernel: str, given: Sequence[str]) -> bool:
     )
 
 
-_RULES = (_only, _qualified, _last_part, _with_types, _with_defaults)
+_RULES = (_only, _qualified, _last_part, _with_types, _with_defaults, _with_other_types)
 
 
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)

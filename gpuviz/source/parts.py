@@ -40,6 +40,8 @@ _NO_PARTS = ("preproc", "comment", "string")
 _LASTING = re.compile(r"\b(?:const|constexpr|constinit|extern|enum|texture|surface)\b")
 # A macro called at the left margin, alone on its lines: to the grammar half a declaration.
 _CALL = re.compile(rb"^([A-Z][A-Z0-9_]{3,})[ \t]*\([^;{}#]{0,4000}?\)[ \t]*;?[ \t]*$", re.MULTILINE)
+# A macro alone on a line where a member or a statement may begin, without a semicolon.
+_WORD = re.compile(rb"(?<=[{};\\]\n)[ \t]+[A-Z][A-Z0-9_]{3,}[ \t]*$", re.MULTILINE)
 # Braces, as they open a function or what holds functions, and what holds braces that are none.
 _BRACES = re.compile(
     rb'//[^\n]*|/\*.*?(?:\*/|\Z)|"(?:\\.|[^"\\\n])*"|(?:\bnamespace\b[\w\s:]*|\bextern\s*"C"\s*)(\{)'
@@ -104,7 +106,7 @@ class Text:
     parts: tuple[Part, ...]
     includes: tuple[Include, ...]
     tree: Tree
-    literals: tuple[tuple[int, int, bytes], ...] = ()  # `(struct S){`, and how C++ writes it
+    rewritten: tuple[tuple[int, int, bytes], ...] = ()  # bytes, and what stands for them
 
     def without(
         self,
@@ -118,7 +120,7 @@ class Text:
         """
         held = list(kept)
         edits = [(part.start, part.end, self._blanked(part, held)) for part in left_out]
-        edits += self.literals
+        edits += self.rewritten
         for include in self.includes:
             if include.name in names:
                 edits.append(_renamed(self.source, include, names[include.name]))
@@ -150,15 +152,22 @@ def read(source: str) -> Text:
     def blanked(call: re.Match[bytes]) -> bytes:
         return call[0] if inside(call.start()) else _spaces(call)
 
-    tree = _parser().parse(_CALL.sub(blanked, _ATTRIBUTE.sub(_spaces, raw)))
+    tree = _parser().parse(_CALL.sub(blanked, _WORD.sub(_spaces, _ATTRIBUTE.sub(_spaces, raw))))
     parts = (*calls, *_parts(tree.root_node, marks))
     includes = tuple(_includes(tree.root_node))
-    return Text(raw, parts, includes, tree, tuple(_literals(tree.root_node)))
+    return Text(raw, parts, includes, tree, tuple(_rewritten(tree.root_node)))
 
 
-def _literals(root: Node) -> Iterator[tuple[int, int, bytes]]:
-    """Structures made as C does it, `(struct S){1, 2}`: the bytes up to the brace."""
-    for node in descend(root, {"compound_literal_expression"}):
+def _rewritten(root: Node) -> Iterator[tuple[int, int, bytes]]:
+    """What is written otherwise to compile: structures made as C does it, `(struct S){1, 2}`, up to
+    the brace; launches, as they are the host's, or not run with the kernel that makes them.
+    """
+    for node in descend(root, {"compound_literal_expression", "kernel_call_syntax"}):
+        call = node.parent
+        if node.type == "kernel_call_syntax":
+            if call is not None and call.type == "call_expression":
+                yield call.start_byte, call.end_byte, b"void(0" + _blank(call.text or b"") + b")"
+            continue
         kind, value = (node.child_by_field_name(name) for name in ("type", "value"))
         if kind is not None and value is not None and (node.text or b"").startswith(b"("):
             name = text_of(kind).removeprefix("struct ").encode()
@@ -364,7 +373,8 @@ def _declared(node: Node) -> str:
     """The name of the function that a node declares, without its scope; "" when unknown."""
     for declarator in descend(node, {"function_declarator"}):
         name = text_of(declarator.child_by_field_name("declarator"))
-        return name.rpartition("::")[2].partition("<")[0].strip("*& ")
+        plain = name.rpartition("::")[2]
+        return plain if plain.startswith("operator") else plain.partition("<")[0].strip("*& ")
     return ""
 
 

@@ -6,6 +6,8 @@
 typedef unsigned char u_char; typedef unsigned short ushort;
 typedef unsigned int uint; typedef unsigned long ulong;
 #define register
+#define __asm__ asm
+#define __volatile__ volatile
 #ifndef CLOCKS_PER_SEC
 #define CLOCKS_PER_SEC 1000000L
 #endif

@@ -7,10 +7,20 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gpuviz.cli import main
-from gpuviz.compile import compile_cuda, demangled, load_program, nvcc, nvrtc, written_launches
+from gpuviz.cli import launch, main
+from gpuviz.compile import (
+    CompileError,
+    compile_cuda,
+    demangled,
+    headers,
+    load_program,
+    nvcc,
+    nvrtc,
+    written_launches,
+)
 from gpuviz.compile.program import Diagnostic
 from gpuviz.compile.split import Split
+from gpuviz.ptx.text import stream
 from gpuviz.source import parts
 
 pytestmark = pytest.mark.skipif(not nvrtc.libraries(), reason="NVRTC is not here")
@@ -154,3 +164,187 @@ def test_many_errors_of_a_header_that_is_no_projects_are_no_mistake(tmp_path: Pa
     found = [Diagnostic("/cuda/limits.h", n, 1, "error", "wrong") for n in range(1, 60)]
     split = Split("__global__ void k(int* a) { }\nint main() { }\n", "x.cu", tmp_path, (), bool)
     assert not split.learn(found)
+
+
+def test_functions_and_operators_of_the_host_come_back_where_device_code_needs_them(
+    tmp_path: Path,
+) -> None:
+    text = """inline float2 operator*(float2 a, float b) { return make_float2(a.x * b, a.y * b); }
+    inline float2 operator+(float2 a, float2 b) { return make_float2(a.x + b.x, a.y + b.y); }
+    __global__ void k(float2* a) { a[0] = a[1] * 2.0f + a[2];
+        int v; __asm__ __volatile__("mov.u32 %0, 5;" : "=r"(v)); a[3].x = v; }
+    """
+    assert kernels(text + MAIN.format("k<<<1, 32>>>(0);"), tmp_path) == ["k(float2*)"]
+
+
+HALVES = """#include <cuda_fp16.h>
+template <int N, typename T> __global__ void k(T* a, int n) { __half* x = a; x[N] = x[n]; }
+template <class F> void pick(F f);
+void run(void* a) {
+    pick([&] { using ctype = __half; auto x = (ctype*)a; k<7><<<1, 4>>>(x, 2); }); }
+"""
+
+
+def test_types_that_only_a_function_knows_are_made_of_what_compiles(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert kernels(HALVES, tmp_path) == ["k<7, __half>(__half*, int)"]
+    assert main(["count", str(tmp_path / "x.cu"), "--launch", "5"]) == 0, capsys.readouterr()
+
+
+def test_a_template_that_cannot_be_made_says_why(tmp_path: Path) -> None:
+    text = "template <class T> __global__ void k(T* a) { a->none(); }\n__global__ void f() { }\n"
+    (tmp_path / "x.cu").write_text(text + MAIN.format("k<<<1, 4>>>(a); f<<<1, 1>>>();"))
+    assert "k<float> (x.cu:1: expression must have pointer-to-class" in (
+        load_program(tmp_path / "x.cu").note
+    )
+    (tmp_path / "x.cu").write_text(text.partition("\n")[0] + "\nint main() { return 0; }\n")
+    with pytest.raises(CompileError, match=r"tried: k<float> \(x.cu:1: expression must have"):
+        load_program(tmp_path / "x.cu")
+
+
+PARENT = """__global__ void child(int* a, int n) { if (threadIdx.x < n) a[threadIdx.x] += 1; }
+__global__ void parent(int* a, int n) {
+    a[threadIdx.x] = 7;
+    if (threadIdx.x == 0) { child<<<1, n>>>(a, n); cudaDeviceSynchronize(); }
+}
+int main() { int* a; cudaMalloc(&a, 128); parent<<<1, 32>>>(a, 32); }
+"""
+
+
+def test_parents_run_and_their_children_are_launches_of_their_own(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert len(kernels(PARENT, tmp_path)) == 2
+    path, out = tmp_path / "x.cu", tmp_path / "a.npy"
+    assert "without those that it launches (line 4)" in load_program(path).note
+    assert main(["count", str(path), "--launch", "6", "--out", f"a={out}"]) == 0
+    assert np.load(out).tolist() == [7] * 32
+    told = ["--launch", "4", "--arg", "n=8", "--arg", "a=zeros(32)", "--out", f"a={out}"]
+    assert main(["count", str(path), *told]) == 0, capsys.readouterr()
+    assert np.load(out)[:32].tolist() == [1] * 8 + [0] * 24
+
+
+@pytest.mark.parametrize("text", ["int main() { return 0; }", "__device__ int f() { return 1; }"])
+def test_a_file_without_a_kernel_says_so_with_exit_1(
+    text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "x.cu").write_text(text)
+    assert main(["check", str(tmp_path / "x.cu")]) == 1
+    assert "no kernels" in capsys.readouterr().out
+    assert main(["check", "--json", str(tmp_path / "x.cu")]) == 1
+
+
+def test_check_of_one_kernel_reads_no_other(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = "".join(f"__global__ void k{n}(int* a) {{ a[{n}] = {n}; }}\n" for n in range(9))
+    (tmp_path / "x.cu").write_text(text)
+    monkeypatch.setattr(stream, "_MOST", 300)
+    monkeypatch.setattr(launch, "LONG", 0)
+    assert main(["check", str(tmp_path / "x.cu")]) == 2
+    assert "--entry" in capsys.readouterr().err
+    assert main(["check", str(tmp_path / "x.cu"), "--entry", "k5"]) == 0
+    assert "k4" not in capsys.readouterr().out
+    assert (
+        main(["count", str(tmp_path / "x.cu"), "--entry", "k5", "--grid", "1", "--block", "1"]) == 0
+    )
+
+
+@pytest.mark.parametrize(
+    ("head", "said"),
+    [
+        ("texture<float, 1> t;", "cudaTextureObject_t"),
+        ("#include <cutlass/no/such.h>", "pip install nvidia-cutlass"),
+        ("#include <ATen/ATen.h>", "those that take pointers open"),
+    ],
+)
+def test_what_is_lacking_is_told_with_what_to_do(head: str, said: str, tmp_path: Path) -> None:
+    text = f"{head}\n__global__ void k(float* a) {{ a[0] = not_there(t); }}\n"
+    with pytest.raises(CompileError, match=said):
+        kernels(text + MAIN.format("k<<<1, 1>>>(a);"), tmp_path)
+
+
+def test_a_part_of_a_program_names_the_file_that_includes_it(tmp_path: Path) -> None:
+    (tmp_path / "part").mkdir()
+    (tmp_path / "whole.cu").write_text('#define N 4\n  # include "part/x.cu"\nint main() { }\n')
+    (tmp_path / "note.txt").write_text('#include "x.cu"\n')
+    with pytest.raises(CompileError, match=r"open \.\./whole\.cu"):
+        kernels("__global__ void k(float* a) { a[0] = N; }\n", tmp_path / "part")
+
+
+def test_a_header_is_found_anywhere_in_its_project_and_the_nearest_is_taken(tmp_path: Path) -> None:
+    for folder, value in (("other/cuda", 1), ("ops/common/cuda", 2), ("ops/torch/cuda", 0)):
+        (tmp_path / folder).mkdir(parents=True)
+        if value:
+            (tmp_path / folder / "side.cuh").write_text(f"#define SIDE {value}\n")
+    (tmp_path / ".git").mkdir()
+    text = '#include "side.cuh"\n__global__ void k(float* a) { static_assert(SIDE == 2, ""); }\n'
+    where = tmp_path / "ops/torch/cuda"
+    assert kernels(text + MAIN.format("k<<<1, 1>>>(a);"), where) == ["k(float*)"]
+
+
+def test_types_whose_members_come_of_a_macro_stay_whole(tmp_path: Path) -> None:
+    text = """#define MEMBERS \\
+        __device__ T sum() const { return x[0] + x[N - 1]; }
+    template <typename T, int N, size_t A = sizeof(T)>
+    struct alignas(A) Vec {
+        MEMBERS
+        T x[N];
+    };
+    __global__ void k(Vec<float, 4> v, float* a) { a[0] = v.sum(); }
+    """
+    found = kernels(text + MAIN.format("k<<<1, 1>>>({}, a);"), tmp_path)
+    assert found == ["k(Vec<float, 4, 4ul>, float*)"]
+
+
+DRAW = """#include <curand_kernel.h>
+__global__ void draw(unsigned* a, unsigned long long seed) {
+    curandState s; curand_init(seed, threadIdx.x, 0, &s);
+    curandStatePhilox4_32_10_t p; curand_init(seed, threadIdx.x, 2, &p);
+    for (int i = 0; i < 4; i++) { a[threadIdx.x * 8 + i] = curand(&s);
+                                  a[threadIdx.x * 8 + 4 + i] = curand(&p); }
+}
+int main() { unsigned* a; cudaMalloc(&a, 1024); draw<<<1, 32>>>(a, 1234ULL); }
+"""
+
+
+def philox(seed: int, sequence: int, number: int) -> int:
+    """Salmon and others (2011), "Parallel random numbers: as easy as 1, 2, 3"."""
+    low, key = 0xFFFFFFFF, [seed & 0xFFFFFFFF, seed >> 32]
+    x = [number // 4, 0, sequence, 0]
+    for _ in range(10):
+        one, two = 0xD2511F53 * x[0], 0xCD9E8D57 * x[2]
+        x = [two >> 32 ^ x[1] ^ key[0], two & low, one >> 32 ^ x[3] ^ key[1], one & low]
+        key = [key[0] + 0x9E3779B9 & low, key[1] + 0xBB67AE85 & low]
+    return x[number % 4]
+
+
+def xorwow(v: list[int], d: int, count: int) -> list[int]:
+    """Marsaglia (2003), "Xorshift RNGs": five words and a Weyl sequence."""
+    low, found = 0xFFFFFFFF, []
+    for _ in range(count):
+        t = v[0] ^ v[0] >> 2
+        v = [*v[1:], v[4] ^ v[4] << 4 & low ^ (t ^ t << 1) & low]
+        d = d + 362437 & low
+        found.append(v[4] + d & low)
+    return found
+
+
+@pytest.mark.slow
+def test_generators_of_curand_draw_what_their_papers_say(tmp_path: Path) -> None:
+    folders = headers.folders(nvrtc.libraries()[0]) if nvrtc.libraries() else ()
+    if not any((folder / "curand_kernel.h").is_file() for folder in folders):
+        pytest.skip("curand_kernel.h is not here: pip install nvidia-curand")
+    kernels(DRAW, tmp_path)
+    out = tmp_path / "a.npy"
+    assert main(["count", str(tmp_path / "x.cu"), "--launch", "8", "--out", f"a={out}"]) == 0
+    drawn = np.load(out).reshape(32, 8).tolist()
+    assert [row[4:] for row in drawn] == [
+        [philox(1234, t, n + 2) for n in range(4)] for t in range(32)
+    ]
+    a = 1099087573 * (1234 ^ 0xAAD26B49) & 0xFFFFFFFF
+    b = 2591861531 * 0xF7DCEFDD & 0xFFFFFFFF
+    seeds = [123456789 + a, 362436069 ^ a, 521288629 + b, 88675123 ^ b, 5783321 + a]
+    state = [one & 0xFFFFFFFF for one in seeds]
+    assert drawn[0][:4] == xorwow(state, 6615241 + a + b & 0xFFFFFFFF, 4)

@@ -63,7 +63,7 @@ def tokens(text: str) -> list[Token]:
         if len(found) > _MOST:
             raise FormatError(
                 f"the PTX has more than {_MOST:,} words and signs, more than the emulator reads: "
-                "leave out the kernels that are not needed"
+                "name the one that is wanted (--entry NAME), or leave out those that are not"
             )
     return found
 
