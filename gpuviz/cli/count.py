@@ -50,6 +50,7 @@ _LINES_HEAD = (
 
 OPTIONS = """
 --lines    rank the lines by what they cost: what is wrong with each, the ideal, the lesson
+--instructions  with --lines: open each expression to the instructions that it became
 --json
 """
 
@@ -95,7 +96,7 @@ def run(arguments: argparse.Namespace) -> int:
             guessed = {"guesses": dict(job.guesses)}
             entries.append(as_json(one, role, ranked) | guessed | held_json | ended)
         else:
-            out(as_text(one, role, ranked, tuple(job.guesses)))
+            out(as_text(one, role, ranked, tuple(job.guesses), arguments.instructions))
             out(f"{buffers.as_text(held)}\n" if held else "")
     if arguments.json:
         out(json.dumps(entries[0] if len(entries) == 1 else entries, indent=1))
@@ -166,10 +167,14 @@ def _row(row: CountRow) -> dict[str, Any]:
 
 
 def as_text(
-    run: Run, role: str = "", ranked: list[LineCost] | None = None, guesses: Sequence[str] = ()
+    run: Run,
+    role: str = "",
+    ranked: list[LineCost] | None = None,
+    guesses: Sequence[str] = (),
+    opened: bool = False,
 ) -> str:
     """Tables for people: launch, totals, and each memory instruction or the lines ranked; what of
-    the launch nobody said.
+    the launch nobody said; `opened`: each expression with its instructions.
     """
     launch = run.trace.launch
     shape = "{} x {}".format(*(",".join(map(str, s)) for s in (launch.grid, launch.block)))
@@ -209,7 +214,7 @@ def as_text(
         table(("total", "count", ""), totals, ">1"),
         table(("line", "instruction", "bytes", "counts"), rows, ">0 >2")
         if ranked is None
-        else _ranked_text(ranked, run.about),
+        else _ranked_text(ranked, run.about, opened),
     ]
     if run.trace.printed:
         parts.append("printed by the kernel:\n" + run.trace.printed.rstrip())
@@ -269,32 +274,42 @@ def _access(access: AccessCost) -> dict[str, Any]:
         "kind": access.reason.kind,
         "reason": access.reason.said,
         "lesson": access.reason.lesson or None,
+        "instructions": [_access(one) for one in access.copies],
     } | by_name(access.counts)
 
 
-def _ranked_text(costs: Sequence[LineCost], about: str = "") -> str:
+def _ranked_text(costs: Sequence[LineCost], about: str = "", opened: bool = False) -> str:
     """A paragraph for each line, the most expensive first; `about` stands before its numbers."""
     if not costs:
         return "no line accesses memory"
-    return "\n\n".join(
-        [_LINES_HEAD, *(_line_text(number, cost, about) for number, cost in enumerate(costs, 1))]
-    )
+    every = (_line_text(number, cost, about, opened) for number, cost in enumerate(costs, 1))
+    return "\n\n".join([_LINES_HEAD, *every])
 
 
-def _line_text(number: int, cost: LineCost, about: str) -> str:
+def _line_text(number: int, cost: LineCost, about: str, opened: bool) -> str:
     where = f"line {cost.line}" if cost.line else "a line that nobody knows"
     head = f"{number}. {where}, {about}{cost.share:.0%}" + (f": {cost.text}" if cost.text else "")
-    return "\n".join([head, *(_access_text(access, about) for access in cost.accesses)])
+    said = [head]
+    for access in cost.accesses:
+        said.append(_access_text(access, about))
+        said += [f"   {_numbers(one, about)}" for one in access.copies if opened]
+    return "\n".join(said)
 
 
 def _access_text(access: AccessCost, about: str) -> str:
     """Its numbers, and on a line of its own what is wrong, if anything is."""
-    at, why = access.instruction, access.reason
-    name = " ".join(filter(None, (at.op, access.operand.text if access.operand else "", at.text)))
-    said = (
-        f"   {name}: {about}{access.requests:,} requests, {about}{access.cost:,} {access.unit}, "
-        f"ideal {about}{access.ideal:,}"
-    )
+    said, why = _numbers(access, about), access.reason
     if why.kind == "fine":
         return said
     return f"{said}\n      {why.said} (lesson {why.lesson})"
+
+
+def _numbers(access: AccessCost, about: str) -> str:
+    at, often = access.instruction, len(access.copies)
+    times = f"({often} instructions)" if often else ""
+    operand = access.operand.text if access.operand else ""
+    name = " ".join(filter(None, (at.op, operand, at.text, times)))
+    return (
+        f"   {name}: {about}{access.requests:,} requests, {about}{access.cost:,} {access.unit}, "
+        f"ideal {about}{access.ideal:,}"
+    )

@@ -7,8 +7,9 @@ for ranking lines, no time: caches are not modelled.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
 
@@ -20,8 +21,8 @@ from gpuviz.memory.counts import Count, Quantity, cost_of, costs_of, kind_of, re
 from gpuviz.memory.operands import Operands
 from gpuviz.memory.spread import Place
 from gpuviz.memory.units import in_bytes
-from gpuviz.traces.trace import MemoryInstruction, Requests, Trace, lane_mask
-from gpuviz.words.language import fine_percent, tr, trn
+from gpuviz.traces.trace import LANES, MemoryInstruction, Requests, Trace, lane_mask
+from gpuviz.words.language import fine_percent, grouped, tr, trn
 
 # --- reasons -------------------------------------------------------------------------------------
 #
@@ -29,7 +30,7 @@ from gpuviz.words.language import fine_percent, tr, trn
 
 Kind = (
     Literal["fine", "off", "apart", "fields", "misaligned", "scattered", "conflict", "atomic"]
-    | Literal["local", "constants", "rows"]
+    | Literal["local", "constants", "rows", "spilled", "again"]
 )
 _FAR = 512  # bytes from lane to lane: the column of a matrix rather than a stride
 LESSONS: dict[Kind, str] = {
@@ -43,6 +44,8 @@ LESSONS: dict[Kind, str] = {
     "conflict": "banks",
     "atomic": "histogram",
     "local": "memory-spaces",
+    "spilled": "occupancy",
+    "again": "roofline",
     "constants": "constant-memory",
 }
 
@@ -61,7 +64,8 @@ class Evidence:
     """What is known of an access: its cost and the least it could be, and how its lanes lie.
 
     `steps` are None where no request was recorded; `fields` says that others go to the same
-    records, a few bytes beside; `rows` that these are the same expression, further along a loop.
+    records, a few bytes beside; `rows` that a lane walks along a row of a plain array; `spilled`
+    that the source has no such access. `warps` are those of the launch.
     """
 
     row: CountRow
@@ -70,6 +74,8 @@ class Evidence:
     steps: LaneSteps | None = None
     fields: bool = False
     rows: bool = False
+    spilled: bool = False
+    warps: int = 1
 
     @property
     def requests(self) -> int:
@@ -87,13 +93,13 @@ def reason(of: Evidence) -> Reason:
     space, op = kind_of(of.row.instruction)
     kind: Kind
     if space == "local":
-        kind = "local"
+        kind = "spilled" if of.spilled else "local"
     elif not of.cost:
         kind = "off"
     elif op in ("atomic", "reduction") and of.steps and of.steps.same > 1:
         kind = "atomic"
     elif of.cost <= of.ideal:
-        kind = "fine"
+        kind = "again" if space == "global" and of.steps and of.steps.again else "fine"
     elif space in ("shared", "constant"):
         kind = "conflict" if space == "shared" else "constants"
     else:
@@ -149,6 +155,14 @@ def _rows(of: Evidence) -> str:
     )
 
 
+def _again(of: Evidence) -> str:
+    return tr(
+        "A warp goes to the same place {n} times: in a variable of its own it would stay in a "
+        "register, loaded before the loop and stored after it.",
+        n=grouped(max(round(of.requests / of.warps), 2)),
+    )
+
+
 def _scattered(of: Evidence) -> str:
     return tr("Lanes go here and there: {share} of what is moved is used.", share=_used(of))
 
@@ -186,9 +200,9 @@ _WORDS: dict[Kind, Callable[[Evidence], str]] = {
     "scattered": _scattered,
     "conflict": _conflict,
     "atomic": _atomic,
-    "local": lambda of: tr(
-        "It lies in local memory: an array indexed at run time, or registers that are short."
-    ),
+    "local": lambda of: tr("It lies in local memory: an array that is indexed at run time."),
+    "spilled": lambda of: tr("Registers are short: values are put into local memory and back."),
+    "again": _again,
     "constants": _constants,
 }
 
@@ -207,11 +221,15 @@ class LaneSteps:
 
     `step` is how many bytes lie from one active lane to the next, None where that differs;
     `first` the address of the first active lane; `same` how many lanes at most want one address.
+    `along` is how far a lane goes from one request of its warp to the next, None where that
+    differs; `again` says whether all requests of a warp are the very same.
     """
 
     step: int | None
     first: int
     same: int
+    along: int | None = None
+    again: bool = False
 
 
 def steps_of(trace: Trace) -> dict[tuple[int, str], LaneSteps]:
@@ -221,11 +239,12 @@ def steps_of(trace: Trace) -> dict[tuple[int, str], LaneSteps]:
     ends = np.searchsorted(of[order], np.arange(len(trace.instructions) + 1))
     found: dict[tuple[int, str], LaneSteps] = {}
     for number, instruction in enumerate(trace.instructions):
-        rows = order[ends[number] : ends[number + 1]][:_SAMPLE]
+        rows = order[ends[number] : ends[number + 1]]
         if len(rows) and key_of(instruction) not in found:
-            steps = _steps(trace.requests.select(rows))
+            steps = _steps(trace.requests.select(rows[:_SAMPLE]))
             if steps is not None:
-                found[key_of(instruction)] = steps
+                walk = _walk(trace.requests, rows)
+                found[key_of(instruction)] = replace(steps, along=walk[0], again=walk[1])
     return found
 
 
@@ -242,6 +261,18 @@ def _steps(rows: Requests) -> LaneSteps | None:
     row = int(active.any(axis=1).argmax())
     first = int(address[row, active[row].argmax()])
     return LaneSteps(_step(address, active), first, _same(address, active))
+
+
+def _walk(requests: Requests, rows: I64) -> tuple[int | None, bool]:
+    """How far a lane goes from request to request of the first warp, and whether all are alike."""
+    mine = requests.select(rows[: _SAMPLE * LANES])
+    mine = mine.select((mine.warp == mine.warp[0]) & (mine.block == mine.block[0]))
+    if len(mine) < 2 or not mine.active.all() or len(np.unique(mine.active)) > 1:
+        return None, False
+    lane = int(lane_mask(mine.active[:1])[0].argmax())
+    steps = np.diff(mine.address[:, lane].astype(np.int64))
+    along = int(steps[0]) if (steps == steps[0]).mean() >= _MOSTLY else None
+    return along, bool((mine.address == mine.address[0]).all())
 
 
 def _step(address: I64, active: Bool) -> int | None:
@@ -270,7 +301,8 @@ _CYCLES: Mapping[Quantity, float] = {"sectors": 0.5, "wavefronts": 1.0}
 
 @dataclass(frozen=True)
 class AccessCost:
-    """What one memory instruction of a line costs in the whole launch.
+    """What one expression of a line costs in the whole launch: a memory instruction, or the
+    `copies` that a loop was unrolled into, which are in its numbers; `instruction` is the first.
 
     `cost` and `ideal` are `unit`s: what it takes, and what as many lanes would need that ask for
     consecutive elements (shared memory: without conflicts). `operand` is None where it is not known
@@ -285,6 +317,7 @@ class AccessCost:
     reason: Reason
     counts: Mapping[Count, int] = field(repr=False)
     operand: Place | None = None
+    copies: tuple[AccessCost, ...] = ()
 
     @property
     def cycles(self) -> float:
@@ -342,27 +375,69 @@ def line_costs(trace: Trace, counts: Counts, operands: Operands | None = None) -
     ]
 
 
+@dataclass(frozen=True, eq=False)
+class _Place:
+    """What is known of where one instruction goes."""
+
+    row: CountRow
+    steps: LaneSteps | None
+    operand: Place | None
+    evidence: Evidence
+
+    @property
+    def expression(self) -> tuple[object, ...]:
+        """What copies of one expression have in common."""
+        at = self.row.instruction
+        kind = reason(self.evidence).kind
+        return at.line, kind_of(at), at.width, self.operand, at.function, kind
+
+
 def _accesses(trace: Trace, rows: Iterable[CountRow], operands: Operands) -> Iterable[AccessCost]:
+    groups: dict[tuple[object, ...], list[_Place]] = {}
+    for one in _places(trace, rows, operands):
+        groups.setdefault(one.expression, []).append(one)
+    for group in groups.values():
+        every = tuple(_access(one, reason(one.evidence)) for one in group)
+        if len(every) == 1:
+            yield every[0]
+        else:
+            yield replace(_together(group), copies=every)
+
+
+def _together(group: Sequence[_Place]) -> AccessCost:
+    """All copies of an expression as one."""
+    first = max(group, key=lambda one: one.evidence.cost)
+    counts: dict[Count, int] = {}
+    for one in group:
+        for key, n in one.row.counts.items():
+            counts[key] = counts.get(key, 0) + n
+    row = CountRow(group[0].row.instruction, counts, sum(one.row.silent for one in group))
+    cost, ideal = (sum(getattr(one.evidence, name) for one in group) for name in ("cost", "ideal"))
+    every = replace(first.evidence, row=row, cost=cost, ideal=ideal)
+    return _access(replace(first, row=row, evidence=every), reason(every))
+
+
+def _access(one: _Place, why: Reason) -> AccessCost:
+    at, found = one.row.instruction, one.evidence
+    amounts = found.requests, cost_of(at.space), found.cost, found.ideal
+    return AccessCost(at, *amounts, why, one.row.counts, one.operand)
+
+
+def _places(trace: Trace, rows: Iterable[CountRow], operands: Operands) -> Iterable[_Place]:
     steps = steps_of(trace)
     place = {key_of(i): operands.get(i.ptx_line) for i in trace.instructions}
+    written = set(trace.instructions)
+    warps = trace.launch.blocks * trace.launch.warps_per_block
     for row in rows:
         at = row.instruction
-        known = steps.get(key_of(at))
-        cost, ideal = _cost(row)
+        known, here = steps.get(key_of(at)), operands.get(at.ptx_line)
         beside = [place[key] for key, other in steps.items() if known and _beside(known, other)]
-        here = place.get(key_of(at))
-        rows_of = here is not None and not _member(here) and all(one == here for one in beside)
-        found = Evidence(row, cost, ideal, known, bool(beside), bool(beside) and rows_of)
-        yield AccessCost(
-            at,
-            found.requests,
-            cost_of(at.space),
-            cost,
-            ideal,
-            reason(found),
-            row.counts,
-            operands.get(at.ptx_line),
-        )
+        along = here is not None and _is_row(known, here, beside, trace.source)
+        fields = bool(beside) or (here is not None and _member(here))
+        spilled = at.space == "local" and at not in written
+        here = None if spilled else here
+        found = Evidence(row, *_cost(row), known, fields, along, spilled, warps)
+        yield _Place(row, known, here, found)
 
 
 def _cost(row: CountRow) -> tuple[int, int]:
@@ -379,6 +454,44 @@ def _beside(one: LaneSteps, other: LaneSteps) -> bool:
     return other.step == one.step and 0 < abs(other.first - one.first) < abs(step)
 
 
+def _is_row(
+    known: LaneSteps | None, here: Place, beside: Sequence[Place | None], source: str
+) -> bool:
+    """Whether each lane has a row of a plain array: it goes along it in a loop, or elsewhere in the
+    line, or the rows are too long to be records.
+    """
+    step = abs(known.step or 0) if known else 0
+    if known is None or _member(here) or _of_records(_array(here), source):
+        return False
+    if any(one is None or _member(one) or _array(one) != _array(here) for one in beside):
+        return False
+    walks = bool(beside) and all(one == here for one in beside)
+    return walks or 0 < abs(known.along or 0) < step or step >= (_ROW if beside else _FAR)
+
+
+_ROW = 128  # bytes from lane to lane: several elements of one plain array are no record then
+
+
 def _member(place: Place) -> bool:
-    """Whether an expression names a member of a struct."""
-    return "." in place.text or "->" in place.text
+    """Whether an expression names a member of a struct: outside of what indexes it."""
+    outside = _BRACKETS.sub("", place.text)
+    return "." in outside or "->" in outside
+
+
+def _array(place: Place) -> str:
+    """What is indexed: `a` of `a[i]` and of `*(a + i)`."""
+    found = re.search(r"[A-Za-z_]\w*", place.text)
+    return found[0] if found else place.text
+
+
+def _of_records(name: str, source: str) -> bool:
+    """Whether elements of an array are structs, or vectors, by how it is declared."""
+    pointer = rf"\b(\w+)\s*(?:const\s*)?[*&]\s*(?:const\s+)?(?:__restrict(?:__)?\s+)?{name}\b"
+    for kind in set(re.findall(pointer, source)):
+        struct = rf"\b(?:struct|class|union)\s+(?:\w+\(\w+\)\s*)?{kind}\b|\}}\s*{kind}\s*;"
+        if re.fullmatch("[a-z]+[1-4]", kind) or re.search(struct, source):
+            return True
+    return False
+
+
+_BRACKETS = re.compile(r"\[.*\]|\(.*\)", re.DOTALL)  # from the first to the last

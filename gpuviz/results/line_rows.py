@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -24,7 +24,8 @@ HEAD = (*_WHERE, *_COSTS, later("what is wrong"), later("lesson"))
 
 @dataclass(frozen=True)
 class LineRow:
-    """One access; `share` is that of its line, None but for the first access of a line.
+    """One expression, or one of the instructions that it became (`inner`); `share` is that of its
+    line, None but for the first expression of a line.
 
     `about` stands before numbers that are estimates. `ratio` is what the line costs in B, divided
     by what it does in A, where two runs are compared; it stands where the share does.
@@ -36,17 +37,26 @@ class LineRow:
     sectors: bool = True
     about: str = ""
     ratio: float | None = None
+    inner: bool = False
 
     @property
     def fine(self) -> bool:
-        """Whether nothing is wrong with it."""
-        return self.access.reason.kind == "fine"
+        """Whether nothing is wrong with it; of an instruction its expression says that."""
+        return self.inner or self.access.reason.kind == "fine"
+
+    @property
+    def instructions(self) -> list[LineRow]:
+        """What it became, where that is several."""
+        one = replace(self, share=None, ratio=None, inner=True)
+        return [replace(one, access=copy) for copy in self.access.copies]
 
     @property
     def name(self) -> str:
         """What is accessed and how: `load b[i * stride]`; the instruction where that is unknown."""
         at, operand = self.access.instruction, self.access.operand
-        return f"{tr(OPS[at.op])} {operand.text if operand else at.text}"
+        said = at.text if self.inner or not operand else operand.text
+        times = f" · {len(self.access.copies)} ×" if self.access.copies else ""
+        return f"{tr(OPS[at.op])} {said}{times}"
 
     @property
     def cost(self) -> str:
@@ -119,5 +129,7 @@ def tips(rows: Iterable[LineRow], line_of: Callable[[MemoryInstruction], int]) -
     """What hovering the lines of a text says, in which instructions stand where `line_of` says."""
     found: dict[int, list[str]] = {}
     for row in rows:
-        found.setdefault(line_of(row.access.instruction), []).append(row.told)
+        lines = {line_of(one.access.instruction) for one in (row.instructions or [row])}
+        for line in lines:
+            found.setdefault(line, []).append(row.told)
     return {line: "\n".join(said) for line, said in found.items() if line}

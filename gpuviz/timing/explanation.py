@@ -98,8 +98,10 @@ def _bounds(prediction: Prediction) -> list[Bound]:
     }
     bounds = [Bound(n, float(of.sum()), _line(prediction, of)) for n, of in found.items()]
     shared_by_all = {"l2": Sum.L2_CYCLES, "dram": Sum.DRAM_CYCLES, "atomics": Sum.ATOMIC_CYCLES}
-    line = _line(prediction, far)
-    bounds += [Bound(name, float(sums[place]), line) for name, place in shared_by_all.items()]
+    atomic = code.kind == Kind.ATOMIC
+    lines = dict.fromkeys(("l2", "dram"), _line(prediction, np.where(atomic, 0.0, far)))
+    lines["atomics"] = _line(prediction, np.where(atomic, issued, 0.0))
+    bounds += [Bound(n, float(sums[place]), lines[n]) for n, place in shared_by_all.items()]
     blocks = len(prediction.work.blocks)
     return [*bounds, Bound("launch", (blocks - 1) * prediction.device.block_interval)]
 

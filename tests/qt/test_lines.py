@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
@@ -46,6 +48,21 @@ def test_a_click_on_a_lesson_opens_it(ranked: Window, qtbot: QtBot) -> None:
         cell.center(),
     )
     assert asked == [lines.model.rows[wrong].access.reason.lesson]
+
+
+def test_copies_of_an_expression_are_a_row_that_opens(ranked: Window, qtbot: QtBot) -> None:
+    lines = ranked.source.lines
+    first = lines.model.rows[0]
+    twice = replace(first, access=replace(first.access, copies=(first.access, first.access)))
+    lines.show_rows("one", [twice, *lines.model.rows[1:]])
+    count, cell = lines.model.rowCount(), lines.table.visualRect(lines.model.index(0, ACCESS))
+    assert "2 ×" in lines.model.index(0, ACCESS).data()
+    left, none = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
+    qtbot.mouseClick(lines.table.viewport(), left, none, cell.center())
+    assert lines.model.rowCount() == count + 2 and lines.model.rows[1].inner
+    lines.table.selectRow(0)
+    qtbot.keyClick(lines.table, Qt.Key.Key_Asterisk)
+    assert lines.model.rowCount() == count
 
 
 def test_operands_are_told_when_they_are_found(ranked: Window) -> None:

@@ -15,7 +15,7 @@ from PySide6.QtCore import (
     Qt,
     Signal,
 )
-from PySide6.QtGui import QFontMetrics, QPainter
+from PySide6.QtGui import QFontMetrics, QKeySequence, QPainter, QShortcut
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QHeaderView,
@@ -42,17 +42,32 @@ _WIDTHS = {SHARE: 64, RATIO: 60, LINE: 42, REQUESTS: 72, COST: 122, IDEAL: 60, L
 
 
 class LinesModel(QAbstractTableModel):
-    """Rows of accesses, the most expensive line first."""
+    """Rows of expressions, the most expensive line first; some opened to their instructions."""
 
     def __init__(self) -> None:
         super().__init__()
         self.rows: list[LineRow] = []
 
     def show(self, rows: list[LineRow]) -> None:
-        """Other rows."""
+        """Other rows, none of them opened."""
         self.beginResetModel()
         self.rows = rows
         self.endResetModel()
+
+    def turn(self, number: int) -> None:
+        """Open a row to the instructions that it became, or close it."""
+        inner = self.rows[number].instructions
+        end = number + 1
+        while end < len(self.rows) and self.rows[end].inner:
+            end += 1
+        if end > number + 1:
+            self.beginRemoveRows(QModelIndex(), number + 1, end - 1)
+            self.rows = self.rows[: number + 1] + self.rows[end:]
+            self.endRemoveRows()
+        elif inner:
+            self.beginInsertRows(QModelIndex(), number + 1, number + len(inner))
+            self.rows = self.rows[: number + 1] + inner + self.rows[number + 1 :]
+            self.endInsertRows()
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
         """Number of accesses."""
@@ -76,7 +91,9 @@ class LinesModel(QAbstractTableModel):
         if role == Qt.ItemDataRole.DisplayRole:
             return row.cells[index.column()]
         if role == Qt.ItemDataRole.ToolTipRole:
-            return plain_tip(f"{row.line.text}\n{row.told}")
+            more = tr("A click on the expression, or the key *, opens it to its instructions.")
+            opens = f"\n{more}" if row.access.copies else ""
+            return plain_tip(f"{row.line.text}\n{row.told}{opens}")
         if role == Qt.ItemDataRole.AccessibleTextRole:
             return row.cells[index.column()]
         return _side(index.column()) if role == Qt.ItemDataRole.TextAlignmentRole else None
@@ -123,6 +140,9 @@ class LinesView(QWidget):
         self.table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         self.table.setTabKeyNavigation(False)
         self.table.clicked.connect(self._click)
+        open_row = QShortcut(QKeySequence(Qt.Key.Key_Asterisk), self.table)
+        open_row.setContext(Qt.ShortcutContext.WidgetShortcut)
+        open_row.activated.connect(lambda: self._turn(self.table.currentIndex()))
         self.table.activated.connect(lambda index: self.source_asked.emit())
         self.table.selectionModel().currentRowChanged.connect(lambda at, before: self._point(at))
         keep_arrows(self.table)
@@ -160,8 +180,7 @@ class LinesView(QWidget):
         down.setMinimumSectionSize(1)
         down.setDefaultSectionSize(px(_ROW))
         for number, row in enumerate(self.model.rows):
-            if not row.fine:
-                down.resizeSection(number, px(_ROW + _SECOND))
+            down.resizeSection(number, px(_ROW + (0 if row.fine else _SECOND)))
         across = self.table.horizontalHeader()
         across.setSectionsClickable(False)
         across.setFixedHeight(px(_ROW))
@@ -178,6 +197,13 @@ class LinesView(QWidget):
             self.lesson_asked.emit(lesson)
         else:
             self._point(index)
+            if index.column() == ACCESS:
+                self._turn(index)
+
+    def _turn(self, index: QModelIndex) -> None:
+        if index.isValid():
+            self.model.turn(index.row())
+            self._fit()
 
     def _point(self, index: QModelIndex) -> None:
         if index.isValid():
@@ -221,6 +247,8 @@ class _Cell(QStyledItemDelegate):
         painter.setPen(look.color(_ink(column, row.fine)))
         inner = first.adjusted(look.px(8), 0, -look.px(8), 0)
         said = "" if column == LINE and row.share is None else str(index.data())
+        if column == ACCESS and row.inner:
+            inner.setLeft(inner.left() + look.px(16))
         self._say(painter, inner, _side(column), said, mono=column == ACCESS)
         painter.restore()
 
