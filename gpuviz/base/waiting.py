@@ -12,6 +12,11 @@ CHOICES = (5.0, 15.0, SECONDS, 300.0, 1800.0)  # of seconds
 _SOON = 1.5  # seconds for which nobody is told to wait
 
 
+def longer(seconds: float) -> float:
+    """The next choice: what somebody may wait for who goes on."""
+    return next((one for one in CHOICES if one > seconds), seconds)
+
+
 class TimeLeft:
     """Is told the fraction done, 0 to 1, from time to time; the rest is taken to be as fast."""
 

@@ -199,6 +199,8 @@ def as_text(
     elif "compiled engine" in run.engine_note:  # asked for, or chosen, and did not
         head.append(run.engine_note)
     head += run.notes
+    if run.coverage and run.coverage.how == "sample":
+        head.append("--go-on counts all blocks, however long it takes")
     totals = [(key, *_total(run, key, n)) for key, n in run.counts.totals.items() if n]
     rows = [
         (

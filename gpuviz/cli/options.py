@@ -41,6 +41,7 @@ _SHARED = f"""
 --engine                emulate with machine code made of the PTX, or with NumPy; what the compiled
                         engine does not take goes to NumPy; auto: by the size of the launch (default
                         %(default)s)
+--go-on                 count all blocks, however long it takes: what a budget ended goes on
 --include, -I FOLDER...  where headers are, besides the file's own tree
 --json                  print JSON
 --language              language of the texts (default %(default)s)
@@ -76,6 +77,7 @@ LAUNCH = f"""
 EMULATING = """
 --engine
 --budget
+--go-on
 """
 COUNTING = f"""
 --level
@@ -147,6 +149,7 @@ def _blocks(text: str) -> int | str:
 
 LEVEL: Kind = {"choices": ("sass", "ptx"), "default": "sass"}
 _ROWS = {_key(said): (said, help) for said, help in _parted(_SHARED)}
+_FOREVER: Kind = {"dest": "seconds", "action": "store_const", "const": math.inf}
 _KINDS: Mapping[str, Kind] = {
     "allow": {"type": Path},
     "arch": {"default": "sm_90"},
@@ -156,6 +159,7 @@ _KINDS: Mapping[str, Kind] = {
     "compiler": {"choices": get_args(Compiler), "default": "auto"},
     "device": {"type": int, "default": 0},
     "engine": {"choices": get_args(Engine), "default": Options.engine},
+    "go_on": {**_FOREVER, "default": Options.seconds},
     "include": {"type": Path},
     "language": {"choices": languages(), "default": ENGLISH},
     "level": LEVEL,

@@ -164,6 +164,8 @@ def _buffer(
     if not size or taken.kind not in DTYPES:
         return ""
     count = _elements(size, np.dtype(DTYPES[taken.kind]).itemsize)
+    if count == "0":  # of a way through the host code that no program takes
+        return ""
     after = f" + {offset}" if offset else ""
     if content.startswith("["):
         if not offset and count == str(content.count(",") + 1):

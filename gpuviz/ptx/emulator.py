@@ -31,6 +31,8 @@ from gpuviz.traces.trace import Coverage, Finding, Trace
 LEAST_WORK = 60_000_000  # thread instructions NumPy executes while LLVM is loaded and begins,
 WORK_FOR_EACH = 1_000_000  # and while it makes the code of one instruction
 _NUMPY_RATE, _COMPILED_RATE = 1e8, 2e9  # thread instructions a second, roughly, of one core
+_WHILE_COMPILING = 2.5e8  # thread instructions that the two above are of, a second
+_LOST = 3.0  # seconds: a launch that takes longer is compiled, as soon as that is plain
 _USUAL_TURNS, _MOST_TURNS = 16, 65_536
 _LONGEST = 20_000  # instructions of a kernel: LLVM takes up to half a millisecond for each
 _LEAST = 0.2  # of the time, for a sample
@@ -142,6 +144,8 @@ class _Emulation:
         tried = how == "classes" or (how == "auto" and large)
         if tried and self._classes():
             return None
+        if not asked and self._tried():
+            return None
         try:
             seconds = options.seconds if how == "all" else self._left()
             return self._all(seconds, patient=how == "all")
@@ -149,8 +153,6 @@ class _Emulation:
             if how == "all":
                 raise
             self._begin_again(f"all blocks would take longer than {options.seconds:g} s")
-            if self._compiled_after_all():
-                return None
             if not tried and self._classes():
                 return None
             self._sample(max(self._left(), options.seconds * _LEAST), fault)
@@ -195,12 +197,22 @@ class _Emulation:
         del self.launched
         self.launched = self._make()
 
-    def _compiled_after_all(self) -> bool:
-        """What was taken for few instructions has turned out to be many, in loops within loops:
-        all blocks by the compiled engine; whether it took them, and had the time.
+    def _tried(self) -> bool:
+        """What is taken for few instructions, and may be many in loops within loops: all blocks by
+        the NumPy engine, as long as machine code takes to be made, then by the compiled one;
+        whether one of them was done.
         """
         if self._options.engine != "auto" or worth_compiling(self.launched):
             return False
+        try:
+            worth = _LOST * (2 if self._options.checks else 1)  # which only this engine does
+            seconds = worth + 2 * _seconds_to_compile(self.launched)
+            if seconds > self._left():
+                return False
+            self._all(seconds, patient=False, clock=time.thread_time)
+            return True
+        except OutOfTime:
+            self._begin_again("")
         options = replace(
             self._options, engine="compiled", seconds=self._left(), patient=False, checks=()
         )
@@ -214,8 +226,6 @@ class _Emulation:
         except OutOfTime:
             self._begin_again("")
             return False
-        if not self.note:
-            self.coverage = replace(self.coverage, why="")
         return not self.note
 
     def _classes(self) -> bool:
@@ -252,10 +262,12 @@ class _Emulation:
         self.coverage = replace(found, why=self.coverage.why)
         self.note = "the NumPy engine runs the blocks of the sample"
 
-    def _all(self, seconds: float, patient: bool) -> None:
+    def _all(
+        self, seconds: float, patient: bool, clock: Callable[[], float] = time.monotonic
+    ) -> None:
         """All blocks, or as many as are asked for."""
         launched = self.launched
-        options = replace(self._options, seconds=seconds, patient=patient)
+        options = replace(self._options, seconds=seconds, patient=patient, clock=clock)
         if options.thorough or _few(launched, options):
             self.checked = options.checks
         program = launched.program
@@ -317,9 +329,18 @@ def _compiled(launched: PreparedLaunch, sinks: Sequence[Sink], options: Options)
 
 def worth_compiling(launched: PreparedLaunch) -> bool:
     """Whether a launch is likely to be done sooner, the making of its code included."""
+    return estimated_work(launched) >= LEAST_WORK + WORK_FOR_EACH * _size(launched)
+
+
+def _seconds_to_compile(launched: PreparedLaunch) -> float:
+    """How long the making of machine code takes, roughly."""
+    return (LEAST_WORK + WORK_FOR_EACH * _size(launched)) / _WHILE_COMPILING
+
+
+def _size(launched: PreparedLaunch) -> int:
+    """Instructions of a kernel and what it calls."""
     functions = reachable(launched.program.module, launched.program.kernel)
-    size = sum(len(function.body) for function in functions)
-    return estimated_work(launched) >= LEAST_WORK + WORK_FOR_EACH * size
+    return sum(len(function.body) for function in functions)
 
 
 def estimated_work(launched: PreparedLaunch) -> int:

@@ -31,6 +31,7 @@ class Limits:
     patient: bool = True
     started: float = field(default_factory=time.monotonic)
     done: float = 0.0
+    clock: Callable[[], float] = time.monotonic
 
     def progress(self, fraction: float) -> None:
         """So much is done."""
@@ -54,7 +55,7 @@ class Limits:
     @property
     def late(self) -> bool:
         """Whether time is up, or will be before all is done."""
-        spent = (time.monotonic() - self.started) / self.seconds
+        spent = (self.clock() - self.started) / self.seconds
         if self.done >= 1:
             return False
         if self.patient:
@@ -111,10 +112,13 @@ class Options:
     # fault ends keeps what it did.
     goes_on: bool = False
     engine: Engine = "auto"  # who executes the launch
+    # What `seconds` are of: of everybody, or those of the thread alone, however busy the machine.
+    clock: Callable[[], float] = time.monotonic
     # Hears the fraction done, 0 to 1.
     progress: Progress = quiet
     cancel: Cancel = go_on
 
     def limits(self) -> Limits:
         """When to stop; time begins now."""
-        return Limits(self.cancel, self.progress, self.seconds, self.instructions, self.patient)
+        wanted = self.cancel, self.progress, self.seconds, self.instructions, self.patient
+        return Limits(*wanted, started=self.clock(), clock=self.clock)

@@ -249,13 +249,20 @@ class Coverage:
         return self.run == self.blocks and self.how != "ended"
 
     @property
+    def share(self) -> str:
+        """How many of the blocks were executed: `12 %`."""
+        share = 100 * self.run / self.blocks
+        return f"{share:.0f} %" if share >= 1 else f"{max(share, 1e-4):.1g} %"
+
+    @property
     def note(self) -> str:
         """What to know of the counts, in a sentence; "" when all blocks were executed."""
         if self.how == "sample":
             because = f" ({self.why})" if self.why else ""
             return (
-                f"estimated from a sample of {self.run:,} of {self.blocks:,} blocks, at corners "
-                f"and edges of the grid and at random inside{because}: no number is exact"
+                f"estimated from a sample of {self.run:,} of {self.blocks:,} blocks "
+                f"({self.share}), at corners and edges of the grid and at random inside{because}: "
+                "no number is exact"
             )
         if self.how == "ended":
             return f"of what ran until {self.why}, where the launch ended"

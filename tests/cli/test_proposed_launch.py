@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+import re
 from pathlib import Path
 
 import numpy as np
@@ -215,3 +217,17 @@ def test_sizes_do_not_fill_the_blocks_unless_the_host_code_divides_them(count) -
     said = count(BINS, "--launch", "15")
     assert "key: u8[4096]=few" in said and "n: i32=4096" in said
     count(BINS, "--entry", "last")
+
+
+def test_what_a_budget_ends_goes_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A sample says of how many blocks it is, and what counts all of them."""
+    file = tmp_path / "kernel.cu"
+    file.write_text(BINS)
+    command = ["count", str(file), "--entry", "last", "--grid", "5000", "--block", "32"]
+    assert main([*command, "--blocks", "sample", "--budget", "5"]) == 0
+    said = capsys.readouterr().out
+    assert re.search(r"of 5,000 blocks \([\d.]+ %\)", said) and "--go-on counts all blocks" in said
+    assert main([*command, "--go-on"]) == 0
+    assert "--go-on" not in capsys.readouterr().out
+    told = (parser("count").parse_args(one) for one in ([*command, "--go-on"], command))
+    assert [one.seconds for one in told] == [math.inf, 60.0]

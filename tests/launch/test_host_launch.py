@@ -119,3 +119,11 @@ def test_a_size_that_is_read_from_a_file_stays_a_name(tmp_path: Path) -> None:
     assert proposed(tmp_path, host).grid == "columns // 32"
     padded = host.replace("go(a, w)", "go(a, 32 * (w / 32 + 1))")
     assert proposed(tmp_path, padded).grid == "columns // 32"
+
+
+def test_a_buffer_of_no_elements_is_proposed_instead(tmp_path: Path) -> None:
+    host = """void run(int w) {
+        float *a, *c; cudaMalloc(&a, 0 * sizeof(float)); cudaMalloc(&c, 64 * sizeof(float));
+        k<<<1, 64>>>(a, c, w, w); }"""
+    found = proposed(tmp_path, host)
+    assert "in" not in found.arguments and found.arguments["out"] == "zeros(64)"

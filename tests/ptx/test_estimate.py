@@ -10,6 +10,7 @@ import pytest
 
 from gpuviz.base.errors import KernelFault
 from gpuviz.cli import main
+from gpuviz.ptx import emulator
 from gpuviz.ptx.compiled import build
 from gpuviz.ptx.emulator import Options, emulate
 from tests.ptx.launching import compiled
@@ -79,3 +80,32 @@ def test_the_budget_names_the_loop():
 
     with pytest.raises(KernelFault, match=r"may never end.*limit of 1,000 thread instructions"):
         run("compiled", turns=2_000_000_000, instructions=1000)
+
+
+NESTED = """extern "C" __global__ void k(float* a, int n) {
+  float sum = 0;
+  for (int i = 0; i < n; ++i) for (int j = 0; j < n; ++j) sum += i ^ j;
+  a[blockIdx.x * blockDim.x + threadIdx.x] = sum; }
+"""
+
+
+def nested(engine: str, **more):
+    arguments = [np.ones(64, np.float32), np.int32(60)]
+    options = Options(engine=engine, **more)
+    program = compiled(NESTED, "sm_90")
+    return emulate(program, "k", (1, 1, 1), (64, 1, 1), arguments, options=options)
+
+
+def test_loops_within_loops_go_to_the_compiled_engine_before_much_is_lost(monkeypatch):
+    """Of one block nothing is done until all is: as long as code takes to be made is waited."""
+    assert nested("auto").engine == "numpy"
+    monkeypatch.setattr(emulator, "_LOST", 1e-3)
+    monkeypatch.setattr(emulator, "_seconds_to_compile", lambda launched: 1e-3)
+    found, wanted = nested("auto"), nested("numpy")
+    assert found.engine == "compiled" and found.coverage.how == "all" and not found.coverage.why
+    assert found.outputs["arg0"].tobytes() == wanted.outputs["arg0"].tobytes()
+    assert found.trace.thread_instructions == wanted.trace.thread_instructions
+    looked = nested("auto", checks=("race",))
+    assert looked.engine == "numpy" and looked.checked == ("race",)  # as was asked for
+    left = nested("auto", checks=("race",), thorough=False)
+    assert left.engine == "compiled" and left.checked == ()

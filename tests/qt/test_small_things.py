@@ -128,6 +128,16 @@ def test_the_bar_tells_the_launch_drawn_from_the_one_at_real_size() -> None:
         f"at real size: emulated 9 of {grouped(4096)} blocks, the others provably do the same",
         f"the record of requests was cut at {grouped(65536)} rows",
     ]
+    (told, _) = work_words({"shown": run(4096, Coverage("sample", 491, 4096))})
+    assert told == f"emulated 491 of {grouped(4096)} blocks (12 %): counts are estimates; " + (
+        "Ctrl+Shift+G goes on"
+    )
+
+
+def test_one_key_gives_the_emulator_longer(window: Window) -> None:
+    before = window.core.view.now.seconds
+    window.actions_["run.longer"].trigger()
+    assert window.core.view.now.seconds == 300 > before == 60
 
 
 def test_words_in_the_bar_that_do_not_fit_end_in_an_ellipsis(window: Window) -> None:

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from PySide6.QtWidgets import QMenu, QWidget
 
 
+LONGER = "Ctrl+Shift+G"  # goes on with what a budget ended
+
+
 @dataclass(frozen=True)
 class Command:
     """One thing a user can ask for. `checkable` commands are states that are on or off.
@@ -68,6 +71,7 @@ COMMANDS = (
     Command("lesson.reset", later("Reset parameters"), "Lesson", ("Ctrl+R",)),
     Command("lesson.guess", later("Guess first"), "Lesson", ("Ctrl+G",)),
     Command("run.again", later("Run again"), "Lesson", ("Ctrl+Shift+R",)),
+    Command("run.longer", later("Go on: count more blocks"), "Lesson", (LONGER,)),
     Command("run.cancel", later("Cancel the run"), "Lesson", ("Esc",)),
     Command("compare.toggle", later("Compare A | B"), "Compare", ("Ctrl+B",), checkable=True),
     Command("compare.swap", later("Exchange A and B"), "Compare", ("Ctrl+Shift+B",)),

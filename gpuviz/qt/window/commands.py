@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject
 
 from gpuviz.arch import ARCHITECTURES
+from gpuviz.base.waiting import longer
 from gpuviz.course import LessonEntry
 from gpuviz.draw.zoom import STEP
 from gpuviz.gpu.gpu_state import USES
@@ -46,6 +47,7 @@ def bind(actions: Actions, core: Core, panes: Panes) -> None:
         "lesson.previous": lambda: course.open_neighbour(-1),
         "lesson.reset": panes.parameters.restore,
         "run.again": core.director.again,
+        "run.longer": lambda: core.view.set(seconds=longer(core.view.now.seconds)),
         "run.cancel": partial(_escape, panes),
         "gpu.once": meter.run_once,
         "gpu.continuous": meter.toggle,

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QFrame, QProgressBar
 
 from gpuviz.base.waiting import TimeLeft
 from gpuviz.gpu.gpu_state import State, why_of
+from gpuviz.qt.commands.actions import LONGER
 from gpuviz.qt.controls.controls import (
     ClippedLabel,
     button,
@@ -333,7 +334,12 @@ def _work(run: Run) -> str:
         if how == "classes":
             return tr("emulated {done} of {blocks} blocks, the others provably do the same", **said)
         if how == "sample":
-            return tr("emulated {done} of {blocks} blocks: counts are estimates", **said)
+            return tr(
+                "emulated {done} of {blocks} blocks ({share}): counts are estimates; {key} goes on",
+                share=run.coverage.share if run.coverage is not None else "",
+                key=LONGER,
+                **said,
+            )
         return tr("emulated {done} of {blocks} blocks", **said)
     return trn("emulated {count} block", "emulated {count} blocks", blocks, count=grouped(blocks))
 

@@ -136,9 +136,9 @@ def test_an_endless_kernel_is_named_within_its_time():
         (0.6, 0.0, False, True),
     ],
 )
-def test_it_is_late_when_time_is_up_or_plainly_will_not_do(spent, done, patient, late, monkeypatch):
-    limits = Limits(lambda: False, lambda f: None, 10.0, patient=patient, started=100.0, done=done)
-    monkeypatch.setattr("gpuviz.ptx.options.time.monotonic", lambda: 100.0 + 10 * spent)
+def test_it_is_late_when_time_is_up_or_plainly_will_not_do(spent, done, patient, late):
+    told = {"patient": patient, "started": 100.0, "done": done, "clock": lambda: 100.0 + 10 * spent}
+    limits = Limits(lambda: False, lambda f: None, 10.0, **told)
     assert limits.late is late
 
 
