@@ -18,7 +18,7 @@ import numpy as np
 from gpuviz.base.arrays import I64, Bool
 from gpuviz.memory.counting import CountRow, Counts
 from gpuviz.memory.counts import Count, Quantity, cost_of, costs_of, kind_of, requests_of
-from gpuviz.memory.operands import Operands
+from gpuviz.memory.operands import Operands, line_of
 from gpuviz.memory.spread import Place
 from gpuviz.memory.units import in_bytes
 from gpuviz.traces.trace import LANES, MemoryInstruction, Requests, Trace, lane_mask
@@ -426,11 +426,13 @@ def _access(one: _Place, why: Reason) -> AccessCost:
 def _places(trace: Trace, rows: Iterable[CountRow], operands: Operands) -> Iterable[_Place]:
     steps = steps_of(trace)
     place = {key_of(i): operands.get(i.ptx_line) for i in trace.instructions}
-    written = set(trace.instructions)
+    written, lines = set(trace.instructions), trace.source.splitlines()
     warps = trace.launch.blocks * trace.launch.warps_per_block
     for row in rows:
         at = row.instruction
-        known, here = steps.get(key_of(at)), operands.get(at.ptx_line)
+        key, line = key_of(at), line_of(at.line, operands.get(at.ptx_line), lines)
+        row = replace(row, instruction=replace(at, line=line))
+        known, here = steps.get(key), operands.get(at.ptx_line)
         beside = [place[key] for key, other in steps.items() if known and _beside(known, other)]
         along = here is not None and _is_row(known, here, beside, trace.source)
         fields = bool(beside) or (here is not None and _member(here))
@@ -461,9 +463,9 @@ def _is_row(
     line, or the rows are too long to be records.
     """
     step = abs(known.step or 0) if known else 0
-    if known is None or _member(here) or _of_records(_array(here), source):
+    if known is None or _member(here) or _of_records(here.array, source):
         return False
-    if any(one is None or _member(one) or _array(one) != _array(here) for one in beside):
+    if any(one is None or _member(one) or one.array != here.array for one in beside):
         return False
     walks = bool(beside) and all(one == here for one in beside)
     return walks or 0 < abs(known.along or 0) < step or step >= (_ROW if beside else _FAR)
@@ -476,12 +478,6 @@ def _member(place: Place) -> bool:
     """Whether an expression names a member of a struct: outside of what indexes it."""
     outside = _BRACKETS.sub("", place.text)
     return "." in outside or "->" in outside
-
-
-def _array(place: Place) -> str:
-    """What is indexed: `a` of `a[i]` and of `*(a + i)`."""
-    found = re.search(r"[A-Za-z_]\w*", place.text)
-    return found[0] if found else place.text
 
 
 def _of_records(name: str, source: str) -> bool:

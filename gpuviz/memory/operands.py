@@ -4,6 +4,7 @@ The compiler tells lines alone. So the text is compiled once more with each memo
 line of its own: where that gives the same accesses, their lines there say which is which.
 """
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -13,6 +14,7 @@ from gpuviz.memory.spread import Place, Spread, spread
 from gpuviz.ptx.text.ir import Addr, Function, Instruction, Operand, Sym
 from gpuviz.ptx.text.isa import ACCESSES, kind_of, registers_in, registers_written, sources
 from gpuviz.ptx.text.parser import parse
+from gpuviz.source.kernel_names import source_parameters
 
 Operands = Mapping[int, Place]
 """By line of the PTX text; what comes from nowhere in the source is left out."""
@@ -34,15 +36,61 @@ def operands_of(program: Program) -> Operands:
     except Error:
         return {}
     twins = {function.name: function for function in parse(other.ptx).functions}
-    return {
-        ptx_line: place
-        for function in parse(program.ptx).functions
-        if function.name in twins
-        for ptx_line, place in _of_function(function, twins[function.name], spread_out)
+    found: dict[int, Place] = {}
+    for function in parse(program.ptx).functions:
+        if function.name in twins:
+            found |= _of_function(function, twins[function.name], spread_out)
+            found |= _moved(function, found, spread_out, program.source)
+    return found
+
+
+def line_of(line: int, place: Place | None, written: Sequence[str]) -> int:
+    """The line that an access of a place belongs to: what was moved out of a loop is compiled to
+    the line of its neighbours. `written` are the lines of the source.
+    """
+    if place is None or not 0 < line <= len(written):
+        return line
+    here = re.search(rf"(?<![\w.]){place.array}\b", written[line - 1])
+    return line if here else place.line
+
+
+def lines_of(program: Program, ptx_lines: Iterable[tuple[int, int]]) -> Mapping[int, int]:
+    """Of accesses (PTX line, line) on lines where the source has none: PTX line to line."""
+    written = program.source.splitlines()
+    lost = {
+        ptx_line: line
+        for ptx_line, line in ptx_lines
+        if 0 < line <= len(written) and not _ACCESS.search(written[line - 1])
     }
+    places = operands_of(program) if lost else {}
+    return {at: line_of(line, places.get(at), written) for at, line in lost.items()}
 
 
-def _of_function(one: Function, twin: Function, text: Spread) -> Iterable[tuple[int, Place]]:
+_ACCESS = re.compile(r"\[|->|[\w>]\(|(?:^|[^\w\s)\]])\s*\*")
+
+
+def _moved(function: Function, known: Operands, text: Spread, source: str) -> dict[int, Place]:
+    """Accesses of lines that have no such expression: the only expression of what they access."""
+    ours = _Accesses(function)
+    lines = [one.line for one in function.body if one.line]
+    symbols = [one.name for one in function.params]
+    named = dict(zip(symbols, source_parameters(source, function.name, len(symbols)), strict=False))
+    found: dict[int, Place] = {}
+    for line, accesses in ours.by_line().items():
+        for access in (one for one in accesses if one.ptx_line not in known):
+            names = {named.get(n, n) for n in ours._behind(access, frozenset())[1]}
+            fits = [
+                place
+                for chain in text.places.values()
+                for place in chain
+                if {place.array} == names and min(lines) <= place.line <= max(lines)
+            ]
+            if len({one.text for one in fits}) == 1 and all(one.line != line for one in fits):
+                found[access.ptx_line] = fits[0]
+    return found
+
+
+def _of_function(one: Function, twin: Function, text: Spread) -> dict[int, Place]:
     ours, theirs = _Accesses(one), _Accesses(twin)
     groups: dict[int, list[tuple[Instruction, Instruction]]] = {}
     known = theirs.by_line(text.line)
@@ -51,12 +99,14 @@ def _of_function(one: Function, twin: Function, text: Spread) -> Iterable[tuple[
         if list(map(ours.looks, found)) == list(map(theirs.looks, others)):
             for access, other in zip(found, others, strict=True):
                 groups.setdefault(other.line, []).append((access, other))
+    told_of: dict[int, Place] = {}
     for line, pairs in groups.items():
         if chain := text.places.get(line):
             depths = theirs.depths([other for _, other in pairs])
             told = max(depths) + 1 == len(chain)
             for (access, _), depth in zip(pairs, depths, strict=True):
-                yield access.ptx_line, chain[depth if told else -1]
+                told_of[access.ptx_line] = chain[depth if told else -1]
+    return told_of
 
 
 def _same(line: int) -> int:

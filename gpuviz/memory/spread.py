@@ -6,6 +6,7 @@ a text that is spread out it says that, too.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -31,6 +32,12 @@ class Place:
     line: int
     column: int
     text: str
+
+    @cached_property
+    def array(self) -> str:
+        """What is accessed: `a` of `a[i]` and of `*(a + i)`."""
+        found = re.search(r"[A-Za-z_]\w*", self.text)
+        return found[0] if found else self.text
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from gpuviz.base.errors import UnavailableError
 from gpuviz.base.waiting import Cancel, Progress, go_on, quiet
 from gpuviz.launch.job import Job
 from gpuviz.memory.counts import Count
+from gpuviz.memory.operands import lines_of
 from gpuviz.ptx.options import Options
 from gpuviz.ptx.simt.program import reachable
 from gpuviz.ptx.text.ir import Function, Instruction, Module
@@ -17,6 +18,7 @@ from gpuviz.ptx.text.parser import parse
 from gpuviz.run import emulated
 from gpuviz.run.run import Run
 from gpuviz.sass.level import sass_level
+from gpuviz.sass.listing import Listing
 from gpuviz.timing.device import Device, device_of
 from gpuviz.timing.explanation import Explanation, explained
 from gpuviz.timing.prediction import SampledLaunch, predict, predict_each
@@ -107,7 +109,7 @@ def launched(
     return SampledLaunch(
         run.trace,
         module,
-        level.listing,
+        _at_home(level.listing, job),
         level.plan,
         arch,
         looked_at,
@@ -116,6 +118,19 @@ def launched(
         2 * first.counts.distinct_load_pairs + copied(run),
         min(totals[Count.GLOBAL_STORE_SECTORS], sum(b.size for b in launch.buffers) // 32),
     )
+
+
+def _at_home(listing: Listing, job: Job) -> Listing:
+    """Machine code whose accesses stand on the lines of their expressions."""
+    at = lines_of(job.program, ((i.ptx_line, i.line) for i in listing.memory))
+    if not at:
+        return listing
+    memory = {id(one) for one in listing.memory}
+    moved = (
+        replace(i, line=at.get(i.ptx_line, i.line)) if id(i) in memory else i
+        for i in listing.instructions
+    )
+    return replace(listing, instructions=tuple(moved))
 
 
 def _no_time(job: Job, why: str) -> UnavailableError:

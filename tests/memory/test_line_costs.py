@@ -126,6 +126,23 @@ def test_patterns_are_named_as_the_text_writes_them() -> None:
     assert any("goes to the same place 64 times" in one for one in said)
 
 
+def test_what_was_moved_out_of_a_loop_stays_on_its_line() -> None:
+    source = """__global__ void f(const float* x, const float* y, float* out, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    float s = 0;
+    if (i < n) {
+        for (int k = 0; k < 8; k++)
+            s = s * x[i] + y[k];
+        out[i] = s;
+    }
+}
+"""
+    ranked = _ranked(source, "f32[32]=rand f32[8]=rand f32[32]=zeros i32=32")
+    assert sorted(cost.line for cost in ranked) == [6, 7]
+    said = {a.operand.text for line in ranked for a in line.accesses if a.operand}
+    assert said == {"x[i]", "y[k]", "out[i]"}
+
+
 def test_copies_of_an_expression_are_one_access() -> None:
     ranked = _ranked(ROWS, "f32[2048]=rand f32[128]=rand f32[32]=zeros i32=64")
     (access,) = next(cost for cost in ranked if cost.line == 7).accesses
