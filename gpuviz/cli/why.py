@@ -2,6 +2,7 @@
 
 import argparse
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from gpuviz.export.save import save
 from gpuviz.launch.job import Job
 from gpuviz.panels.limit_bars import bars_of
 from gpuviz.panels.limit_words import (
+    advice_words,
     limit_sentence,
     model_note,
     size_note,
@@ -27,6 +29,7 @@ from gpuviz.panels.state_inks import NAMES
 from gpuviz.ptx.options import Options
 from gpuviz.results.table import text as table
 from gpuviz.run.predicted import explain
+from gpuviz.timing.explanation import Explanation
 from gpuviz.views.lesson_view import Subject
 from gpuviz.views.make_view import timed
 from gpuviz.views.time_view import time_view
@@ -71,6 +74,7 @@ def run(arguments: argparse.Namespace) -> int:
             arch,
             cold=not arguments.warm,
             options=options,
+            advise=True,
             progress=lambda share, name=role: passing(f"{name} {share:.0%}".strip()),  # type: ignore[misc]
         )
         found = found.since(arguments.since)
@@ -126,10 +130,16 @@ def as_text(subject: Subject, role: str = "") -> str:
         [
             "\n".join([name, limit_sentence(e, subject.source.splitlines()), *notes]),
             table(("resource", "cycles", "of all", "line", ""), rows, ">1 >2 >3"),
+            *(["\n".join(("what to change", *_advice(e)))] if e.advice else []),
             *(["\n".join(what_if_words(e, one) for one in e.what_ifs)] if e.what_ifs else []),
             f"a resident warp's time: {waits}",
         ]
     )
+
+
+def _advice(e: Explanation) -> Iterator[str]:
+    for number, one in enumerate(e.advice, 1):
+        yield f"{number}. {advice_words(e, one)} (lesson {one.lesson})"
 
 
 def as_json(subject: Subject, role: str = "") -> dict[str, Any]:
@@ -148,6 +158,7 @@ def as_json(subject: Subject, role: str = "") -> dict[str, Any]:
         "limiter": e.limits.limiter,
         "line": e.line,
         "bounds": [bar._asdict() for bar in bars_of(e)],
+        "advice": [vars(one) for one in e.advice],
         "what_ifs": [vars(one) for one in e.what_ifs],
         "waits": {state.name.lower(): share for state, share in e.waits.items()},
         "blocks_simulated": len(e.timeline.blocks),

@@ -13,6 +13,7 @@ from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
 from gpuviz.panels.layout import at_least, columns, first, rows, share
 from gpuviz.panels.limit_words import (
+    advice_words,
     limit_sentence,
     model_note,
     size_note,
@@ -132,7 +133,9 @@ class LimitBars(Panel):
 
 @dataclass(frozen=True, eq=False)
 class WhatIfs(Panel):
-    """What the launch would take without each of its larger costs, a sentence each."""
+    """What to change, and what the launch would take without each of its larger costs, a sentence
+    each.
+    """
 
     answers: ClassVar[bool] = True
     explained: Explanation
@@ -140,7 +143,8 @@ class WhatIfs(Panel):
     def need(self, stage: Stage, width: float) -> Need:
         """As many lines as the sentences take."""
         count = sum(len(said) for said in self._said(stage, width))
-        high = stage.text(14) * (1.4 * count + 0.4 * len(self.explained.what_ifs))
+        e = self.explained
+        high = stage.text(14) * (1.4 * count + 0.4 * len((*e.advice, *e.what_ifs)))
         return Need(high, high)
 
     def draw(self, stage: Stage, area: Rect) -> Iterator[Mark]:
@@ -156,7 +160,9 @@ class WhatIfs(Panel):
     def _said(self, stage: Stage, width: float) -> list[tuple[str, ...]]:
         size = stage.text(14)
         e = self.explained
-        return [wrap(what_if_words(e, one), width - size * 1.1, size) for one in e.what_ifs]
+        said = [advice_words(e, one) for one in e.advice]
+        said += [what_if_words(e, one) for one in e.what_ifs]
+        return [wrap(one, width - size * 1.1, size) for one in said]
 
 
 def timeline_picture(

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from gpuviz.panels.resource_names import RESOURCES
 from gpuviz.panels.state_inks import NAMES
 from gpuviz.timing.device import Device
-from gpuviz.timing.explanation import Explanation, WhatIf
+from gpuviz.timing.explanation import Advice, Explanation, WhatIf
 from gpuviz.timing.warp_states import FAR
-from gpuviz.words.language import brief, duration, grouped, later, percent, tr
+from gpuviz.words.language import brief, duration, grouped, later, percent, tr, trn
 
 _WITHOUT: dict[str, str] = {
     "alu": later("With integer units twice as wide"),
@@ -43,6 +43,15 @@ def limit_sentence(e: Explanation, source: Sequence[str] = ()) -> str:
             **known,
             reason=tr("global memory") if e.reason in FAR else tr(NAMES[e.reason]),
         )
+    blocks, places = e.prediction.circumstances.blocks, e.prediction.device.multiprocessors
+    if blocks < places:
+        idle = trn(
+            "Only {n} block for {places} multiprocessors",
+            "Only {n} blocks for {places} multiprocessors",
+            blocks,
+            places=places,
+        )
+        said = f"{idle}. {said}"
     line = e.line
     if not line:
         return said
@@ -64,6 +73,23 @@ def what_if_words(e: Explanation, one: WhatIf) -> str:
     if one.limiter == e.limits.limiter:
         return tr("{without}, {a} becomes {b} cycles; then still limited by {limiter}", **known)
     return tr("{without}, {a} becomes {b} cycles; then limited by {limiter}", **known)
+
+
+def advice_words(e: Explanation, one: Advice) -> str:
+    """What to change, where, and what that gives as modelled."""
+    where = tr("line {n}", n=one.line) if one.line else ""
+    place = ", ".join(filter(None, (where, one.expression)))
+    said = f"{place}: {one.said}" if place else one.said
+    if one.cycles is None:
+        return said
+    if one.cycles > 0.99 * e.prediction.cycles:
+        return f"{said} " + tr("As modelled, that alone gains nothing here.")
+    gain = tr(
+        "Without that, {a} becomes {b} cycles.",
+        a=grouped(e.prediction.cycles),
+        b=grouped(one.cycles),
+    )
+    return f"{said} {gain}"
 
 
 def model_note(device: Device) -> str:

@@ -16,6 +16,7 @@ from gpuviz.ptx.simt.program import reachable
 from gpuviz.ptx.text.ir import Function, Instruction, Module
 from gpuviz.ptx.text.parser import parse
 from gpuviz.run import emulated
+from gpuviz.run.advice import advice
 from gpuviz.run.run import Run
 from gpuviz.sass.level import sass_level
 from gpuviz.sass.listing import Listing
@@ -81,6 +82,13 @@ def launched(
         has what the model does not know (see `not_timed`), or constants that are loaded again
     and whatever `emulated.run` raises
     """
+    return _launched(job, arch, device, options, first)[0]
+
+
+def _launched(
+    job: Job, arch: Architecture, device: Device, options: Options, first: Run | None = None
+) -> tuple[SampledLaunch, Run]:
+    """As `launched`, with the run that it was made from."""
     module = parse(job.program.ptx)
     if lacks := not_timed(module, module.by_name[job.entry]):
         raise _no_time(job, lacks)
@@ -106,7 +114,7 @@ def launched(
     )
     enough = first.trace.path is not None and known >= set(looked_at.recorded)
     run = first if enough else _run(job, arch, options, looked_at.recorded)
-    return SampledLaunch(
+    made = SampledLaunch(
         run.trace,
         module,
         _at_home(level.listing, job),
@@ -118,6 +126,7 @@ def launched(
         2 * first.counts.distinct_load_pairs + copied(run),
         min(totals[Count.GLOBAL_STORE_SECTORS], sum(b.size for b in launch.buffers) // 32),
     )
+    return made, run
 
 
 def _at_home(listing: Listing, job: Job) -> Listing:
@@ -175,9 +184,11 @@ def explain(
     *,
     progress: Progress = quiet,
     cancel: Cancel = go_on,
+    advise: bool | None = None,
 ) -> Explanation:
     """Explain a launch on the device that stands for its architecture; `cold` when its data is in
-    memory only.
+    memory only. `advise`: with what to change, which simulates it some times more (None: what is no
+    lesson's).
 
     Raises
     ------
@@ -191,8 +202,10 @@ def explain(
         progress(share * _EMULATING)
 
     given = replace(options or Options(), progress=emulated, cancel=cancel)
-    known = launched(job, arch, device, given)
+    known, run = _launched(job, arch, device, given)
     prediction = predict(known, device, cold)
-    return explained(
+    found = explained(
         prediction, lambda share: progress(_EMULATING + share * (1 - _EMULATING)), cancel
     )
+    wanted = job.whose == "stranger" if advise is None else advise
+    return replace(found, advice=advice(found, run, job)) if wanted else found

@@ -10,8 +10,8 @@ import numpy as np
 
 from gpuviz.base.arrays import F64, I32
 from gpuviz.base.errors import Cancelled
-from gpuviz.timing.facts import busy, facts
-from gpuviz.timing.multiprocessor import PARTS, Sum, run
+from gpuviz.timing.facts import Facts, busy, facts
+from gpuviz.timing.multiprocessor import PARTS, Sum, Work, run
 from gpuviz.timing.native import native
 from gpuviz.timing.prediction import Prediction
 from gpuviz.timing.schedule import Kind, Pipe
@@ -140,7 +140,14 @@ def mended(prediction: Prediction, resource: str) -> Prediction:
     elif resource == "latency":
         known = replace(known, latency=np.minimum(known.latency, 1.0))
     free = dict.fromkeys(_FREE_SHARES.get(resource, ()), 0.0)
-    outcome = run(work, replace(known, **free), prediction.near, native(simulate))
+    return simulated(prediction, work, replace(known, **free))
+
+
+def simulated(prediction: Prediction, work: Work, known: Facts | None = None) -> Prediction:
+    """A prediction for other work, or other facts."""
+    device = prediction.device
+    known = known or facts(device, prediction.circumstances, work.code)
+    outcome = run(work, known, prediction.near, native(simulate))
     cycles = outcome.cycles * prediction.scale
     return replace(
         prediction,
@@ -179,6 +186,20 @@ class WhatIf:
     limiter: str
 
 
+@dataclass(frozen=True)
+class Advice:
+    """What to change: a `kind` of finding, where (line 0: of the launch), in a sentence, the lesson
+    that shows it, and the `cycles` without it, None where that is not modelled.
+    """
+
+    kind: str
+    line: int
+    expression: str
+    said: str
+    lesson: str
+    cycles: float | None = None
+
+
 @dataclass(frozen=True, eq=False)
 class Explanation:
     """A launch's prediction with its reasons."""
@@ -188,6 +209,7 @@ class Explanation:
     what_ifs: tuple[WhatIf, ...]  # simulated anew, the one that gains most first
     timeline: Timeline  # of the multiprocessor that takes longest
     start: Timeline | None = None  # from its beginning, where `timeline` shows a later stretch
+    advice: tuple[Advice, ...] = ()  # what to change, the first thing first
 
     @property
     def waits(self) -> dict[State, float]:

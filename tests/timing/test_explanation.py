@@ -64,7 +64,11 @@ def waiting(*spans: tuple[State, int, int, int]) -> Explanation:
         events=SimpleNamespace(instruction=np.arange(5)),
     )
     limits = Limits(100.0, (Bound("issue", 1.0),), "latency", 4)
-    prediction = SimpleNamespace(cycles=100.0)
+    prediction = SimpleNamespace(
+        cycles=100.0,
+        circumstances=SimpleNamespace(blocks=132),
+        device=SimpleNamespace(multiprocessors=132),
+    )
     return Explanation(prediction, limits, (), timeline)  # type: ignore[arg-type]
 
 
