@@ -17,6 +17,22 @@ T = TypeVar("T")
 _WORD = re.compile(r"[A-Za-z_]\w*")
 
 
+def words(launch: HostLaunch) -> str:
+    """A launch in a list: `scale <<<16, 256>>>  main.cu:40`."""
+    sizes = (
+        "×".join(map(str, _trimmed(known))) if known else text
+        for known, text in zip((launch.grid, launch.block), launch.texts, strict=False)
+    )
+    kernel = launch.instance or launch.kernel
+    return f"{kernel} <<<{', '.join(sizes)}>>>  {launch.file}:{launch.line}"
+
+
+def _trimmed(sizes: Sequence[int]) -> Sequence[int]:
+    """Without trailing ones."""
+    last = max((number for number, size in enumerate(sizes) if size != 1), default=0)
+    return sizes[: last + 1]
+
+
 def proposed_by(launch: HostLaunch, kernel: Kernel) -> LaunchTexts:
     """What the host code states: sizes, numbers, buffers as long as it allocates them and with what
     it copies there, pointers into these (`d_in + 3`), fields, what variables hold: as numbers where

@@ -5,6 +5,7 @@ host code whose kernel is not among the compiled ones, and kernels that nothing 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from gpuviz.base.errors import InputError
@@ -30,6 +31,12 @@ class Unresolved:
     remedy: str
     sole: bool = False
 
+    @property
+    def words(self) -> str:
+        """In a list of launches."""
+        place = f"  {self.file}:{self.line}" if self.line else ""
+        return f"{self.kernel}: {self.why}{place}"
+
     def __str__(self) -> str:
         """In a line, as compilers write places."""
         place = f"{self.file}:{self.line}: " if self.line else ""
@@ -50,6 +57,19 @@ def entry_of(kernels: Sequence[str], launch: HostLaunch) -> str:
         if launch.template and len(made := _made(kernels, launch.kernel)) == 1:
             return made[0]
         raise
+
+
+def resolved(
+    launches: Iterable[HostLaunch], kernels: Sequence[str]
+) -> tuple[tuple[HostLaunch, str], ...]:
+    """The launches of kernels that there are, with the mangled names of these; each once."""
+    found: dict[tuple[object, ...], tuple[HostLaunch, str]] = {}
+    for launch in launches:
+        with suppress(InputError):
+            entry = entry_of(kernels, launch)
+            key = entry, launch.texts, launch.grid, launch.block, launch.values
+            found.setdefault(key, (launch, entry))
+    return tuple(found.values())
 
 
 def guessed_template(launch: HostLaunch, entry: str) -> dict[str, str]:

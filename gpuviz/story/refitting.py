@@ -6,7 +6,8 @@ from dataclasses import replace
 from gpuviz.arch import architecture
 from gpuviz.arguments import parse
 from gpuviz.base.errors import InputError
-from gpuviz.compile import Program, entry_name
+from gpuviz.compile import HostLaunch, Program, entry_name
+from gpuviz.launch.host_launch import guessed_by, proposed_by
 from gpuviz.launch.job import Job, check_limits
 from gpuviz.launch.proposals import guess
 from gpuviz.launch.signature import KernelParameter, short_name
@@ -58,6 +59,15 @@ def made(launch: KernelLaunch, kernel: Kernel, texts: LaunchTexts) -> KernelLaun
         said=texts,
         guesses=tuple(found.proposed),
     )
+
+
+def as_written(base: KernelLaunch, host: HostLaunch, entry: str, kernel: Kernel) -> KernelLaunch:
+    """The launch that the host code of a file writes, built as `base` is; InputError when what is
+    known of it comes to none.
+    """
+    named = replace(base, entry=entry, name=short_name(entry))
+    stated = proposed_by(host, kernel).over(guessed_by(host, kernel))
+    return made(named, kernel, stated.over(LaunchTexts("16", "256")))
 
 
 def fitted(launch: KernelLaunch, entry: str, before: Kernel, kernel: Kernel) -> KernelLaunch:

@@ -184,14 +184,14 @@ def test_launches_of_the_file_are_proposed(window: Window, qtbot: QtBot, tmp_pat
     """A file with host code opens as it is; its first launch stands in the form."""
     path = tmp_path / "widen.cu"
     path.write_text(WITH_HOST)
-    window.kernel_opener.open(path, "sm_90")
+    window.kernel_opener.open(path, "sm_90", asks=True)
     qtbot.waitUntil(lambda: window.kernel_opener.dialog is not None, timeout=20_000)
     form = window.kernel_opener.dialog
     assert form is not None and form.written.count() == 4
-    assert form.written.itemText(3).startswith("widen.cu:10  nowhere: no kernel of this name")
+    assert form.written.itemText(3).startswith("nowhere: no kernel of this name")
     last = form.written.model().index(3, 0)
     assert not form.written.model().flags(last) & Qt.ItemFlag.ItemIsEnabled
-    assert form.written.itemText(0) == "widen.cu:8  widen<3> <<<128×1×1, 128×1×1>>>"
+    assert form.written.itemText(0) == "widen<3> <<<128, 128>>>  widen.cu:8"
     first = form.launch()
     assert (first.grid, first.block, first.name) == ((128, 1, 1), (128, 1, 1), "widen<3>")
     assert first.arguments == ("f32[16384]=zeros", "&0+0", "i32=16384")  # one pointer, twice

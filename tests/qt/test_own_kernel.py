@@ -248,7 +248,7 @@ def test_settings_are_kept_beside_the_file_when_that_is_asked_for(
     write(fields(own).block, "96")
     qtbot.waitUntil(lambda: runs(own) == (4, 96))
     assert "block = 96" in kept.read_text()
-    own.kernel_opener.open(launch.path, "sm_90")
+    own.kernel_opener.open(launch.path, "sm_90", asks=True)
     qtbot.waitUntil(lambda: own.kernel_opener.dialog is not None)
     dialog = own.kernel_opener.dialog
     assert dialog is not None and dialog.block.text() == "96"

@@ -64,7 +64,7 @@ class KernelComparison(QObject):
 
     def _ask_for_launch(self) -> None:
         if self._own.launch is not None:
-            self.opener.open(self._own.launch.path, self._core.view.now.arch)
+            self.opener.open(self._own.launch.path, self._core.view.now.arch, asks=True)
 
     def _keep(self, showing: Exhibit) -> None:
         """Keep the text that ran as side A."""

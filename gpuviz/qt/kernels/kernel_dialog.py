@@ -9,11 +9,11 @@ from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLineEdit, QScrollArea,
 
 from gpuviz.base.errors import InputError
 from gpuviz.compile import HostLaunch, Program, entry_name
-from gpuviz.launch.host_launch import guessed_by, proposed_by
+from gpuviz.launch.host_launch import guessed_by, proposed_by, words
 from gpuviz.launch.settings import Settings
 from gpuviz.launch.signature import short_name
 from gpuviz.launch.texts import NONE, Kernel, LaunchTexts
-from gpuviz.launch.unresolved import entry_of, unresolved
+from gpuviz.launch.unresolved import resolved, unresolved
 from gpuviz.qt.controls.controls import Combo, answers, label, show_words
 from gpuviz.qt.controls.layouts import DIALOG, column_of, form_of, tab_as_laid_out
 from gpuviz.qt.kernels.launch_fields import LaunchFields, specs
@@ -49,14 +49,13 @@ class KernelDialog(QDialog):
         self.setModal(True)
         kernels = ((short_name(mangled), mangled) for mangled in program.kernels)
         self.entry = Combo(tr("Kernel"), theme, kernels)
-        self._written = _of_these(launches, program.kernels)
-        written = ((_words(launch), None) for launch, _ in self._written)
+        self._written = resolved(launches, program.kernels)
+        written = ((words(launch), None) for launch, _ in self._written)
         self.written = Combo(tr("Launch as the file writes it"), theme, written)
         self.written.addItem(tr("another one"))
         for one in unresolved(program, launches):
             if not one.sole:  # a kernel that is there is offered, and its launch proposed
-                words = f"{one.file}:{one.line}  {one.kernel}: {one.why}"
-                self.written.add_refused(words, one.remedy)
+                self.written.add_refused(one.words, one.remedy)
         self.written.setSizeAdjustPolicy(
             Combo.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
         )
@@ -79,12 +78,23 @@ class KernelDialog(QDialog):
         """With what is kept beside the file; else as its host code writes it."""
         kept = self._settings
         if not kept.launches:
+            sized = (number for number, (one, _) in enumerate(self._written) if all(one.sizes))
+            self.written.setCurrentIndex(next(sized, 0))
             self._propose()
             return
         with suppress(InputError):
             name = kept.kernel or next(iter(kept.launches))
             self.entry.choose(entry_name(self._program.kernels, name))
         self.written.setCurrentIndex(len(self._written))
+
+    @property
+    def answered(self) -> bool:
+        """Whether what is beside the file, or its host code, says the launch that stands here."""
+        number = self.written.currentIndex()
+        here = self._written[number : number + 1]
+        return not self.why and (
+            bool(self._settings.launches) or any(all(h.sizes) for h, _ in here)
+        )
 
     @property
     def changed(self) -> bool:
@@ -171,27 +181,6 @@ class KernelDialog(QDialog):
         problem = self.why
         show_words(self.refusal, "" if self.fields.problem else problem, "▲ ")
         self.buttons.button(QDialogButtonBox.StandardButton.Ok).setEnabled(not problem)
-
-
-def _of_these(
-    launches: tuple[HostLaunch, ...], kernels: tuple[str, ...]
-) -> tuple[tuple[HostLaunch, str], ...]:
-    """The launches of kernels that there are, with these; each once."""
-    found: dict[tuple[object, ...], tuple[HostLaunch, str]] = {}
-    for launch in launches:
-        with suppress(InputError):
-            entry = entry_of(kernels, launch)
-            found.setdefault((entry, launch.texts, launch.values), (launch, entry))
-    return tuple(found.values())
-
-
-def _words(launch: HostLaunch) -> str:
-    sizes = (
-        "×".join(map(str, known)) if known else text
-        for known, text in zip((launch.grid, launch.block), launch.texts, strict=False)
-    )
-    shape = ", ".join(sizes)
-    return f"{launch.file}:{launch.line}  {launch.instance or launch.kernel} <<<{shape}>>>"
 
 
 def _why_not(make: Callable[[], object]) -> str:

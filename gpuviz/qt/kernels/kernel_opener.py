@@ -40,9 +40,13 @@ class KernelOpener(QObject):
         self._theme, self._window = theme, window
         self._work = InThread(self._take, self)
         self.dialog: KernelDialog | None = None
+        self._asks = False
 
-    def open(self, path: Path, arch: str) -> None:
-        """Compile a file for an architecture, and ask how to launch it."""
+    def open(self, path: Path, arch: str, asks: bool = False) -> None:
+        """Compile a file for an architecture, and show the launch that its settings or its host
+        code say; ask how to launch it where they do not, or where that is wanted.
+        """
+        self._asks = asks
         self.said.emit(tr("compiling {file} …", file=path.name))
         path = path.absolute()
         self._work.ask(partial(_compiled, path, compile_arch(arch)), path)
@@ -87,7 +91,7 @@ class KernelOpener(QObject):
         dialog = self.dialog = KernelDialog(
             path, program, launches, settings, self._theme, self._window
         )
-        if at_once and not dialog.why:
+        if (at_once and not dialog.why) or (not self._asks and dialog.answered):
             self._accept(dialog)
             dialog.deleteLater()
             return

@@ -13,8 +13,17 @@ from gpuviz.base.errors import InputError
 from gpuviz.compile import compiler
 from gpuviz.launch.signature import KernelParameter
 from gpuviz.launch.texts import NONE, Kernel, LaunchReader, LaunchTexts
-from gpuviz.qt.controls.controls import button, keep_space, label, set_look, show_words
+from gpuviz.qt.controls.controls import (
+    Combo,
+    button,
+    keep_arrows,
+    keep_space,
+    label,
+    set_look,
+    show_words,
+)
 from gpuviz.qt.controls.layouts import column_of, row_of
+from gpuviz.qt.look.theme import Theme
 from gpuviz.story.kernel_launch import FOLDER, KernelLaunch, macros_of, macros_text, words_of
 from gpuviz.story.refitting import made, written
 from gpuviz.words.language import tr
@@ -294,8 +303,9 @@ class LaunchPanel(QWidget):
 
     others_asked = Signal()  # the user wants another kernel or launch of the file
     keep_asked = Signal()  # the user wants the settings kept beside the file
+    chosen = Signal(int)  # a launch that the file writes, by its place among those offered
 
-    def __init__(self) -> None:
+    def __init__(self, theme: Theme) -> None:
         super().__init__()
         self.setAccessibleName(tr("Launch"))
         self.fields = LaunchFields()
@@ -313,7 +323,31 @@ class LaunchPanel(QWidget):
         for chip in (self.keep, self.others):
             keep_space(chip)
         head = row_of(label(tr("Launch"), "heading"), 1, self.keep, self.others)
-        column_of(head, self.fields, self.problem, on=self, gap=6)
+        self.written = Combo(tr("Launch as the file writes it"), theme)
+        self.written.setSizeAdjustPolicy(
+            Combo.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
+        )
+        self.written.setPlaceholderText(tr("as the fields say"))
+        self.written.setToolTip(tr("The launches that the host code of this file writes"))
+        keep_space(self.written)
+        keep_arrows(self.written)
+        self.written.hide()
+        self.written.activated.connect(self.chosen)
+        column_of(head, self.written, self.fields, self.problem, on=self, gap=6)
+
+    def offer(
+        self, launches: Sequence[str], refused: Sequence[tuple[str, str]], shown: int
+    ) -> None:
+        """The launches of the file in words, where there are any, and those that cannot be made,
+        each with what helps; `shown` is below 0 where the fields say another one.
+        """
+        with QSignalBlocker(self.written):
+            self.written.clear()
+            self.written.add((words, None) for words in launches)
+            for words, remedy in refused:
+                self.written.add_refused(words, remedy)
+            self.written.setCurrentIndex(shown)
+        self.written.setVisible(bool(launches or refused))
 
     def say(self, problem: str) -> None:
         """Say why it cannot be run, where no field does so."""

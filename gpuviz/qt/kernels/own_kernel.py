@@ -8,16 +8,27 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal
 
 from gpuviz.base.errors import InputError
-from gpuviz.compile import CompileError, Diagnostic, Program, compile_arch
+from gpuviz.compile import (
+    CompileError,
+    Diagnostic,
+    HostLaunch,
+    Program,
+    compile_arch,
+    written_launches,
+)
 from gpuviz.compile.program import marked_lines
+from gpuviz.launch import host_launch
 from gpuviz.launch.settings import beside
 from gpuviz.launch.texts import NONE, Kernel
+from gpuviz.launch.unresolved import resolved, unresolved
 from gpuviz.qt.controls.controls import timer
 from gpuviz.qt.kernels.background_compiler import BackgroundCompiler, Build, BuildRequest
+from gpuviz.qt.kernels.kernel_opener import kept
+from gpuviz.qt.running.activity import InThread
 from gpuviz.story import traced
 from gpuviz.story.kernel_launch import KernelLaunch, keep, launch_of
 from gpuviz.story.own_kernel.story import lesson_of
-from gpuviz.story.refitting import check_launch, entry_of, fitted
+from gpuviz.story.refitting import as_written, check_launch, entry_of, fitted
 from gpuviz.words.language import tr
 
 if TYPE_CHECKING:
@@ -61,6 +72,8 @@ class OwnKernel(QObject):
         self._wanted: KernelLaunch | None = None  # what is being compiled for
         self._found: str | None = None  # what was in the file when it was run first
         self._refused = self._broken = ""  # why launch and source cannot be
+        self._host: tuple[HostLaunch, ...] = ()  # what the file writes
+        self._hosts = InThread(self._know, self)
         core.director.performed.connect(self._arrive)
         core.view.changed.connect(self._follow)
 
@@ -80,6 +93,7 @@ class OwnKernel(QObject):
         panel.fields.changed.connect(self._fields_soon.start)
         self.doubted.connect(panel.say)
         panel.keep_asked.connect(self.keep)
+        panel.chosen.connect(self._choose)
         self._show()
 
     def edit(self, text: str) -> None:
@@ -157,7 +171,10 @@ class OwnKernel(QObject):
         if self.launch is None or before is None or before.path != self.launch.path:
             self._source_soon.stop()
             self.built = self.text = self._found = None
-            self._broken = ""
+            self._broken, self._host = "", ()
+            if self.launch is not None and self._core.view.now.lecture is None:
+                path = self.launch.path
+                self._hosts.ask(lambda: written_launches(path, kept(path).include), path)
             self.turned.emit()
         elif (
             self.launch != before
@@ -273,6 +290,46 @@ class OwnKernel(QObject):
         self.panel.keep.setVisible(not kept and self._core.view.now.lecture is None)
         if self.launch is not None and not self._fields_soon.isActive():
             self.panel.fields.show_launch(self.launch, self._kernel())
+            self._offer(self.panel, self.launch)
+
+    def _know(self, path: object, found: object) -> None:
+        """The launches that a file writes, where it is the one shown."""
+        if self.launch is not None and path == self.launch.path and isinstance(found, tuple):
+            self._host = found
+            self._show()
+
+    def _offer(self, panel: LaunchPanel, launch: KernelLaunch) -> None:
+        """The launches of the file, and which of them is shown."""
+        offered = self._written()
+        number = next((n for n, one in enumerate(offered) if self._is(launch, *one)), -1)
+        lost = () if self.built is None else unresolved(self.built.program, self._host)
+        refused = [(one.words, one.remedy) for one in lost if not one.sole]
+        panel.offer([host_launch.words(host) for host, _ in offered], refused, number)
+
+    def _written(self) -> tuple[tuple[HostLaunch, str], ...]:
+        kernels = () if self.built is None else self.built.program.kernels
+        return resolved(self._host, kernels)
+
+    def _is(self, launch: KernelLaunch, host: HostLaunch, entry: str) -> bool:
+        """Whether a launch is the one that the file writes."""
+        if entry != launch.entry or (host.grid or launch.grid) != launch.grid:
+            return False
+        try:
+            made = self._as_written(host, entry)
+        except InputError:
+            return False
+        return (made.block, made.arguments) == (launch.block, launch.arguments)
+
+    def _as_written(self, host: HostLaunch, entry: str) -> KernelLaunch:
+        assert self.launch is not None and self.built is not None
+        return as_written(self.launch, host, entry, self.built.kernels[entry])
+
+    def _choose(self, number: int) -> None:
+        """Run a launch that the file writes."""
+        try:
+            self.want(self._as_written(*self._written()[number]))
+        except InputError as error:
+            self._doubt(str(error))
 
 
 def _first(said: Iterable[Diagnostic]) -> str:

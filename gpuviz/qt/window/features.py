@@ -293,7 +293,7 @@ class Features(QObject):
             return
         from gpuviz.qt.kernels.launch_fields import LaunchPanel
 
-        panel = LaunchPanel()
+        panel = LaunchPanel(self._core.theme)
         self._panes.add_launch(panel)
         own.follow(panel)
         panel.others_asked.connect(self._ask_for_others)
@@ -301,7 +301,7 @@ class Features(QObject):
     def _ask_for_others(self) -> None:
         launch = self.own_kernel.launch
         if launch is not None:
-            self.kernel_opener.open(launch.path, self._core.view.now.arch)
+            self.kernel_opener.open(launch.path, self._core.view.now.arch, asks=True)
 
     def _add_guess(self) -> None:
         """The picture can ask before it tells; what else would tell is kept back meanwhile."""
