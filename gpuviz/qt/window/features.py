@@ -42,6 +42,7 @@ from gpuviz.qt.kernels.own_kernel import NO_SOURCE, OwnKernel
 from gpuviz.qt.kernels.source_editing import SourceEditing
 from gpuviz.qt.lecture.open_lecture import OpenLecture
 from gpuviz.qt.lecture.save_commands import HandoutCommands
+from gpuviz.qt.playing.story_bar import FINDINGS
 from gpuviz.qt.preferences import preferences
 from gpuviz.qt.running.core import Core
 from gpuviz.qt.running.live_story import LiveStory
@@ -60,6 +61,7 @@ from gpuviz.qt.window.panes import Panes
 from gpuviz.recordings.measurement import DeviceFacts
 from gpuviz.recordings.recording import Recording
 from gpuviz.story.exhibit import Exhibit
+from gpuviz.story.lesson import Lesson
 from gpuviz.views.provenance import Provenance
 from gpuviz.words.language import tr
 
@@ -261,7 +263,7 @@ class Features(QObject):
     def _add_kernels(self) -> None:
         self.kernel_opener = KernelOpener(self._core.theme, self._window)
         self.kernel_opener.said.connect(self._panes.status.say)
-        self.kernel_opener.opened.connect(self._core.course.open_any)
+        self.kernel_opener.opened.connect(self._open_kernel)
         self.kernel_opener.refused.connect(self._refuse_kernel)
         self.drafts = Drafts(self._crash_file, self)
         own = self.own_kernel = OwnKernel(self._core, self.drafts, self)
@@ -285,6 +287,15 @@ class Features(QObject):
         director.performed.connect(lambda showing: stage.doubt("run", False))
         director.forgotten.connect(lambda: stage.doubt("run", False))
         self.own_kernel.begin()
+
+    def _open_kernel(self, lesson: Lesson) -> None:
+        """A kernel of the user's own: what was found of it is what they came for."""
+        view = self._core.view
+        with view.together():
+            known = view.now.lesson.id
+            self._core.course.open_any(lesson)
+            if view.now.lesson.id != known:
+                view.set_values({"picture": FINDINGS})
 
     def _add_launch(self) -> None:
         """The fields of a launch, with the first kernel of the user's own."""

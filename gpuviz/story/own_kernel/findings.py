@@ -1,6 +1,8 @@
-"""The picture of what the checks found: a list, and the moment and the lane of one of them."""
+"""The picture of what was found: faults that the checks saw, then accesses that cost more than
+they have to; a list, and the moment and the lane of one of them.
+"""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import ClassVar
@@ -16,6 +18,7 @@ from gpuviz.panels.layout import at_least, columns, first, rows, share, spare
 from gpuviz.panels.lines import Line, Lines
 from gpuviz.panels.panel import GO, Ink, Need, Panel, Values, color
 from gpuviz.story.own_kernel import phases, requests
+from gpuviz.story.own_kernel.costs import Costly, costly
 from gpuviz.story.own_kernel.events import ALL, Events, every_warp
 from gpuviz.story.own_kernel.moment import Moment, Narration
 from gpuviz.traces.check_table import CHECKS
@@ -31,6 +34,7 @@ from gpuviz.traces.trace import (
 from gpuviz.words.language import grouped, tr, trn
 
 _ROW, _GAP = 3.1, 0.4  # letters
+_LINES = 4  # at most, that are named
 
 
 @dataclass(frozen=True)
@@ -130,15 +134,21 @@ def _linear(index: tuple[int, ...], sizes: tuple[int, int, int]) -> int:
 
 def picture(moment: Moment) -> Narration:
     """All findings, and what happens at the moment, of which one may be of them."""
-    found = moment.events.trace.findings
-    if not found:
+    found, costs = moment.events.trace.findings, costly(moment.run)
+    if not found and not costs:
         return _none(moment)
     chosen = chosen_at(moment)
     launch = moment.events.trace.launch
+
+    def choose(number: int) -> Values:
+        faults = len(found)
+        go = costs[number - faults].go if number >= faults else _go(moment.events, found[number])
+        return {CHOSEN: number, **go}
+
     listed = FindingList(
-        tuple(_row(launch, one) for one in found),
-        chosen,
-        lambda number: {CHOSEN: number, **_go(moment.events, found[number])},
+        (*(_row(launch, one) for one in found), *map(_cost_row, costs)),
+        chosen if chosen >= 0 else _costly_at(moment, len(found), costs),
+        choose,
     )
     here = requests.picture(moment)
     marked = _marked(moment.events, found[chosen]) if chosen >= 0 else np.zeros(0, np.int64)
@@ -151,10 +161,28 @@ def picture(moment: Moment) -> Narration:
         at_least(beside, width=45),
         rows(share(2, listed), spare(share(3, here.body))),
     )
+    if listed.chosen >= len(found) or not found:
+        one = costs[max(listed.chosen - len(found), 0)]
+        looked = None if found else _looked_for(moment)
+        return Narration(one.title, one.access.reason.said, rows(body, *filter(None, (looked,))))
     if chosen < 0:
-        count = trn("The checks found {n} fault", "The checks found {n} faults", len(found))
-        return Narration(count, tr("Click one: the story goes to where it happened."), body)
+        return Narration(_count(found), _first(found[0]), body)
     return Narration(_title(found[chosen]), _sentence(launch, found[chosen]), body)
+
+
+def _costly_at(moment: Moment, faults: int, costs: Sequence[Costly]) -> int:
+    """Which of the accesses the moment is of, counted behind the faults; -1 for none."""
+    events, number = moment.events, moment.number
+    did, line = events.did(number), int(events.lines[number])
+    fitting = [
+        faults + place
+        for place, one in enumerate(costs)
+        if did is not None
+        and (one.line, one.access.instruction.space) == (line, did.space)
+        and one.access.instruction.op == did.op
+    ]
+    clicked = moment.values.get(CHOSEN, -1)
+    return int(clicked) if clicked in fitting else next(iter(fitting), -1)
 
 
 def chosen_at(moment: Moment) -> int:
@@ -261,16 +289,35 @@ def _if_known(values: Values, launch: Launch) -> Values:
 def _row(launch: Launch, one: Finding) -> Found:
     """A finding in two short lines."""
     line = tr("line {n}", n=one.line) if one.line else tr("PTX line {n}", n=one.ptx_line)
-    kind = _name(one)
-    often = f" · {grouped(one.count)} ×" if one.count > 1 else ""
+    often = f"{line} · {grouped(one.count)} ×" if one.count > 1 else line
     who = place_of(launch, one.block, one.thread)
     where = tr("block {block} · warp {warp} · lane {lane}", **vars(who))
     return Found(
-        (f"{kind} · {line}{often}", f"{kind} · {line}", kind),
-        (where, tr("warp {warp} · lane {lane}", warp=who.warp, lane=who.lane)),
+        (_name(one),),
+        (f"{often} · {where}", often, line),
         f"{one.message}\n{one.remedy}".strip(),
         "bad" if one.severity == "error" else "warn",
     )
+
+
+def _cost_row(one: Costly) -> Found:
+    return Found(one.names, one.where, one.access.reason.said, "warn")
+
+
+def _count(found: Sequence[Finding]) -> str:
+    """How many there are, and where."""
+    count = trn("The checks found {n} fault", "The checks found {n} faults", len(found))
+    lines = sorted({one.line for one in found if one.line})
+    if not lines or len(lines) > _LINES:
+        return count
+    where = trn("line {lines}", "lines {lines}", len(lines), lines=", ".join(map(str, lines)))
+    return f"{count}: {where}"
+
+
+def _first(one: Finding) -> str:
+    """What the first one is, and what to do about it."""
+    said = tr("Click one: the story goes to where it happened.")
+    return f"{_title(one)}: {one.remedy}. {said}" if one.remedy else said
 
 
 def _name(one: Finding) -> str:
@@ -339,7 +386,14 @@ def _none(moment: Moment) -> Narration:
     if not run.checked:
         said = tr("It is large, and runs many times as fast without the checks.")
         return Narration(tr("This launch was not checked"), said, here.body)
-    names = ", ".join(tr(CHECKS[name].title).lower() for name in run.checked)
-    found = Lines((Line((tr("Looked for: {names}", names=names),), "muted"),))
     title = tr("The checks found no fault")
-    return Narration(title, here.title, rows(here.body, found))
+    return Narration(title, here.title, rows(here.body, _looked_for(moment)))
+
+
+def _looked_for(moment: Moment) -> Lines:
+    """What no fault was found of."""
+    names = ", ".join(tr(CHECKS[name].title).lower() for name in moment.run.checked)
+    said = tr("This launch was not checked")
+    if names:
+        said = tr("No fault. Looked for: {names}", names=names)
+    return Lines((Line((said,), "muted"),))
