@@ -12,19 +12,23 @@ from gpuviz.compile import HostLaunch
 from gpuviz.launch.proposals import SIDE, fill_of, is_count
 from gpuviz.launch.signature import KernelParameter
 from gpuviz.launch.texts import BLOCK, Kernel, LaunchTexts
+from gpuviz.words.language import tr
 
 T = TypeVar("T")
 _WORD = re.compile(r"[A-Za-z_]\w*")
 
 
-def words(launch: HostLaunch) -> str:
-    """A launch in a list: `scale <<<16, 256>>>  main.cu:40`."""
+def words(launch: HostLaunch, file: str = "") -> str:
+    """A launch in a list: `scale <<<16, 256>>>  main.cu:40`, or `line 40` of the `file` shown."""
     sizes = (
         "×".join(map(str, _trimmed(known))) if known else text
         for known, text in zip((launch.grid, launch.block), launch.texts, strict=False)
     )
     kernel = launch.instance or launch.kernel
-    return f"{kernel} <<<{', '.join(sizes)}>>>  {launch.file}:{launch.line}"
+    place = f"{launch.file}:{launch.line}"
+    if launch.file == file:
+        place = tr("line {n}", n=launch.line)
+    return f"{kernel} <<<{', '.join(sizes)}>>>  {place}"
 
 
 def _trimmed(sizes: Sequence[int]) -> Sequence[int]:

@@ -434,7 +434,8 @@ def _places(trace: Trace, rows: Iterable[CountRow], operands: Operands) -> Itera
         row = replace(row, instruction=replace(at, line=line))
         known, here = steps.get(key), operands.get(at.ptx_line)
         beside = [place[key] for key, other in steps.items() if known and _beside(known, other)]
-        along = here is not None and _is_row(known, here, beside, trace.source)
+        along = _walks(known, at.line, trace.source) if not operands else False
+        along = along if here is None else _is_row(known, here, beside, trace.source)
         fields = bool(beside) or (here is not None and _member(here))
         spilled = at.space == "local" and at not in written
         here = None if spilled else here
@@ -469,6 +470,16 @@ def _is_row(
         return False
     walks = bool(beside) and all(one == here for one in beside)
     return walks or 0 < abs(known.along or 0) < step or step >= (_ROW if beside else _FAR)
+
+
+def _walks(known: LaneSteps | None, line: int, source: str) -> bool:
+    """Whether each lane goes along a row in a loop, where expressions are not known (yet) and the
+    line has no member of a struct.
+    """
+    written = source.splitlines()
+    text = written[line - 1] if 0 < line <= len(written) else "->"
+    far = known is not None and 0 < abs(known.along or 0) < abs(known.step or 0)
+    return far and not re.search(r"[\])]\s*\.|->", text)
 
 
 _ROW = 128  # bytes from lane to lane: several elements of one plain array are no record then

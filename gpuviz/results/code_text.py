@@ -10,9 +10,11 @@ from gpuviz.ptx.text.parser import parse
 from gpuviz.results.quantities import per_request
 from gpuviz.run.run import Run
 from gpuviz.sass.listing import Listing, SassInstruction
+from gpuviz.traces.check_table import name_of
 from gpuviz.traces.trace import MemoryInstruction
 from gpuviz.words.language import tr
 
+FAULT = "▲ "  # before what is wrong with a line, whose note is in the colour of that
 Notes = Mapping[int, tuple[str, str]]
 Lines = Mapping[int, frozenset[int]]
 
@@ -44,7 +46,22 @@ def cuda(run: Run) -> Code:
     if not text:
         return Code("", missing=tr("This launch came as PTX: there is no CUDA source."))
     lines = {n: frozenset((n,)) for n in range(1, text.count("\n") + 2)}
-    return Code(text, _notes(run, lambda at: at.line), lines)
+    return Code(text, _with_faults(_notes(run, lambda at: at.line), run), lines)
+
+
+def _with_faults(notes: Notes, run: Run) -> Notes:
+    """Notes with what the checks found on a line before what it cost."""
+    faults: dict[int, list[str]] = {}
+    for one in run.trace.findings:
+        if one.line and (name := name_of(one)) not in faults.setdefault(one.line, []):
+            faults[one.line].append(name)
+    made = dict(notes)
+    for line, names in faults.items():
+        more = f" +{len(names) - 1}" if len(names) > 1 else ""
+        brief = f"{FAULT}{names[0]}{more}"
+        cost = notes.get(line, ("", ""))[0]
+        made[line] = (f"{brief} · {cost}" if cost else brief, brief)
+    return made
 
 
 def ptx(run: Run) -> Code:

@@ -21,6 +21,9 @@ _STYLES: Mapping[Any, tuple[str, bool]] = {
     Token.Literal.String: ("good", False),
     Token.Operator: ("muted", False),
     Token.Punctuation: ("muted", False),
+    Token.Generic.Deleted: ("bad", False),
+    Token.Generic.Inserted: ("good", False),
+    Token.Generic.Subheading: ("muted", False),
 }
 Span = tuple[int, int, str, bool]  # start and length in the line, colour name, bold
 

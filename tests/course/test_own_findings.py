@@ -163,3 +163,32 @@ def test_stray_accesses_leave_every_picture(picture: str, tmp_path: Path) -> Non
     found = {(f.line, f.kind) for f in done.runs["kernel"].trace.findings}
     assert found == {(line, "illegal global access") for line in (4, 5, 6)}
     assert done.story.at is not None and done.story.at(0.0).title
+
+
+ROWS = """__global__ void rows(const float* a, float* sums, int n) {
+    int row = threadIdx.x;
+    float sum = 0;
+    for (int k = 0; k < n; ++k) sum += a[row * n + k];
+    sums[row] = sum; }
+"""
+
+
+def test_what_costs_most_is_said_and_gone_to_where_there_is_no_fault(tmp_path: Path) -> None:
+    (tmp_path / "k.cu").write_text(ROWS)
+    arguments = ("f32[16384]=rand", "f32[128]=zeros", "i32=128")
+    launch = KernelLaunch(tmp_path / "k.cu", "rows", "rows", (1, 1, 1), (128, 1, 1), arguments)
+    for checks, below in ((ALL, "No fault. Looked for"), ((), "This launch was not checked")):
+        done = perform(lesson_of(launch), {"picture": FINDINGS}, checks=checks)
+        assert done.story.title == "Line 4 costs 8 × what it could"
+        assert done.story.at is not None
+        assert "A row for each lane, 512 bytes apart" in done.story.at(0.0).sentence
+        assert below in " ".join(pictures.words(pictures.frame(done.story, 0.0)))
+
+
+def test_faults_come_before_what_costs_and_both_are_chosen_by_a_click() -> None:
+    story = shown("histogram", picture=FINDINGS, goes_on=True).story
+    assert story.at is not None and "faults: line 5" in story.title
+    listed = next(p for p in panels(story.at(0.0).body) if isinstance(p, FindingList))
+    assert all("line " in words for row in listed.rows for words in row.where)
+    inks = [row.ink for row in listed.rows]
+    assert inks == sorted(inks)  # "bad", then "warn"

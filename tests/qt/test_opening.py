@@ -191,7 +191,7 @@ def test_launches_of_the_file_are_proposed(window: Window, qtbot: QtBot, tmp_pat
     assert form.written.itemText(3).startswith("nowhere: no kernel of this name")
     last = form.written.model().index(3, 0)
     assert not form.written.model().flags(last) & Qt.ItemFlag.ItemIsEnabled
-    assert form.written.itemText(0) == "widen<3> <<<128, 128>>>  widen.cu:8"
+    assert form.written.itemText(0) == "widen<3> <<<128, 128>>>  line 8"
     first = form.launch()
     assert (first.grid, first.block, first.name) == ((128, 1, 1), (128, 1, 1), "widen<3>")
     assert first.arguments == ("f32[16384]=zeros", "&0+0", "i32=16384")  # one pointer, twice

@@ -14,10 +14,12 @@ from gpuviz.compile import nvrtc
 from gpuviz.files import writing as files
 from gpuviz.qt.code.editor import Editor
 from gpuviz.qt.kernels import source_editing
+from gpuviz.qt.kernels.kernel_dialog import KernelDialog
 from gpuviz.qt.window.window import Window
 from gpuviz.story.kernel_launch import KernelLaunch
 from gpuviz.story.own_kernel.story import lesson_of
 from tests.qt.fake_lesson import FakePerform
+from tests.qt.test_opening import WITH_HOST
 from tests.qt.test_own_kernel import CONTROL, Perform, fields, runs
 
 pytestmark = pytest.mark.skipif(not nvrtc.libraries(), reason="NVRTC is not installed")
@@ -244,3 +246,69 @@ def test_a_file_that_is_not_mended_is_left_for_a_lesson(
     window.course.open(window.course.lessons[1])
     qtbot.waitUntil(lambda: "pairs" in editor.text)
     assert not editor.editing and window.features.drafts.modified == (file,)
+
+
+RACY = """extern "C" __global__ void scale(const int* in, int* out, int n)
+{
+    __shared__ int part[64];
+    part[threadIdx.x] = in[threadIdx.x];
+    out[blockIdx.x * blockDim.x + threadIdx.x] = part[63 - threadIdx.x];
+}
+"""
+
+
+@pytest.mark.slow
+def test_a_race_is_mended_and_the_text_before_is_a_click_away(
+    window: Window, qtbot: QtBot, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(file.parent / "state"))
+    file.write_text(RACY)
+    window.view.set(checks=("memory", "race", "init", "sync"))
+    editor, source = opened(window, qtbot, file), window.source
+
+    def found() -> int:
+        showing = window.director.showing
+        assert showing is not None
+        return sum(len(run.trace.findings) for run in showing.runs.values())
+
+    qtbot.waitUntil(lambda: found() > 0)
+    assert editor.note(5).startswith("▲ race: ") and editor.note_ink(5) == "bad"
+    choose(editor, "    out")
+    QTest.keyClicks(editor, "    __syncthreads(; out")  # does not compile: nothing is lost
+    qtbot.waitUntil(lambda: bool(editor.errors))
+    assert found() > 0 and fields(window).arguments[2].text() == "i32=256"
+    choose(editor, "syncthreads(")
+    QTest.keyClicks(editor, "syncthreads()")
+    qtbot.waitUntil(lambda: found() == 0 and not editor.errors)
+    qtbot.waitUntil(source.before.isVisible)
+    QTest.mouseClick(source.before, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: bool(source.changes.toPlainText()))
+    assert window.view.now.compared and not source.before.isVisible()
+    assert "-    __syncthreads(); out" in source.changes.toPlainText()
+    assert source.tabs.isTabVisible(source.tabs.count() - 1)
+
+
+@pytest.mark.slow
+def test_a_file_that_says_its_launch_opens_without_a_form(
+    window: Window, qtbot: QtBot, tmp_path: Path
+) -> None:
+    """The other launches of the file are a click away, beside the fields."""
+    path = tmp_path / "widen.cu"
+    path.write_text(WITH_HOST)
+    window.files.reopening.open(path)  # as from a double click, or dropped
+    own = window.features.own_kernel
+    qtbot.waitUntil(lambda: own.panel is not None and own.panel.written.count() == 3)
+    assert own.launch is not None and own.panel is not None
+    assert (own.launch.name, own.launch.grid) == ("widen<3>", (128, 1, 1))
+    assert window.view.now.values["picture"] == "findings"
+    written = own.panel.written
+    assert written.currentText() == "widen<3> <<<128, 128>>>  line 8"
+    assert written.itemText(2).startswith("nowhere: no kernel of this name")
+    written.setFocus()
+    QTest.keyClick(written, Qt.Key.Key_Down)
+    qtbot.waitUntil(lambda: own.launch is not None and own.launch.name == "widen<5>")
+    assert own.launch.block == (64, 1, 1)
+    own.panel.fields.block.setText("32")
+    qtbot.waitUntil(lambda: own.launch is not None and own.launch.block == (32, 1, 1))
+    qtbot.waitUntil(lambda: written.currentIndex() == -1)
+    assert not any(one.isVisible() for one in window.findChildren(KernelDialog))

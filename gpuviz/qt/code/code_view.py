@@ -138,6 +138,8 @@ class CodeView(QPlainTextEdit):
 
     def note_ink(self, line: int) -> str:
         """The colour of a line's note."""
+        if self._notes.get(line, ("", ""))[0].startswith("▲"):  # what checks found
+            return "bad"
         return "warn" if line in self.lit else "muted"
 
     def show_code(self, text: str, notes: Mapping[int, tuple[str, str]]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,7 +12,7 @@ from PySide6.QtWidgets import QSizePolicy, QStackedWidget, QTabBar, QWidget
 from gpuviz.qt.code.code_view import CodeView
 from gpuviz.qt.code.editor import Editor
 from gpuviz.qt.code.find_bar import FindBar
-from gpuviz.qt.controls.controls import Combo, ElidedLabel, keep_arrows, keep_space
+from gpuviz.qt.controls.controls import Combo, ElidedLabel, button, keep_arrows, keep_space
 from gpuviz.qt.controls.layouts import column_of, row_of, tab_after
 from gpuviz.story.compare import SIDES
 from gpuviz.story.script import moments_on
@@ -46,9 +47,10 @@ FURTHER = (
     (later("buffers"), later("What the launch made of its buffers, and what was expected")),
     (later("SMs"), later("Which multiprocessor ran which block, and when")),
     (later("time"), later("Where the time goes: warps cycle by cycle, and what limits (modelled)")),
+    (later("changes"), later("What differs between the texts of A and B")),
 )
 _ROLE = 4  # letters of the name of a run that are seen at least
-SOURCE, PTX, SASS, BESIDE, LINES, BUFFERS, SMS, TIME = range(len(TABS) + len(FURTHER))
+SOURCE, PTX, SASS, BESIDE, LINES, BUFFERS, SMS, TIME, CHANGES = range(len(TABS) + len(FURTHER))
 
 
 class Source(QWidget):
@@ -62,6 +64,7 @@ class Source(QWidget):
         self._showing: Exhibit | None = None
         self._stale = {BESIDE, LINES, BUFFERS, TIME}  # tabs that do not show the run in view yet
         self._role = ""
+        self._dated = False  # whether there is a text before
         self._step: Step | None = None
         self.setAccessibleName(tr("Source"))
         self.tabs = QTabBar()
@@ -78,6 +81,7 @@ class Source(QWidget):
             view.find_asked.connect(self.find_words)
         for tab in FURTHER:
             self.tabs.setTabToolTip(self.tabs.addTab(tr(tab[0])), tr(tab[1]))
+        self.tabs.setTabVisible(CHANGES, False)
         self.tabs.currentChanged.connect(self._turn)
         self.finding = FindBar()
         self.finding.closed.connect(lambda: self.view().setFocus())
@@ -91,12 +95,16 @@ class Source(QWidget):
         self.roles.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.roles.currentIndexChanged.connect(lambda i: self._show_role(self.roles.itemData(i)))
         self.roles.hide()
+        self.before = button(tr("A | before"), tr("Compare with the text before"), "chip")
+        self.before.hide()
+        keep_space(self.before)
         keep_arrows(self.tabs)
         keep_arrows(self.roles)
         keep_space(self.roles)
         side = Qt.AlignmentFlag.AlignVCenter
         head = row_of(self.tabs, gap=3, margins=(6, 0, 12, 0))
         head.addWidget(self.kernel, 1, side)
+        head.addWidget(self.before, 0, side)
         head.addWidget(self.roles, 2)
         column_of(head, self.remark, self.stack, self.finding, on=self, gap=2)
         player.t_changed.connect(self._follow)
@@ -109,12 +117,17 @@ class Source(QWidget):
         places: PlacementView,
         time: TimeView,
         finder: OperandFinder,
+        changes: CodeView,
     ) -> None:
         """What stands in the further tabs; there is no run before."""
         self.beside, self.lines, self.buffers, self.places = beside, lines, buffers, places
         self.time, self._finder = time, finder
-        further = (beside, lines, buffers, places, time)
-        self._focus: tuple[QWidget, ...] = tuple(view.focus for view in further)
+        self.changes = changes
+        self._focus: tuple[QWidget, ...] = (
+            *(view.focus for view in (beside, lines, buffers, places, time)),
+            changes,
+        )
+        further: tuple[QWidget, ...] = (beside, lines, buffers, places, time, changes)
         for view in further:
             self.stack.addWidget(view)
         for view in reversed(further):
@@ -138,6 +151,9 @@ class Source(QWidget):
             self.roles.choose(role)
             self.roles.setMaximumWidth(self._roles_width())
         self.roles.setVisible(len(roles) > 1)
+        self._offer()
+        self.changes.show_code(_changes(showing), {})
+        self.tabs.setTabVisible(CHANGES, bool(self.changes.toPlainText()))
         self._step = None
         self._show_role(role)
         self._follow()
@@ -152,6 +168,7 @@ class Source(QWidget):
         self._stale = {BESIDE, LINES, BUFFERS, TIME}
         for further in (self.beside, self.lines, self.buffers, self.places, self.time):
             further.clear()
+        self.tabs.setTabVisible(CHANGES, False)
         for view in self.views:
             view.light(())
             view.show_code("", {})
@@ -164,6 +181,17 @@ class Source(QWidget):
         self.editor.stop()
         self.views[0].show_code(text, {line: (said, said) for line, said in marked.items()})
         self.views[0].light(marked)
+
+    def offer_before(self, date: str) -> None:
+        """Offer to compare with the text before, of this date; "" where there is none."""
+        self.before.setToolTip(tr("Compare with the text of {date}", date=date))
+        self._dated = bool(date)
+        self._offer()
+
+    def _offer(self) -> None:
+        """Where two texts are shown already the tabs need its room."""
+        compared = self._showing is not None and self._showing.compared
+        self.before.setVisible(self._dated and not compared)
 
     def show_again(self) -> None:
         """Show the code of the runs, where another file's was shown."""
@@ -342,6 +370,15 @@ def _rows(showing: Exhibit, key: str, operands: Operands) -> list[LineRow]:
         a, b = (showing.runs[side] for side in sides)
         ratios = line_ratios(a, b, of_b=key == sides[1])
     return rows_of(costs, architecture(run.arch).has_sectors, run.about, ratios)
+
+
+def _changes(showing: Exhibit) -> str:
+    """What differs between the first texts of A and B, as `diff -u` writes it."""
+    if not showing.compared:
+        return ""
+    runs = (next(iter(side.performance.runs.values())) for side in showing.sides)
+    a, b = (run.trace.source.splitlines() for run in runs)
+    return "\n".join(difflib.unified_diff(a, b, *SIDES, lineterm=""))
 
 
 def _remarks(run: Run, line: int) -> str:

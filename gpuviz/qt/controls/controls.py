@@ -271,7 +271,8 @@ class Combo(QComboBox):
         box, field = QStyle.ComplexControl.CC_ComboBox, QStyle.SubControl.SC_ComboBoxEditField
         room = self.style().subControlRect(box, option, field, self).width()
         end = Qt.TextElideMode.ElideRight
-        option.currentText = self.fontMetrics().elidedText(option.currentText, end, room)
+        said = option.currentText or self.placeholderText()
+        option.currentText = self.fontMetrics().elidedText(said, end, room)
         painter.drawComplexControl(box, option)
         painter.drawControl(QStyle.ControlElement.CE_ComboBoxLabel, option)
         painter.end()

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, Signal
 
 from gpuviz.launch import versions
 from gpuviz.qt.commands.actions import Command
@@ -38,6 +38,8 @@ _OFFERED = 8  # earlier texts
 class KernelComparison(QObject):
     """Binds the commands that choose side B, and keeps the texts that have run."""
 
+    before_known = Signal(str)  # when the text before ran, "" where there is none
+
     def __init__(
         self, core: Core, own: OwnKernel, actions: Actions, window: QWidget, parent: QObject
     ) -> None:
@@ -46,6 +48,7 @@ class KernelComparison(QObject):
         self.opener = KernelOpener(core.theme, window)
         self.opener.opened.connect(self._show)
         self._keeping = InThread(self._offer, self)
+        self._earlier: tuple[Version, ...] = ()
         actions.bind("compare.file", self._ask)
         actions.bind("compare.launch", self._ask_for_launch)
         core.director.performed.connect(self._keep)
@@ -88,10 +91,17 @@ class KernelComparison(QObject):
         self._actions.remove("compare.version.")
         if not isinstance(known, tuple):
             return
+        self._earlier = known[-2:-1]
+        self.before_known.emit("".join(one.said for one in self._earlier))
         for version in reversed(known[-_OFFERED - 1 : -1]):
             text = tr("Compare with the text of {date}", date=version.said)
             command = Command(f"compare.version.{version.date}", text, "Compare")
             self._actions.add(command, partial(self.with_version, version))
+
+    def with_before(self) -> None:
+        """Compare with the text before."""
+        for version in self._earlier:
+            self.with_version(version)
 
     def with_version(self, version: Version) -> None:
         """Compare with an earlier text, launched as the one shown is."""

@@ -50,7 +50,7 @@ class KernelDialog(QDialog):
         kernels = ((short_name(mangled), mangled) for mangled in program.kernels)
         self.entry = Combo(tr("Kernel"), theme, kernels)
         self._written = resolved(launches, program.kernels)
-        written = ((words(launch), None) for launch, _ in self._written)
+        written = ((words(launch, path.name), None) for launch, _ in self._written)
         self.written = Combo(tr("Launch as the file writes it"), theme, written)
         self.written.addItem(tr("another one"))
         for one in unresolved(program, launches):

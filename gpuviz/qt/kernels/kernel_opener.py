@@ -88,13 +88,12 @@ class KernelOpener(QObject):
         self.said.emit(
             tr("{file}: compiled with {compiler}", file=path.name, compiler=program.compiler)
         )
-        dialog = self.dialog = KernelDialog(
-            path, program, launches, settings, self._theme, self._window
-        )
+        dialog = KernelDialog(path, program, launches, settings, self._theme, self._window)
         if (at_once and not dialog.why) or (not self._asks and dialog.answered):
             self._accept(dialog)
             dialog.deleteLater()
             return
+        self.dialog = dialog
         dialog.accepted.connect(lambda: self._accept(dialog))
         ask(dialog)
 

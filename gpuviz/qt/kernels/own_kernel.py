@@ -301,24 +301,28 @@ class OwnKernel(QObject):
     def _offer(self, panel: LaunchPanel, launch: KernelLaunch) -> None:
         """The launches of the file, and which of them is shown."""
         offered = self._written()
-        number = next((n for n, one in enumerate(offered) if self._is(launch, *one)), -1)
+        likely = [self._likeness(launch, *one) for one in offered]
+        number = likely.index(max(likely)) if any(likely) else -1
         lost = () if self.built is None else unresolved(self.built.program, self._host)
         refused = [(one.words, one.remedy) for one in lost if not one.sole]
-        panel.offer([host_launch.words(host) for host, _ in offered], refused, number)
+        said = [host_launch.words(host, launch.path.name) for host, _ in offered]
+        panel.offer(said, refused, number)
 
     def _written(self) -> tuple[tuple[HostLaunch, str], ...]:
         kernels = () if self.built is None else self.built.program.kernels
         return resolved(self._host, kernels)
 
-    def _is(self, launch: KernelLaunch, host: HostLaunch, entry: str) -> bool:
-        """Whether a launch is the one that the file writes."""
-        if entry != launch.entry or (host.grid or launch.grid) != launch.grid:
-            return False
+    def _likeness(self, launch: KernelLaunch, host: HostLaunch, entry: str) -> int:
+        """Whether a launch is the one that the file writes: 2 with all arguments, 1 but for some,
+        which may have been proposed anew since.
+        """
+        sizes = (host.grid or launch.grid, host.block or launch.block)
+        if entry != launch.entry or sizes != (launch.grid, launch.block):
+            return 0
         try:
-            made = self._as_written(host, entry)
+            return 1 + (self._as_written(host, entry).arguments == launch.arguments)
         except InputError:
-            return False
-        return (made.block, made.arguments) == (launch.block, launch.arguments)
+            return 1
 
     def _as_written(self, host: HostLaunch, entry: str) -> KernelLaunch:
         assert self.launch is not None and self.built is not None

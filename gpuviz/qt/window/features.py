@@ -21,6 +21,7 @@ from gpuviz.compile.program import marked_lines
 from gpuviz.gpu.consent import Code
 from gpuviz.panels.panel import GO
 from gpuviz.qt.code.buffers_view import BuffersView
+from gpuviz.qt.code.code_view import CodeView
 from gpuviz.qt.code.lines_view import LinesView
 from gpuviz.qt.code.operand_finder import OperandFinder
 from gpuviz.qt.code.side_by_side import SideBySide
@@ -159,6 +160,7 @@ class Features(QObject):
             PlacementView(core.theme),
             TimeView(core.theme),
             OperandFinder(self),
+            CodeView(tr("changes"), "diff", core.theme),
         )
         panes.source.time.asked.connect(self._show_request)
         for panel in (self.counts, self.timing):
@@ -268,6 +270,8 @@ class Features(QObject):
         self.drafts = Drafts(self._crash_file, self)
         own = self.own_kernel = OwnKernel(self._core, self.drafts, self)
         self.beside = KernelComparison(self._core, own, self._actions, self._window, self)
+        self.beside.before_known.connect(self._panes.source.offer_before)
+        self._panes.source.before.clicked.connect(self.beside.with_before)
         self.beside.opener.said.connect(self._panes.status.say)
         self.beside.opener.refused.connect(lambda name, text, error: self._refuse(error))
         editing = SourceEditing(own, self.drafts, self._panes.source, self._window)

@@ -1,13 +1,10 @@
 """The accesses of a launch that cost more than they have to, for the list of what was found."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import lru_cache
 
 from gpuviz.memory.line_costs import AccessCost, line_costs
 from gpuviz.memory.units import OPS
-from gpuviz.panels.panel import GO, Values
 from gpuviz.run.run import Run
 from gpuviz.words.language import fine_percent, tr
 
@@ -17,48 +14,14 @@ _MOST = 8
 
 @dataclass(frozen=True, eq=False)
 class Costly:
-    """An access, of which its line has `share` of what all lines cost."""
+    """An access in words, longest first: what it is (`names`), which line, and how much of what all
+    lines cost (`where`), what to change first (`title`).
+    """
 
     access: AccessCost
-    share: float
-
-    @property
-    def line(self) -> int:
-        """Of the source."""
-        return self.access.instruction.line
-
-    @property
-    def times(self) -> str:
-        """How often it costs what it could: `8×`, "" where the least is nothing."""
-        ratio = self.access.cost / self.access.ideal if self.access.ideal else 0.0
-        return f"{ratio:.3g}×" if ratio else ""
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """What it is, longest first."""
-        kind = f"{self.access.instruction.space} {tr(OPS[self.access.instruction.op])}"
-        long = tr("{times} what {access} needs", times=self.times, access=kind)
-        return (long, kind) if self.times else (kind,)
-
-    @property
-    def where(self) -> tuple[str, ...]:
-        """Which line, and how much of it all."""
-        line = tr("line {n}", n=self.line)
-        share = tr("{share} of what all lines cost", share=fine_percent(self.share))
-        return f"{line} · {share}", line
-
-    @property
-    def title(self) -> str:
-        """What to change first."""
-        line = tr("Line {n}", n=self.line)
-        said = tr("costs {times} what it could", times=self.times) if self.times else self.names[-1]
-        return f"{line}: {said}"
-
-    @property
-    def go(self) -> Values:
-        """To the first of its requests that is shown."""
-        op = self.access.instruction.op
-        return {GO: f"line {self.line} {op} | line {self.line} | #1"}
+    names: tuple[str, ...]
+    where: tuple[str, ...]
+    title: str
 
 
 @lru_cache(maxsize=4)
@@ -70,5 +33,19 @@ def costly(run: Run) -> tuple[Costly, ...]:
             wrong = access.excess > 0 and access.reason.kind not in ("fine", "off")
             if line.line and wrong and line.share >= _LEAST:
                 kind = access.instruction.space, access.reason.kind
-                found.setdefault((line.line, *kind), Costly(access, line.share))
+                found.setdefault((line.line, *kind), _costly(access, line.share))
     return tuple(sorted(found.values(), key=lambda one: -one.access.excess)[:_MOST])
+
+
+def _costly(access: AccessCost, share: float) -> Costly:
+    at, part = access.instruction, fine_percent(share)
+    kind, line = f"{at.space} {tr(OPS[at.op])}", tr("line {n}", n=at.line)
+    told = tr("{share} of what all lines cost", share=part)
+    where = f"{line} · {told}", f"{line} · {part}", line
+    if not access.ideal:
+        return Costly(access, (kind,), where, tr("Line {n}: {access}", n=at.line, access=kind))
+    times = f"{access.cost / access.ideal:.3g} ×"
+    title = tr("Line {n} costs {times} what it could", n=at.line, times=times)
+    return Costly(
+        access, (tr("{access}: {times} the least", access=kind, times=times), kind), where, title
+    )

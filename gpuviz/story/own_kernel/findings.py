@@ -21,16 +21,8 @@ from gpuviz.story.own_kernel import phases, requests
 from gpuviz.story.own_kernel.costs import Costly, costly
 from gpuviz.story.own_kernel.events import ALL, Events, every_warp
 from gpuviz.story.own_kernel.moment import Moment, Narration
-from gpuviz.traces.check_table import CHECKS
-from gpuviz.traces.trace import (
-    BESIDE,
-    LANES,
-    OUTSIDE,
-    Finding,
-    Launch,
-    MemoryInstruction,
-    lane_mask,
-)
+from gpuviz.traces.check_table import CHECKS, name_of
+from gpuviz.traces.trace import LANES, OUTSIDE, Finding, Launch, MemoryInstruction, lane_mask
 from gpuviz.words.language import grouped, tr, trn
 
 _ROW, _GAP = 3.1, 0.4  # letters
@@ -142,8 +134,10 @@ def picture(moment: Moment) -> Narration:
 
     def choose(number: int) -> Values:
         faults = len(found)
-        go = costs[number - faults].go if number >= faults else _go(moment.events, found[number])
-        return {CHOSEN: number, **go}
+        if number < faults:
+            return {CHOSEN: number, **_go(moment.events, found[number])}
+        at = costs[number - faults].access.instruction
+        return {CHOSEN: number, GO: f"line {at.line} {at.op} | line {at.line} | #1"}
 
     listed = FindingList(
         (*(_row(launch, one) for one in found), *map(_cost_row, costs)),
@@ -163,8 +157,9 @@ def picture(moment: Moment) -> Narration:
     )
     if listed.chosen >= len(found) or not found:
         one = costs[max(listed.chosen - len(found), 0)]
-        looked = None if found else _looked_for(moment)
-        return Narration(one.title, one.access.reason.said, rows(body, *filter(None, (looked,))))
+        alone = len(listed.rows) == 1  # the title says it
+        whole = body if found else rows(here.body if alone else body, spare(_looked_for(moment)))
+        return Narration(one.title, one.access.reason.said, whole)
     if chosen < 0:
         return Narration(_count(found), _first(found[0]), body)
     return Narration(_title(found[chosen]), _sentence(launch, found[chosen]), body)
@@ -172,15 +167,10 @@ def picture(moment: Moment) -> Narration:
 
 def _costly_at(moment: Moment, faults: int, costs: Sequence[Costly]) -> int:
     """Which of the accesses the moment is of, counted behind the faults; -1 for none."""
-    events, number = moment.events, moment.number
-    did, line = events.did(number), int(events.lines[number])
-    fitting = [
-        faults + place
-        for place, one in enumerate(costs)
-        if did is not None
-        and (one.line, one.access.instruction.space) == (line, did.space)
-        and one.access.instruction.op == did.op
-    ]
+    did, line = moment.events.did(moment.number), int(moment.events.lines[moment.number])
+    here = (line, did.space, did.op) if did is not None else None
+    every = (one.access.instruction for one in costs)
+    fitting = [faults + n for n, at in enumerate(every) if (at.line, at.space, at.op) == here]
     clicked = moment.values.get(CHOSEN, -1)
     return int(clicked) if clicked in fitting else next(iter(fitting), -1)
 
@@ -293,7 +283,7 @@ def _row(launch: Launch, one: Finding) -> Found:
     who = place_of(launch, one.block, one.thread)
     where = tr("block {block} · warp {warp} · lane {lane}", **vars(who))
     return Found(
-        (_name(one),),
+        (name_of(one),),
         (f"{often} · {where}", often, line),
         f"{one.message}\n{one.remedy}".strip(),
         "bad" if one.severity == "error" else "warn",
@@ -320,31 +310,8 @@ def _first(one: Finding) -> str:
     return f"{_title(one)}: {one.remedy}. {said}" if one.remedy else said
 
 
-def _name(one: Finding) -> str:
-    """What a finding is, in a few words."""
-    known = {
-        "race, read after write": tr("race: read after write"),
-        "race, write after read": tr("race: write after read"),
-        "race, write after write": tr("race: write after write"),
-        OUTSIDE: tr("outside of all buffers"),
-        BESIDE: tr("outside of shared memory"),
-        "illegal local access": tr("outside of local memory"),
-        "misaligned global access": tr("misaligned access of global memory"),
-        "misaligned shared access": tr("misaligned access of shared memory"),
-        "misaligned local access": tr("misaligned access of local memory"),
-        "uninitialised shared read": tr("shared memory read before it was written"),
-        "uninitialised local read": tr("local memory read before it was written"),
-        "uninitialised global read": tr("memory read before it was written"),
-        "barrier passed by": tr("threads that pass a barrier by"),
-        "barriers apart": tr("threads at different barriers"),
-        "member mask": tr("a mask that does not name who comes"),
-        "shuffle from nobody": tr("a shuffle from a lane that is not there"),
-    }
-    return known.get(one.kind, one.kind)
-
-
 def _title(one: Finding) -> str:
-    kind = _name(one)
+    kind = name_of(one)
     return f"{kind[:1].upper()}{kind[1:]}, " + tr("line {n}", n=one.line)
 
 
