@@ -47,7 +47,7 @@ def _yes(codes: tuple[Code, ...]) -> bool:
         len(codes),
         files=files,
     )
-    err("\n".join([head, *(f"  {code.kernel}, {code.what}" for code in codes)]))
+    err("\n".join([head, *(f"  {code.kernel}{code.launch}, {code.what}" for code in codes)]))
     passing("Run on the GPU? [y/N] ")
     return sys.stdin.readline().strip().lower() in ("y", "yes")
 

@@ -115,10 +115,10 @@ def _agreed(lecture: Lecture, library: Library, trust: bool) -> ConsentList:
         return kept()
     try:
         with Gpu() as gpu:
-            arch = gpu.facts().sm
+            device = gpu.facts()
     except NoDevice:
         return kept()
-    agreed, left = settle(codes_of(plans, arch, library.file, library), trust)
+    agreed, left = settle(codes_of(plans, device, library.file, library), trust)
     if left:
         err(f"gpuviz: {refusal(left)}")
     return agreed

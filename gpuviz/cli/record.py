@@ -137,7 +137,7 @@ def _record(arguments: argparse.Namespace, wanted: tuple[Variant, ...]) -> int:
         files = Files(arguments.output, facts)
         wanted = in_order(taken(wanted, facts.sm), lookup.shipped(), arguments.missing)
         left = [one for one in wanted if arguments.again or one not in files]
-        agreed = _agreed(arguments, tuple(left), facts.sm)
+        agreed = _agreed(arguments, tuple(left), facts)
         options = MeasureOptions(arguments.repeat, places=True, peaks=gpu.peaks())
         limit = arguments.time_limit or math.inf
         done = begun = 0
@@ -163,11 +163,13 @@ def _told(
     return 0 if there == len(wanted) else 1
 
 
-def _agreed(arguments: argparse.Namespace, wanted: tuple[Variant, ...], arch: str) -> ConsentList:
+def _agreed(
+    arguments: argparse.Namespace, wanted: tuple[Variant, ...], device: DeviceFacts
+) -> ConsentList:
     """What may run of the launches; UnavailableError where the user has not agreed to all."""
     whose = ", ".join(Path(name).name for name in arguments.lecture)
     plans = (plan for one, _, plan, _ in wanted if one.launch)
-    agreed, left = settle(codes_of(plans, arch, whose), arguments.trust)
+    agreed, left = settle(codes_of(plans, device, whose), arguments.trust)
     if left:
         raise UnavailableError(refusal(left))
     return agreed

@@ -91,7 +91,8 @@ def _measured(arguments: argparse.Namespace) -> Measurements:
     with Gpu(arguments.device) as gpu:
         here = live.on_device(measured, gpu.facts())
         jobs = (verification.job_of(here, launch) for launch in here.launches)
-        agreed, left = settle(filter(None, map(asked, jobs)), arguments.trust)
+        codes = (asked(job, gpu.facts().known_by) for job in jobs)
+        agreed, left = settle(filter(None, codes), arguments.trust)
         if left:
             raise UnavailableError(refusal(left))
         return live.remeasured(measured, gpu, agreed, _progress)

@@ -55,7 +55,8 @@ class Kept:
 
 def surplus(kept: Iterable[Kept], room: int) -> list[Path]:
     """What has to go for the rest to have so many bytes: nothing as long as all fit in."""
-    by_age = sorted(kept, key=lambda one: one.used)
+    soon = time.time() + _ABANDONED  # what a clock that was ahead left would never go
+    by_age = sorted(kept, key=lambda one: one.used if one.used <= soon else 0.0)
     gone = [one for one in by_age if one.abandoned]
     left = [one for one in by_age if one.path.suffix != ".part"]
     total = sum(one.size for one in left)

@@ -13,30 +13,36 @@ raises an error; the next call starts a fresh worker, and loads again what it ne
 
 from __future__ import annotations
 
-import hashlib
 import threading
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
 
-from gpuviz.arguments import Recipe, check_room
+from gpuviz.arguments import Recipe
 from gpuviz.arguments.tensor_maps import SIZE, TensorMapSpec
 from gpuviz.base import records
 from gpuviz.base.arrays import Array
 from gpuviz.base.errors import Error, LaunchError
 from gpuviz.base.waiting import Cancel, Progress, go_on
 from gpuviz.gpu import protocol, sense
-from gpuviz.gpu.consent import NOBODY, Permit, code_of, digest_of, permit
+from gpuviz.gpu.consent import (
+    NOBODY,
+    Permit,
+    arguments_of,
+    code_of,
+    kernel_digest,
+    launch_digest,
+    permit,
+)
 from gpuviz.gpu.counters import SETS, Which, why_missing
 from gpuviz.gpu.placement import decode, for_driver, instrument
 from gpuviz.gpu.process import RUNS, Process, command
 from gpuviz.gpu.protocol import Mode, Reply, Request
-from gpuviz.gpu.wire_arguments import Use, WireArguments, wire_arguments
+from gpuviz.gpu.wire_arguments import WireArguments
 from gpuviz.launch.job import Job
-from gpuviz.launch.signature import image_use
 from gpuviz.ptx.text.parser import parse
 from gpuviz.recordings.measurement import (
     CounterValue,
@@ -65,7 +71,7 @@ class GpuLaunch(Geometry):
 
     Raises
     ------
-    ValueError : the permit is for other code
+    ValueError : the permit is for another launch
     """
 
     form: Literal["cubin", "ptx"]
@@ -79,22 +85,18 @@ class GpuLaunch(Geometry):
     permit: Permit
 
     def __post_init__(self) -> None:
-        if self.permit.digest != digest_of(self.code, self.ptx):
-            raise ValueError(f"the permit of {self.entry} is for other code")
+        if self.permit.digest not in (self._kernel, self.key):
+            raise ValueError(f"the permit of {self.entry} is for another launch")
+
+    @cached_property
+    def _kernel(self) -> str:
+        return kernel_digest(self.code, self.ptx, self.entry)
 
     @cached_property
     def key(self) -> str:
         """A name made of all that decides what happens."""
-        digest, arguments = hashlib.sha256(self.code), self.arguments
-        said = arguments.parameters, arguments.variables
-        shape = self.entry, self.grid, self.block, self.dynamic_shared
-        digest.update(repr((shape, said)).encode())
-        for one in arguments.buffers:
-            if isinstance(one, Recipe):
-                digest.update(repr(one).encode())
-            else:
-                digest.update(f"{one.dtype.str}{one.shape}{protocol.digest(one)}".encode())
-        return digest.hexdigest()
+        shape = self.grid, self.block, self.dynamic_shared
+        return launch_digest(self._kernel, *shape, self.arguments)
 
     def load(self, key: str, form: Literal["cubin", "ptx"], code: bytes) -> protocol.Load:
         """The request to keep it on the device, be it with other code."""
@@ -120,16 +122,16 @@ class GpuLaunch(Geometry):
         )
 
 
-def launch_of(job: Job, agreed: Container[str] = NOBODY) -> GpuLaunch:
+def launch_of(job: Job, agreed: Container[str] = NOBODY, device: str = "") -> GpuLaunch:
     """A job's machine code with its arguments; its PTX where it came without machine code.
 
     Raises
     ------
-    NotAgreed : it is a stranger's, and none of those that the user `agreed` to run
+    NotAgreed : it is a stranger's, and none of those that the user `agreed` to run on this GPU
     LaunchError : a pointer is into what is no buffer, or to a tensor map
     """
-    program, leave = job.program, permit(job, agreed)
-    check_room(job.arguments)
+    program, given = job.program, arguments_of(job)
+    leave = permit(job, given, agreed, device)
     _check_maps(job)
     return GpuLaunch(
         "cubin" if program.cubin else "ptx",
@@ -139,7 +141,7 @@ def launch_of(job: Job, agreed: Container[str] = NOBODY) -> GpuLaunch:
         job.grid,
         job.block,
         job.dynamic_shared,
-        wire_arguments(job.arguments, partial(_use, job)),
+        given,
         leave,
     )
 
@@ -156,12 +158,6 @@ def _check_maps(job: Job) -> None:
                 f"{parameter.name} is a pointer to a tensor map: such launches are emulated, not "
                 "made on a GPU; those that take a __grid_constant__ CUtensorMap are"
             )
-
-
-def _use(job: Job, number: int, at: int) -> Use:
-    """What the kernel does with the handle at a byte of a parameter."""
-    function = parse(job.program.ptx).by_name[job.entry]
-    return image_use(function, function.params[number].name, at)
 
 
 @dataclass
@@ -250,11 +246,14 @@ class Gpu:
         return self.devices()[self._own]
 
     def _load(self, launch: GpuLaunch, cancel: Cancel) -> str:
-        self._running()
         request = launch.load(launch.key, launch.form, launch.code)
-        return self._keep(request, launch.arguments.size, cancel)
+        return self._keep(launch, request, cancel)
 
-    def _keep(self, request: protocol.Load, size: int, cancel: Cancel) -> str:
+    def _keep(self, launch: GpuLaunch, request: protocol.Load, cancel: Cancel) -> str:
+        self._running()
+        if launch.permit.device not in ("", self.facts().known_by):
+            raise ValueError(f"the permit of {launch.entry} is for another GPU")
+        size = launch.arguments.size
         if request.key in self._loaded:
             self._loaded[request.key] = self._loaded.pop(request.key)
             return request.key
@@ -371,7 +370,7 @@ class Gpu:
             major, _, minor = self.facts().cuda.partition(".")
             ptx = for_driver(instrument(launch.ptx), (int(major), int(minor)))
             request = launch.load(launch.key + "+places", "ptx", ptx.encode())
-            key = self._keep(request, launch.arguments.size, cancel)
+            key = self._keep(launch, request, cancel)
             arrays = self._ask(protocol.Place(key, launch.blocks), cancel).arrays
         with sense.held("places"):
             (spans,) = arrays

@@ -63,7 +63,7 @@ def measure(
     KernelFault, TimeLimit, WorkerLost, LaunchError, NoDevice, Cancelled : as `Gpu.run`
     """
     check_limits(job, architecture(gpu.facts().capability))
-    launch = launch_of(job, agreed)
+    launch = launch_of(job, agreed, gpu.facts().known_by)
     return measure_launch(gpu, launch, options, expected=expected, cancel=cancel, progress=progress)
 
 
@@ -153,7 +153,8 @@ def _launch(
     gpu: Gpu, here: Measurements, launch: MeasuredLaunch, agreed: Container[str], progress: Any
 ) -> MeasuredLaunch:
     progress(launch.name)
-    readings = gpu.count(launch_of(job_of(here, launch), agreed))
+    leave = agreed, gpu.facts().known_by
+    readings = gpu.count(launch_of(job_of(here, launch), *leave))
     values = {key: reading.value for key, reading in readings.items()}
     return replace(launch, measured=values)
 
@@ -184,7 +185,7 @@ def pattern_launch(case: MeasuredPattern, sm: str) -> GpuLaunch:
         (32, 1, 1),
         0,
         wire_arguments((ArrayArgument(index), ArrayArgument(words))),
-        own_permit(program.cubin, program.ptx),
+        own_permit(program.cubin, program.ptx, "pattern"),
     )
 
 

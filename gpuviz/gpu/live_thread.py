@@ -280,6 +280,8 @@ class Engine:
         for target, numbers in made:
             if (launch := launches[target.key]).arguments.size <= LARGE_BYTES or repeats == REPEATS:
                 del launches[target.key]
+                if not launch.permit.stands(self._agreed):
+                    continue
                 with self._troubles(target.key):
                     self._results_and_places(gpu, target, launch, numbers)
                     launches[target.key] = launch
@@ -302,7 +304,7 @@ class Engine:
             try:
                 job = target.job(sm)
                 check_limits(job, architecture(gpu.facts().capability))
-                launch = launch_of(job, self._agreed)
+                launch = launch_of(job, self._agreed, gpu.facts().known_by)
             except Cancelled:
                 raise
             except NotAgreed as refused:
@@ -365,6 +367,8 @@ class Engine:
             began = time.monotonic()
             for key in tuple(launches):
                 launch = launches.pop(key)
+                if not launch.permit.stands(self._agreed):
+                    continue  # withdrawn, maybe in another window
                 with self._troubles(key):
                     counting = self._round(gpu, key, launch, counting)
                     launches[key] = launch

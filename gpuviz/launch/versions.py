@@ -24,7 +24,10 @@ class Version:
     @property
     def said(self) -> str:
         """When it ran first, `2026-11-22 14:02:11`."""
-        return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(self.date))
+        try:
+            return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(self.date))
+        except (OverflowError, OSError, ValueError):  # of a file whose name no clock gave
+            return str(self.date)
 
     def text(self) -> str:
         """The text; InputError when it cannot be read any more."""
@@ -47,7 +50,7 @@ def keep(path: Path, text: str | None = None) -> None:
         known = versions(path)
         if known and known[-1].text() == text:
             return
-        date = max(int(time.time()), known[-1].date + 1 if known else 0)
+        date = max(int(time.time()), 0, known[-1].date + 1 if known else 0)
         files.write(_folder(path) / f"{date}{path.suffix}", text, parents=True)
         for old in known[: max(0, len(known) + 1 - _KEPT)]:
             old.file.unlink(missing_ok=True)

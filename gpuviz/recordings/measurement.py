@@ -60,6 +60,11 @@ class DeviceFacts:
         """The name compilers use: sm_90."""
         return "sm_" + self.capability.replace(".", "")
 
+    @property
+    def known_by(self) -> str:
+        """What tells one GPU of a computer from the others."""
+        return f"{self.name} {self.bus}"
+
 
 @dataclass(frozen=True)
 class Telemetry:

@@ -25,14 +25,23 @@ from gpuviz.gpu.faults import CountersUnavailable, NoDevice, TimeLimit, WorkerLo
 from gpuviz.gpu.wire_arguments import wire_arguments
 
 ROOT = Path(__file__).parent.parent.parent
-PERMIT = own_permit(b"code", "")
 FAKE = (sys.executable, str(Path(__file__).with_name("fake_worker.py")))
 
 
 def launch(entry: str = "plain", number: int = 0, size: int = 5) -> GpuLaunch:
     given = np.arange(size, dtype=np.float32) + number, np.asarray(np.int32(7))
     arguments = wire_arguments([ArrayArgument(one) for one in given])
-    return GpuLaunch("cubin", b"code", "", entry, (1, 1, 1), (32, 1, 1), 0, arguments, PERMIT)
+    return GpuLaunch(
+        "cubin",
+        b"code",
+        "",
+        entry,
+        (1, 1, 1),
+        (32, 1, 1),
+        0,
+        arguments,
+        own_permit(b"code", "", entry),
+    )
 
 
 @pytest.fixture
@@ -147,7 +156,15 @@ def test_large_buffers_do_not_travel(gpu: Gpu, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(protocol, "send", count)
     specs = (BufferSpec("f32", 1 << 20, "rand"), BufferSpec("i32", 1 << 20, "zeros"))
     one = GpuLaunch(
-        "cubin", b"code", "", "plain", (1, 1, 1), (32, 1, 1), 0, wire_arguments(specs), PERMIT
+        "cubin",
+        b"code",
+        "",
+        "plain",
+        (1, 1, 1),
+        (32, 1, 1),
+        0,
+        wire_arguments(specs),
+        own_permit(b"code", "", "plain"),
     )
     left = {str(n): np.asarray(materialise(spec, n)) + 1 for n, spec in enumerate(specs)}
     assert gpu.differences(one, {k: v.astype(v.dtype) for k, v in left.items()}) == {

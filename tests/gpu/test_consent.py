@@ -7,8 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import get_args
 
+import numpy as np
 import pytest
 
+from gpuviz.arguments import parse
 from gpuviz.base import resources
 from gpuviz.base.errors import InputError
 from gpuviz.compile import Program
@@ -20,8 +22,9 @@ from gpuviz.gpu.consent import (
     ConsentList,
     NotAgreed,
     Permit,
+    arguments_of,
     asked,
-    digest_of,
+    kernel_digest,
     own_permit,
     permit,
 )
@@ -63,25 +66,85 @@ def test_agreed_is_to_what_runs_and_to_nothing_else() -> None:
         other = replace(JOB, program=replace(CUBIN, **change))
         with pytest.raises(NotAgreed):
             launch_of(other, agreed)
-    assert launch_of(replace(JOB, grid=(7, 1, 1), file="other"), agreed)
+    assert launch_of(replace(JOB, file="other"), agreed)
 
 
-def test_code_and_ptx_cannot_be_parted_in_another_place() -> None:
-    assert digest_of(b"ab", "c") != digest_of(b"a", "bc")
+REPLAYS = {
+    "another kernel of the same code": {"entry": "evil"},
+    "a larger grid": {"grid": (7, 1, 1)},
+    "a larger block": {"block": (7, 1, 1)},
+    "more shared memory": {"dynamic_shared": 4},
+    "another number": {"arguments": (parse("i64=8"), parse("f32[4]=zeros"))},
+    "a longer buffer": {"arguments": (parse("i64=7"), parse("f32[5]=zeros"))},
+    "other contents": {"arguments": (parse("i64=7"), parse("f32[4]=ones"))},
+}
+GIVEN = replace(JOB, arguments=(parse("i64=7"), parse("f32[4]=zeros")))
+
+
+@pytest.mark.parametrize("change", REPLAYS.values(), ids=list(REPLAYS))
+def test_a_yes_is_not_replayed_for_another_launch(change: dict[str, object]) -> None:
+    agreed = {code(GIVEN).digest}
+    launch = launch_of(GIVEN, agreed)
+    with pytest.raises(NotAgreed):
+        launch_of(replace(GIVEN, **change), agreed)  # type: ignore[arg-type]
+    if "arguments" not in change:
+        with pytest.raises(ValueError, match="for another launch"):
+            replace(launch, **change)  # type: ignore[arg-type]
+
+
+def test_a_yes_is_not_replayed_on_another_gpu() -> None:
+    told = asked(GIVEN, "NVIDIA A 01:00")
+    assert told is not None and launch_of(GIVEN, {told.digest}, "NVIDIA A 01:00")
+    for digests in ({told.digest}, {told.any}):
+        with pytest.raises(NotAgreed):
+            launch_of(GIVEN, digests, "NVIDIA B 02:00")
+
+
+def test_an_array_of_a_file_is_agreed_to_by_its_content(tmp_path: Path) -> None:
+    file = tmp_path / "numbers.npy"
+    np.save(file, np.zeros(4, np.float32))
+    one = replace(JOB, arguments=(parse(f"f32[4]=@{file}"),))
+    agreed = {code(one).digest}
+    assert launch_of(one, agreed)
+    np.save(file, np.ones(4, np.float32))
+    with pytest.raises(NotAgreed):
+        launch_of(one, agreed)
+
+
+def test_a_yes_to_any_launch_is_of_one_kernel_on_one_gpu(tmp_path: Path) -> None:
+    agreed = ConsentList(tmp_path / "agreed.json")
+    told = asked(GIVEN, "A")
+    assert told is not None
+    agreed.add([told], widely=True)
+    for change in REPLAYS.values():
+        other = replace(GIVEN, **change)  # type: ignore[arg-type]
+        if other.entry == "k":
+            assert launch_of(other, agreed, "A").grid == other.grid
+        else:
+            with pytest.raises(NotAgreed):
+                launch_of(other, agreed, "A")
+    with pytest.raises(NotAgreed):
+        launch_of(GIVEN, agreed, "B")
+
+
+def test_code_ptx_and_entry_cannot_be_parted_in_another_place() -> None:
+    parts = (b"ab", "c", "d"), (b"a", "bc", "d"), (b"ab", "cd", ""), (b"ab", "", "cd")
+    assert len({kernel_digest(*one) for one in parts}) == len(parts)
 
 
 def test_a_launch_cannot_be_made_without_a_permit_or_with_that_of_another() -> None:
     with pytest.raises(TypeError, match="is given by"):
         Permit("digest", object())
     launch = launch_of(replace(JOB, whose="named"))
-    with pytest.raises(ValueError, match="for other code"):
+    with pytest.raises(ValueError, match="for another launch"):
         replace(launch, code=b"other")
-    with pytest.raises(ValueError, match="for other code"):
+    with pytest.raises(ValueError, match="for another launch"):
         replace(launch, ptx="other")
-    made = GpuLaunch(
-        "cubin", b"x", "", "k", (1, 1, 1), (1, 1, 1), 0, WireArguments(), own_permit(b"x", "")
-    )
-    assert replace(made, grid=(2, 1, 1)).permit.digest == digest_of(b"x", "")
+    own = own_permit(b"x", "", "k")  # what is made here may be launched as it likes
+    made = GpuLaunch("cubin", b"x", "", "k", (1, 1, 1), (1, 1, 1), 0, WireArguments(), own)
+    assert replace(made, grid=(2, 1, 1)).permit is own
+    with pytest.raises(ValueError, match="for another launch"):
+        replace(made, entry="other")
 
 
 def test_what_is_asked_names_the_file_and_what_would_run() -> None:
@@ -100,7 +163,8 @@ def test_lessons_and_sweeps_are_the_courses_and_files_are_strangers(tmp_path: Pa
         for plan in lesson.plan(lesson.defaults()):
             assert not Path(plan.kernel).is_absolute()
     shapes = next(one for one in SCENES if one.id == "block-shape")
-    assert permit(job_of(shapes.plan(shapes.defaults())[0], "sm_90"))
+    job = job_of(shapes.plan(shapes.defaults())[0], "sm_90")
+    assert permit(job, arguments_of(job))
     own = tmp_path / "own.cu"
     own.write_text('extern "C" __global__ void k() {}')
     job = job_of(Plan("", str(own), "k", (1, 1, 1), (1, 1, 1), ()), "sm_90")
@@ -119,6 +183,49 @@ def test_what_was_agreed_is_remembered_by_content(tmp_path: Path) -> None:
     assert {one.digest in ConsentList(file) for one in (told, other)} == {True}
     second.forget()
     assert told.digest not in ConsentList(file)
+    assert told.digest not in first and not permit_stands(first, told)
+
+
+def permit_stands(agreed: ConsentList, told: Code) -> bool:
+    return launch_of(JOB, {told.digest}).permit.stands(agreed)
+
+
+def test_what_cannot_be_forgotten_on_disk_is_told_and_forgotten_here(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    agreed, told = ConsentList(tmp_path / "agreed.json"), code(JOB)
+    agreed.add([told])
+    with monkeypatch.context() as full:
+        full.setattr("gpuviz.files.writing.whole", refuse)
+        with pytest.raises(InputError, match="no space"):
+            agreed.forget()
+    assert told.digest not in agreed
+    other = code(GIVEN)
+    agreed.add([other])  # there is room again: what was withdrawn is not written back
+    assert other.digest in agreed and told.digest not in ConsentList(tmp_path / "agreed.json")
+
+
+def refuse(*given: object, **named: object) -> None:
+    raise InputError("cannot write: no space left")
+
+
+def test_a_file_taken_away_agrees_to_nothing_at_once(tmp_path: Path) -> None:
+    agreed, told = ConsentList(tmp_path / "agreed.json"), code(JOB)
+    agreed.add([told])
+    (tmp_path / "agreed.json").unlink()
+    assert told.digest not in agreed
+
+
+@pytest.mark.parametrize("seconds", [0, -5, 4_294_967_296])  # 1970, before it, 2106
+def test_dates_of_the_file_neither_revive_nor_hide_a_yes(seconds: int, tmp_path: Path) -> None:
+    file = tmp_path / "agreed.json"
+    agreed, told = ConsentList(file), code(JOB)
+    agreed.add([told])
+    os.utime(file, (seconds, seconds))
+    assert told.digest in agreed
+    ConsentList(file).forget()
+    os.utime(file, (seconds, seconds))
+    assert told.digest not in agreed
 
 
 def test_for_this_session_only(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from gpuviz.qt.running.activity import InThread
 from gpuviz.qt.running.core import Core
 from gpuviz.qt.running.view_recorder import ViewRecorder
 from gpuviz.qt.running.worker import Perform
+from gpuviz.recordings.measurement import DeviceFacts
 from gpuviz.run.session import Library
 from gpuviz.story.exhibit import Exhibit
 from gpuviz.words.language import tr
@@ -44,19 +45,19 @@ class PresentationConsent(QObject):
             then()
             return
         self.said.emit(tr("looking at the lecture's kernels …"))
-        self._looking.ask(partial(self._codes, lecture, library, device.sm))
+        self._looking.ask(partial(self._codes, lecture, library, device))
 
     def close(self) -> None:
         """Go on with nothing."""
         self._looking.forget()
 
-    def _codes(self, lecture: Lecture, library: Library, arch: str) -> tuple[Code, ...]:
+    def _codes(self, lecture: Lecture, library: Library, device: DeviceFacts) -> tuple[Code, ...]:
         """Runs in a thread: kernels are compiled, to know what would run."""
         from gpuviz.lectures.own_files import plans_of
         from gpuviz.story.foreign import codes_of
 
         job_of = self._core.meter.sources.job_of
-        return codes_of(plans_of(lecture), arch, library.file, library, job_of)
+        return codes_of(plans_of(lecture), device, library.file, library, job_of)
 
     def _ask(self, about: None, found: tuple[Code, ...] | Exception) -> None:
         self.said.emit("")
@@ -72,7 +73,7 @@ class PresentationConsent(QObject):
         dialog = self.dialog = ConsentDialog(
             asked, self._core.theme, self._window, tr("Present without")
         )
-        dialog.accepted.connect(partial(agreed.add, asked))
+        dialog.accepted.connect(lambda: agreed.add(asked, dialog.widely.isChecked()))
         dialog.finished.connect(lambda result: self._then())
         ask(dialog)
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QFrame, QScrollArea, QWidget
+from PySide6.QtWidgets import QCheckBox, QDialog, QDialogButtonBox, QFrame, QScrollArea, QWidget
 
 from gpuviz.qt.controls.controls import label
 from gpuviz.qt.controls.layouts import column_of
@@ -38,11 +38,16 @@ class ConsentDialog(QDialog):
             "Emulated, as now, a kernel can do no harm. On the GPU it runs for real: it can hang "
             "the GPU, and harm more where a driver has faults. Say yes if you trust who made it."
         )
-        kept = tr("A yes is remembered for this very code; whatever else comes is asked about.")
+        kept = tr(
+            "A yes is remembered for these very launches on this GPU; whatever else comes is asked "
+            "about."
+        )
         said = (head, "value"), (risk, ""), (kept, "quiet")
         first, *rest = (label(text, role, wraps=True) for text, role in said)
         parts = first, self._list(codes, theme), *rest
         column = column_of(*parts, on=self, gap=12, margins=(24, 20, 24, 18))
+        self.widely = QCheckBox(tr("Also with other sizes and arguments"))
+        column.addWidget(self.widely)
         self.buttons = QDialogButtonBox(_KINDS.Yes | _KINDS.No)
         self.yes, self.no = (self.buttons.button(kind) for kind in (_KINDS.Yes, _KINDS.No))
         self.yes.setText(tr("Run on the GPU"))
@@ -58,7 +63,7 @@ class ConsentDialog(QDialog):
     def _list(self, codes: Sequence[Code], theme: Theme) -> QWidget:
         """A line a kernel; many are scrolled."""
         inner = QWidget()
-        rows = (label(f"{code.kernel}: {code.what}", wraps=True) for code in codes)
+        rows = (label(f"{code.kernel}{code.launch}: {code.what}", wraps=True) for code in codes)
         column_of(*rows, on=inner, gap=6)
         area = QScrollArea()
         area.setWidget(inner)

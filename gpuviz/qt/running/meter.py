@@ -132,10 +132,16 @@ class Meter(QObject):
         self._paused = False
         self._run_on(asked=True)
 
-    def agree(self, codes: Iterable[Code]) -> None:
+    def agree(self, codes: Iterable[Code], widely: bool = False) -> None:
         """Let these run, now and later, and measure what is shown."""
-        self.sources.agreed.add(codes)
+        self.sources.agreed.add(codes, widely)
         self._again_as_asked()
+
+    def withdraw(self) -> None:
+        """Let nothing of strangers run any more, and stop what does. InputError as `forget`."""
+        self._rest()
+        self._refused = set()
+        self.sources.agreed.forget()
 
     def refuse(self, codes: Iterable[Code]) -> None:
         """Do not ask about these again until the user wants them run."""

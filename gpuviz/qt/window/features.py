@@ -15,7 +15,7 @@ from PySide6.QtCore import QObject, Qt
 from PySide6.QtWidgets import QMainWindow, QWidget
 
 from gpuviz.arch import ARCHITECTURES
-from gpuviz.base.errors import failure_of
+from gpuviz.base.errors import InputError, failure_of
 from gpuviz.compile import CompileError
 from gpuviz.compile.program import marked_lines
 from gpuviz.gpu.consent import Code
@@ -207,7 +207,8 @@ class Features(QObject):
         from gpuviz.qt.running.consent_dialog import ConsentDialog
 
         asked = self.consent = ConsentDialog(codes, self._core.theme, self._window)
-        asked.accepted.connect(partial(self._core.meter.agree, codes))
+        agree = self._core.meter.agree
+        asked.accepted.connect(lambda: agree(codes, asked.widely.isChecked()))
         asked.rejected.connect(partial(self._core.meter.refuse, codes))
         ask(asked)
 
@@ -452,7 +453,10 @@ class Features(QObject):
     def _start_over(self) -> None:
         """Everything as at the very first start; undo brings back the view."""
         preferences.start_over(self._core)
-        self._core.meter.sources.agreed.forget()
+        try:
+            self._core.meter.withdraw()
+        except InputError as error:
+            self._panes.message.show_failure(failure_of(error))
         self._core.settings.forget(but=(RECENTS,))
         self._layout.start_over()
         self.recorder.asked = False
