@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from gpuviz.source.constants import Dim3, Scope, Value, given_in
 from gpuviz.source.deduction import deduced, type_of
 from gpuviz.source.definitions import Definitions, Found, template_argument
+from gpuviz.source.host_images import HostImage
 from gpuviz.source.host_run import HostRun
 from gpuviz.source.host_values import DeviceBuffer, DevicePointer, Formula, Held, HostArray, Record
 from gpuviz.source.kernel_names import split_at_commas
@@ -52,6 +53,7 @@ class HostLaunch:
     formulas: tuple[str, str] = ("", "")
     names: tuple[str, ...] = ()
     bytes: tuple[str, ...] = ()
+    images: tuple[str, ...] = ()  # textures and surfaces, as their descriptors say
     copied: tuple[bool, ...] = ()
     contents: tuple[str, ...] = ()
     fields: tuple[Mapping[str, str], ...] = ()
@@ -195,6 +197,7 @@ def _prepared(
         made["offsets"].append(known.offset)
         size = known.to.bytes
         made["bytes"].append(str(size) if isinstance(size, int) else _formula([size], names))
+        made["images"].append(one.text if isinstance(one, HostImage) else "")
         made["copied"].append(known.to.copied)
         made["contents"].append(_text(known.to.content))
         made["fields"].append(dict(_fields(one, "")) if isinstance(one, Record) else {})
@@ -215,7 +218,7 @@ def _formula(shape: Sequence[Held], names: Mapping[str, str]) -> str:
 
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
-_OF_EACH = ("values", "offsets", "bytes", "copied", "contents", "fields")
+_OF_EACH = ("values", "offsets", "bytes", "images", "copied", "contents", "fields")
 
 
 def _fields(held: Record, path: str) -> Iterator[tuple[str, str]]:

@@ -93,6 +93,8 @@ def _names(launch: HostLaunch, kernel: Kernel) -> dict[str, str]:
 def _argument(
     launch: HostLaunch, number: int, taken: KernelParameter, names: Mapping[str, str]
 ) -> str:
+    if taken.kind in ("texture", "surface"):
+        return _image(taken, _at(launch.images, number, ""))
     if not taken.buffer:
         return _number(taken, _at(launch.values, number, None))
     threads = math.prod(launch.grid or (1,)) * math.prod(launch.block or (1,))
@@ -104,6 +106,13 @@ def _argument(
         _at(launch.copied, number, False),
         _at(launch.contents, number, ""),
     )
+
+
+def _image(taken: KernelParameter, said: str) -> str:
+    """As the host describes it, where that has as many sizes as the kernel reads."""
+    sizes = [text.partition("]")[0].count(",") for text in (said, taken.image)]
+    fill = "rand" if taken.kind == "texture" else "zeros"
+    return f"image {said}={fill}" if said and sizes[0] == sizes[1] else ""
 
 
 def _at(every: Sequence[T], number: int, otherwise: T) -> T:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from gpuviz.source.constants import BINARY, CASTS, FUNCTIONS, SCALARS, Scope, called, given_in
+from gpuviz.source.host_images import ENUMERATED, array_of, channels_of, image_of
 from gpuviz.source.host_values import (
     DEVICE,
     Address,
@@ -54,7 +55,9 @@ def _identifier(scope: HostScope, node: Node, depth: int) -> Held:
     if holder is None and name in scope.run.kernels:
         return node
     if holder is None:
-        return 0 if name == "cudaSuccess" else Scope.value(scope, node, min(depth, 20))
+        if name == "cudaSuccess" or name in ENUMERATED:
+            return ENUMERATED.get(name, 0)
+        return Scope.value(scope, node, min(depth, 20))
     found = holder[name]
     return found.held if isinstance(found, Reference) else found
 
@@ -200,9 +203,11 @@ def _call(scope: HostScope, node: Node, depth: int) -> Held:
     name = called(node)
     if name in _SILENT:
         return None
+    listed = function.child_by_field_name("arguments")
+    if name == "cudaCreateChannelDesc":
+        return channels_of([scope.value(one) for one in given], text_of(listed).strip("<> "))
     if name.startswith("cuda"):
         return _runtime(scope, name, given)
-    listed = function.child_by_field_name("arguments")
     if _ROUNDED_UP.match(name) and len(given) == 2:  # whichever way it is written
         values = [scope.value(one, depth) for one in given]
         if any(isinstance(one, Formula) for one in values):
@@ -241,6 +246,8 @@ def _known(
         return values[0] if values else None
     if name in ("malloc", "calloc", "aligned_alloc"):
         return HostArray()
+    if name == "make_cudaExtent":
+        return Record(zip(("width", "height", "depth"), values, strict=False))
     if name.startswith("make_"):
         return Record(zip("xyzw", values, strict=False))
     return None
@@ -332,8 +339,11 @@ def _copied(scope: HostScope, given: Sequence[Node], held: Sequence[Held]) -> No
 
 def _to_symbol(scope: HostScope, given: Sequence[Node], held: Sequence[Held]) -> None:
     symbol = text_of(given[0]).strip('&"() ').partition("[")[0].rpartition("::")[2]
-    source = held[1].held if isinstance(held[1], Address) else held[1]
-    scope.run.symbols[symbol] = copied(source)
+    scope.run.symbols[symbol] = copied(_pointee(held[1]))
+
+
+def _pointee(held: Held) -> Held:
+    return held.held if isinstance(held, Address) else held
 
 
 _ATTRIBUTES = {"cudadevattr" + name.lower(): value for name, value in DEVICE.items()}
@@ -344,6 +354,10 @@ _FILLED: Mapping[str, Callable[[Sequence[Node], Sequence[Held]], Held]] = {
     **dict.fromkeys(_ALLOCATES, lambda given, held: DevicePointer(DeviceBuffer(held[1]))),
     "cudaGetDeviceProperties": lambda given, held: Record(DEVICE),
     "cudaDeviceGetAttribute": lambda given, held: _ATTRIBUTES.get(text_of(given[1]).lower()),
+    "cudaMallocArray": lambda given, held: array_of(_pointee(held[1]), held[2:4]),
+    "cudaMalloc3DArray": lambda given, held: array_of(_pointee(held[1]), held[2:3]),
+    "cudaCreateTextureObject": lambda given, held: image_of(*map(_pointee, held[1:3])),
+    "cudaCreateSurfaceObject": lambda given, held: image_of(_pointee(held[1])),
     "cudaGetDeviceCount": lambda given, held: 1,
     "cudaGetDevice": lambda given, held: 0,
     "cudaOccupancyMaxActiveBlocksPerMultiprocessor": lambda given, held: _THREADS // held[2],
@@ -362,7 +376,7 @@ def _runtime(scope: HostScope, name: str, given: Sequence[Node]) -> Held:
     if name not in _FILLED and name not in _DONE:
         return 0
     held = [scope.value(one) for one in given]
-    with suppress(IndexError, TypeError, ArithmeticError):
+    with suppress(LookupError, TypeError, ArithmeticError):
         if name in _FILLED:
             scope.assign_through(given[0], _FILLED[name](given, held))
         if name in _DONE:

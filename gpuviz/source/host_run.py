@@ -22,6 +22,7 @@ from gpuviz.source.definitions import (
     template_parameters,
 )
 from gpuviz.source.host_expressions import CONTAINERS, PLACES, VALUES, container
+from gpuviz.source.host_images import described
 from gpuviz.source.host_statements import LOOP, STATEMENTS, Signal, Spent, Targets
 from gpuviz.source.host_values import (
     Address,
@@ -301,6 +302,9 @@ class HostScope(Scope):
             return copied(whole) or dimensions(sizes)
         if type_ in CONTAINERS:
             return container(self, type_, given, node)
+        if (made := described(type_)) is not None:
+            one = self.value(given[0]) if len(given) == 1 else None
+            return copied(one) if isinstance(one, Record) else self._filled(made, given)
         if type_ in self.run.known.records:
             return self._record(type_, given)
         value = copied(self.value(given[0])) if len(given) == 1 else None
@@ -314,13 +318,18 @@ class HostScope(Scope):
         elif len(given) == 1 and isinstance(whole := self.value(given[0]), Record):
             return Record(copied(whole))
         else:
-            names = list(made)
-            for number, one in enumerate(given):
-                if one.type == "initializer_pair":
-                    name = text_of(one.child_by_field_name("designator")).lstrip(".")
-                    made[name] = copied(self.value(one.child_by_field_name("value")))
-                elif number < len(names):
-                    made[names[number]] = copied(self.value(one))
+            self._filled(made, given)
+        return made
+
+    def _filled(self, made: Record, given: Sequence[Node]) -> Record:
+        """A structure with what an initialiser says of its fields."""
+        names = list(made)
+        for number, one in enumerate(given):
+            if one.type == "initializer_pair":
+                name = text_of(one.child_by_field_name("designator")).lstrip(".")
+                made[name] = copied(self.value(one.child_by_field_name("value")))
+            elif number < len(names):
+                made[names[number]] = copied(self.value(one))
         return made
 
     def fields(self, type_: str, depth: int = 0) -> Record:

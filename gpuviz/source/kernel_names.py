@@ -147,8 +147,22 @@ def _is_start(key: str, text: str) -> bool:
 
 
 def _tight(text: str) -> str:
-    # `f<(int)4>` and `f<4u>` are written f<4> by people
+    # `f<(int)4>` and `f<4u>` are written f<4> by people, `__half` is `half`
+    text = _ALIAS.sub(lambda name: _ALIASES[name[0]], text)
     return re.sub(r"\(\w+\)(?=\d)|(?<=\d)[ul]+(?=[,>])|\s+", "", text)
+
+
+_ALIASES = {
+    "half": "__half",
+    "half2": "__half2",
+    "unsigned": "unsigned int",
+    "uint": "unsigned int",
+}
+_ALIASES |= {"nv_bfloat16": "__nv_bfloat16", "nv_bfloat162": "__nv_bfloat162"}
+_ALIASES |= {"int8_t": "signed char", "uint8_t": "unsigned char", "uchar": "unsigned char"}
+_ALIASES |= {"int32_t": "int", "uint32_t": "unsigned int", "int16_t": "short"}
+_ALIASES |= {"uint16_t": "unsigned short", "int64_t": "long", "uint64_t": "unsigned long"}
+_ALIAS = re.compile(rf"\b(?:{'|'.join(_ALIASES)})\b(?! (?:int|char|short|long)\b)")
 
 
 def _with_defaults(kernels: Sequence[str], wanted: str) -> list[str]:

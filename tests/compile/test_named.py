@@ -6,7 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from gpuviz.compile import demangled, launch_at, load_program, nvcc, nvrtc, written_launches
+from gpuviz.compile import (
+    demangled,
+    entry_name,
+    launch_at,
+    load_program,
+    nvcc,
+    nvrtc,
+    written_launches,
+)
 from gpuviz.compile.log import instantiated
 
 pytestmark = pytest.mark.skipif(not nvrtc.libraries(), reason="NVRTC is not here")
@@ -113,3 +121,10 @@ def test_what_only_one_architecture_has_is_compiled_for_that(tmp_path: Path) -> 
     assert kernels(tmp_path, f"{fence}\n{kernel}") == ["wait"]
     assert kernels(tmp_path, f'#include "fence.h"\n{kernel}', fence=fence) == ["wait"]
     assert load_program(tmp_path / "named.cu").arch == "sm_90a"
+
+
+def test_types_are_named_as_people_write_them() -> None:
+    kernels = ("_Z1kI6__halfLi4EEvPT_", "_Z1kIaLi4EEvPT_", "_Z1kIjLi4EEvPT_")
+    names = "k<half, 4>", "k<int8_t, 4>", "k<unsigned, 4>"
+    assert tuple(entry_name(kernels, one) for one in names) == kernels
+    assert entry_name(kernels, "k<unsigned int, 4>") == kernels[2]
