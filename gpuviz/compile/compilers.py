@@ -38,6 +38,7 @@ _STANDARD, _OLDER = re.compile(r"-std=c\+\+1[14]"), "requires at least C++"
 _NAMES = "__nv_name_map"  # where NVRTC writes the names asked for, one a line
 _NEVER_DEFINED = re.compile(r"\[with \w+=(\w+)\]\" was referenced but not defined")
 _UNDEFINED = re.compile(r'__nv_name_map\(\d+\): error: identifier "(\w+)" is undefined')
+_HOSTS = re.compile(r'identifier "cuda[A-Z]\w*" is undefined|namespace "std" has no member')
 _NAME = re.compile(r"#pragma nv_mangled_name (.+?)\s*$", re.MULTILINE)
 
 
@@ -153,6 +154,9 @@ def _compile_split(
             options = (*options, *(one for one in more if one not in options))
             continue
         errors = [d for d in log.diagnostics(output.log, _FOLDER) if d.severity == "error"]
+        host = [error for error in errors if _HOSTS.search(error.text)]
+        if host and split.learn(host):  # a member of a class that a template only happens to read
+            continue
         unknown = _unfit(wanted, output.log) or _not_instances(errors, output.log)
         if unknown and set(unknown) & set(instances):
             return output  # asked for by name
@@ -224,7 +228,11 @@ def _split_failure(split: Split, output: Output) -> CompileError:
         words = f"{tr('{name}: none of its kernels compiles:', name=split.name)}\n{shown}"
     if split.missing:
         few = _few(split.missing)
-        words += "\n" + tr("Not found (-I FOLDER says where they are): {files}", files=few)
+        words += (
+            "\n"
+            + tr("Not found (-I FOLDER says where they are): {files}", files=few)
+            + split.bounds
+        )
     return CompileError("\n".join((words, *more)), lost or made.diagnostics, output.log)
 
 
@@ -250,7 +258,7 @@ def _split_note(split: Split) -> str:
     if split.lost:
         words.append(f"left out, as it does not compile: {_few(list(map(_place, split.lost)))}")
         if split.missing:
-            words.append(f"headers not found: {_few(split.missing)}")
+            words.append(f"headers not found: {_few(split.missing)}{split.bounds}")
         words += advice.of(split.read.values(), split.missing)
     if split.refused:
         words.append(f"templates that could not be made: {_few(split.refused)}")

@@ -59,6 +59,12 @@ _DRIVERS = {
     "cudaTypedefs.h": "#pragma once\n#include <cuda.h>\n",
 }
 
+# The types of cuFFT's data, which kernels take beside its transforms.
+_CUFFT = """#pragma once
+typedef float cufftReal; typedef double cufftDoubleReal;
+typedef float2 cufftComplex; typedef double2 cufftDoubleComplex;
+"""
+
 UTILITY = "gpuviz_utility.h"  # <utility> in full, for those who need it
 
 # What nvcc knows without any include, through the host's headers: for sources that rely on it.
@@ -90,6 +96,7 @@ STAND_INS: dict[str, str] = {
     "cassert": "#pragma once\n",
     "stddef.h": "#pragma once\n#ifndef NULL\n#define NULL 0\n#endif\n",
     "cstddef": "#include <stddef.h>\nnamespace std { using ::size_t; using ::ptrdiff_t; }\n",
+    **dict.fromkeys(("cufft.h", "cufftXt.h"), _CUFFT),
     "stdbool.h": "#pragma once\n",
     "utility": "#pragma once\n",
     UTILITY: _from_cuda_std("utility"),
@@ -190,7 +197,7 @@ _DECLARED = {
     "cuda_fp8.h": r"__nv_fp8\w*",
     "cooperative_groups.h": r"cooperative_groups|cg",
     "cuda.h": r"CU(?:tensorMap|deviceptr|texObject|surfObject)",
-    "cuComplex.h": r"cu(?:Float|Double)?Complex|make_cu\w*Complex",
+    "cuComplex.h": r"cu(?:Float|Double)?Complex|make_cu\w*Complex|cuC[a-z]+f?",
     "limits": r"numeric_limits",
     "type_traits": r"(?:is|remove|add|make)_\w+|enable_if\w*|conditional\w*|decay\w*|"
     r"(?:true|false)_type|integral_constant",

@@ -2,9 +2,9 @@
 
 import os
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+import time
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
 
 from gpuviz.base.errors import InputError
@@ -13,25 +13,35 @@ from gpuviz.source.parts import Text, read
 
 _FOLDERS = ("", "include", "inc", "common", "Common", "common/inc", "src", "util", "utils")
 _ABOVE = 5  # folders above the file's own that may still be its project
-_FOLDERS_LOOKED_AT = 4_000
+_ENTRIES, _SECONDS = 40_000, 0.5  # of a project, looked at
+_KEPT = 5.0  # seconds
+_NO_SOURCES = ("build", "node_modules", "CMakeFiles", "__pycache__")
+_LARGE = 150_000  # letters, of which a library for the host alone is
+_DEVICE = re.compile(r"__(?:device|global|host|constant|CUDACC|CUDA_ARCH)__")
+_HOSTS = re.compile(r"#[ \t]*include[ \t]*<(?:stdio\.h|cstdio|string|vector|map|memory|iostream)>")
 _NAMES = 10_000  # of headers, in one text
 _FILES = 400  # headers of one file; more is a library, which belongs to -I
 _SPLICE = re.compile(r"(?:\\|\?\?/)[ \t\r]*\n")
 _ROOTS = (".git", ".hg", ".svn")
 
 
-@dataclass(frozen=True)
+@dataclass
 class Unit:
     """A file and the project's headers that it reads, each in parts, by the name given to NVRTC.
 
     `names` says, for each of them, what its includes are called there: None for those that are
-    nowhere, which `missing` lists. `files` are the headers as files.
+    nowhere, which `missing` lists. `files` are the headers as files; `bounds` says so where not all
+    of the project was looked at.
     """
 
     texts: dict[str, Text] = field(default_factory=dict)
     names: dict[str, dict[str, str | None]] = field(default_factory=dict)
     files: dict[str, Path] = field(default_factory=dict)
     missing: list[str] = field(default_factory=list)
+    bounds: str = ""
+
+
+_last: dict[str, Text] = {}  # what was read of the last file: its launches are asked for after it
 
 
 def unit(
@@ -45,8 +55,9 @@ def unit(
     own : the user's folders of headers (-I), searched after the project's
     known : whether the compiler itself finds a header of this name
     """
-    made, tree = Unit(), _Tree(folder)
-    made.texts[name] = read(source)
+    made, before = Unit(), dict(_last)
+    texts = {source: before.get(source) or read(source)}
+    made.texts[name] = texts[source]
     waiting = [(name, folder)]
     while waiting:
         user, place = waiting.pop()
@@ -56,18 +67,24 @@ def unit(
                 continue
             file = _found(include.name, include.quoted, place, folder, own, known)
             if file is None and not known(include.name):
-                file = tree.nearest(include.name)
-            if file is None:
-                if not known(include.name):
-                    renamed[include.name] = None
-                    made.missing.append(include.name)
+                index = _index(folder)
+                file, made.bounds = index.nearest(include.name, folder), index.bounds
+            if file is None and known(include.name):
                 continue
-            called = _called(file, folder)
+            called = _called(file, folder) if file else ""
+            text = bounded.text(file) if file and called not in made.texts else ""
+            if file is None or _of_the_host(text):
+                renamed[include.name] = None
+                made.missing.append(include.name)
+                continue
             renamed[include.name] = called
             if called not in made.texts and len(made.texts) < _FILES:
-                made.texts[called] = read(bounded.text(file))
+                made.texts[called] = before.get(text) or read(text)
                 made.files[called] = file
                 waiting.append((called, file.parent))
+                texts[text] = made.texts[called]
+    _last.clear()
+    _last.update(texts)
     return made
 
 
@@ -98,36 +115,61 @@ def _project(folder: Path) -> Iterator[Path]:
             return
 
 
-class _Tree:
-    """All files of the project that a folder is in, where something marks its root."""
+@dataclass(frozen=True)
+class _Index:
+    """The files of a project by name; `bounds` says how many were looked at, if not all."""
 
-    def __init__(self, folder: Path) -> None:
-        """Nothing is looked at before it is asked for."""
-        self._folder = folder
+    made: float  # seconds
+    files: Mapping[str, Sequence[Path]]
+    bounds: str = ""
 
-    @cached_property
-    def _files(self) -> dict[str, list[Path]]:
-        root = list(_project(self._folder))[-1:]
-        found: dict[str, list[Path]] = {}
-        if not root or not any((root[0] / mark).exists() for mark in _ROOTS):
-            return found
-        for count, (place, folders, names) in enumerate(os.walk(root[0])):
-            folders[:] = sorted(one for one in folders if not one.startswith("."))
-            for name in names:
-                found.setdefault(name, []).append(Path(place, name))
-            if count > _FOLDERS_LOOKED_AT:
-                break
-        return found
-
-    def nearest(self, name: str) -> Path | None:
-        """The file whose path ends so that has most of its folders with this one."""
+    def nearest(self, name: str, folder: Path) -> Path | None:
+        """The file whose path ends so that has most of its folders with a folder."""
         wanted = Path(name).parts
-        fits = (f for f in self._files.get(wanted[-1], ()) if f.parts[-len(wanted) :] == wanted)
+        fits = (f for f in self.files.get(wanted[-1], ()) if f.parts[-len(wanted) :] == wanted)
 
         def far(file: Path) -> int:
-            return len(Path(os.path.relpath(file, self._folder)).parts)
+            return len(Path(os.path.relpath(file, folder)).parts)
 
         return next(filter(None, map(_file, sorted(fits, key=far))), None)
+
+
+_indices: dict[Path, _Index] = {}
+
+
+def _index(folder: Path) -> _Index:
+    """All files of the project that a folder is in, where something marks its root; they are
+    looked at once for all files that are opened within some seconds.
+    """
+    root = (list(_project(folder)) or [folder])[-1]
+    if not any((root / mark).exists() for mark in _ROOTS):
+        return _Index(0, {})
+    now = time.monotonic()
+    kept = _indices.get(root)
+    if kept is None or now - kept.made > _KEPT:
+        _indices.clear()
+        kept = _indices[root] = _walked(root, now)
+    return kept
+
+
+def _walked(root: Path, since: float) -> _Index:
+    found: dict[str, list[Path]] = {}
+    count = 0
+    for place, folders, names in os.walk(root):
+        folders[:] = sorted(one for one in folders if one[0] != "." and one not in _NO_SOURCES)
+        count += len(names) + len(folders)
+        for name in names:
+            found.setdefault(name, []).append(Path(place, name))
+        if count > _ENTRIES or time.monotonic() - since > _SECONDS:
+            return _Index(since, found, f" (looked for in {count:,} files of the project, not all)")
+    return _Index(since, found)
+
+
+def _of_the_host(text: str) -> bool:
+    """Whether a header is a large library without device code, such as one that reads JSON: it
+    would be compiled in vain, and for seconds.
+    """
+    return len(text) > _LARGE and not _DEVICE.search(text) and bool(_HOSTS.search(text))
 
 
 def _file(path: Path) -> Path | None:

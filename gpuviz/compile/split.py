@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import sys
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -28,6 +29,7 @@ _UNKNOWN = re.compile(
     r'|no (operator) "([^"]+)" matches'
 )
 _MANY = 50  # errors; NVRTC tells a hundred at a time
+_PATIENCE = 3  # rounds in which a header that holds no kernel is mended part by part
 
 
 @dataclass
@@ -38,6 +40,7 @@ class Choice:
     out: dict[str, set[Part]]
     lost: dict[Part, Diagnostic] = field(default_factory=dict)
     _tried: set[Part] = field(default_factory=set)
+    _rounds: Counter[str] = field(default_factory=Counter)  # in which a file had errors
 
     @classmethod
     def first(cls, texts: Mapping[str, Text]) -> Choice:
@@ -50,6 +53,7 @@ class Choice:
     def learn(self, errors: Iterable[Diagnostic]) -> bool:
         """Change it by what the compiler said; False when there is nothing left to change."""
         found = list(errors)
+        self._rounds.update({error.file for error in found})
         return self._take_back(found) or self._leave_out(found)
 
     def _take_back(self, errors: list[Diagnostic]) -> bool:
@@ -75,7 +79,7 @@ class Choice:
     def _leave_out(self, errors: list[Diagnostic]) -> bool:
         """What is no device code goes first; device code when nothing else is at fault."""
         places = [(error, part) for error in errors if (part := self._at(error)) is not None]
-        many = {error.file for error in errors if len(errors) >= _MANY}
+        many = {e.file for e in errors if len(errors) >= _MANY or self.tired_of(e.file)}
         for file in many & self.texts.keys():
             every = self.texts[file].parts
             if all(part.kind != "device" for part in every):  # a library's, such as OpenGL's
@@ -86,6 +90,10 @@ class Choice:
             if part.kind == "device":
                 self.lost.setdefault(part, error)
         return bool(places)
+
+    def tired_of(self, file: str) -> bool:
+        """Whether a file had errors again and again."""
+        return self._rounds[file] > _PATIENCE
 
     def _at(self, error: Diagnostic) -> Part | None:
         """The smallest part that a message is about, of those that are in."""
@@ -138,6 +146,11 @@ class Split:
     def missing(self) -> tuple[str, ...]:
         """Headers that are nowhere, as the texts name them."""
         return tuple(dict.fromkeys(self.unit.missing))
+
+    @property
+    def bounds(self) -> str:
+        """Where headers were looked for, if not in all of the project; "" if they were."""
+        return self.unit.bounds
 
     @property
     def instances(self) -> tuple[str, ...]:
@@ -207,7 +220,10 @@ class Split:
 
     def learn(self, errors: Collection[Diagnostic]) -> bool:
         """Leave out what does not compile, take back what is missed; False: nothing to be done."""
-        learnt = self._choice.learn(errors) or self._without_libraries(errors)
+        learnt = self._choice.learn(errors)
+        foreign = {error.file for error in errors} - self.unit.texts.keys()
+        if not learnt or any(map(self._choice.tired_of, foreign)):
+            learnt = self._without_libraries(foreign) or learnt
         return learnt or self._without_headers(errors)
 
     def _without_headers(self, errors: Collection[Diagnostic]) -> bool:
@@ -225,9 +241,8 @@ class Split:
             self.unit.missing.append(name)
         return bool(found)
 
-    def _without_libraries(self, errors: Collection[Diagnostic]) -> bool:
+    def _without_libraries(self, files: Collection[str]) -> bool:
         """Give up headers that do not compile and are no project's, such as Thrust's."""
-        files = {error.file for error in errors} - set(self.unit.texts)
         found = [
             (renamed, include.name)
             for name, renamed in self.unit.names.items()

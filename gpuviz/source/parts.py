@@ -42,6 +42,9 @@ _LASTING = re.compile(r"\b(?:const|constexpr|constinit|extern|enum|texture|surfa
 _CALL = re.compile(rb"^([A-Z][A-Z0-9_]{3,})[ \t]*\([^;{}#]{0,4000}?\)[ \t]*;?[ \t]*$", re.MULTILINE)
 # A macro alone on a line where a member or a statement may begin, without a semicolon.
 _WORD = re.compile(rb"(?<=[{};\\]\n)[ \t]+[A-Z][A-Z0-9_]{3,}[ \t]*$", re.MULTILINE)
+# Between what a lambda captures and what it takes; the grammar loses those that capture nothing.
+_OF_A_LAMBDA = re.compile(rb"(?<=\])\s*(?:__(?:device|host)__\s*)+(?=[({])")
+_OF_A_FREE_ONE = re.compile(rb"(?<=\[\])\s*(?:__(?:device|host)__\s*)+(?=[({])")
 # Braces, as they open a function or what holds functions, and what holds braces that are none.
 _BRACES = re.compile(
     rb'//[^\n]*|/\*.*?(?:\*/|\Z)|"(?:\\.|[^"\\\n])*"|(?:\bnamespace\b[\w\s:]*|\bextern\s*"C"\s*)(\{)'
@@ -152,16 +155,22 @@ def read(source: str) -> Text:
     def blanked(call: re.Match[bytes]) -> bytes:
         return call[0] if inside(call.start()) else _spaces(call)
 
-    tree = _parser().parse(_CALL.sub(blanked, _WORD.sub(_spaces, _ATTRIBUTE.sub(_spaces, raw))))
+    plain = raw
+    for noise in (_ATTRIBUTE, _WORD, _OF_A_FREE_ONE):
+        plain = noise.sub(_spaces, plain)
+    tree = _parser().parse(_CALL.sub(blanked, plain))
     parts = (*calls, *_parts(tree.root_node, marks))
     includes = tuple(_includes(tree.root_node))
-    return Text(raw, parts, includes, tree, tuple(_rewritten(tree.root_node)))
+    return Text(raw, parts, includes, tree, tuple(_rewritten(tree.root_node, raw)))
 
 
-def _rewritten(root: Node) -> Iterator[tuple[int, int, bytes]]:
+def _rewritten(root: Node, raw: bytes) -> Iterator[tuple[int, int, bytes]]:
     """What is written otherwise to compile: structures made as C does it, `(struct S){1, 2}`, up to
-    the brace; launches, as they are the host's, or not run with the kernel that makes them.
+    the brace; launches, as they are the host's, or not run with the kernel that makes them; marks
+    of lambdas, which NVRTC takes for device code anyway.
     """
+    for mark in _OF_A_LAMBDA.finditer(raw):
+        yield *mark.span(), b""
     for node in descend(root, {"compound_literal_expression", "kernel_call_syntax"}):
         call = node.parent
         if node.type == "kernel_call_syntax":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import numpy as np
@@ -16,12 +17,15 @@ from gpuviz.compile import (
     load_program,
     nvcc,
     nvrtc,
+    project_headers,
     written_launches,
 )
 from gpuviz.compile.program import Diagnostic
-from gpuviz.compile.split import Split
+from gpuviz.compile.project_headers import unit
+from gpuviz.compile.split import Choice, Split
 from gpuviz.ptx.text import stream
 from gpuviz.source import parts
+from gpuviz.source.parts import read
 
 pytestmark = pytest.mark.skipif(not nvrtc.libraries(), reason="NVRTC is not here")
 
@@ -348,3 +352,68 @@ def test_generators_of_curand_draw_what_their_papers_say(tmp_path: Path) -> None
     seeds = [123456789 + a, 362436069 ^ a, 521288629 + b, 88675123 ^ b, 5783321 + a]
     state = [one & 0xFFFFFFFF for one in seeds]
     assert drawn[0][:4] == xorwow(state, 6615241 + a + b & 0xFFFFFFFF, 4)
+
+
+def test_a_large_library_of_the_host_is_no_header_of_device_code(tmp_path: Path) -> None:
+    (tmp_path / "json.hpp").write_text("#include <vector>\n#error read\n" + "// json\n" * 20_000)
+    text = '#include "json.hpp"\n__global__ void k(float* a) { a[0] = 1; }\n'
+    assert kernels(text + MAIN.format("k<<<1, 1>>>(a);"), tmp_path) == ["k(float*)"]
+
+
+def test_what_a_project_has_is_looked_at_once_and_only_so_far(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "deep/below").mkdir(parents=True)
+    (tmp_path / "deep/below/there.h").write_text("#define N 4\n")
+    text = '#include "there.h"\n#include "nowhere.h"\n__global__ void k(float* a) { a[0] = N; }\n'
+    walks = []
+    walk = os.walk
+    monkeypatch.setattr(os, "walk", lambda root: walks.append(root) or walk(root))
+    for _ in range(2):
+        unit(text, "x.cu", tmp_path, (), lambda _: False)
+    assert walks == [tmp_path]
+    monkeypatch.setattr(project_headers, "_indices", {})
+    monkeypatch.setattr(project_headers, "_ENTRIES", 1)
+    found = unit(text, "x.cu", tmp_path, (), lambda _: False)
+    assert found.missing == ["there.h", "nowhere.h"] and "not all" in found.bounds
+
+
+def test_a_header_that_fails_again_and_again_is_left_out_whole(tmp_path: Path) -> None:
+    (tmp_path / "slow.h").write_text(
+        "".join(f"int f{n}() {{ return missing{n}; }}\n" for n in range(3))
+        + "constexpr int g() { return nothing; }\n" * 3
+    )
+    text = Choice.first({"slow.h": read((tmp_path / "slow.h").read_text())})
+    every = set(text.texts["slow.h"].parts)
+    for line in range(1, 6):
+        error = Diagnostic("slow.h", line, 1, "error", "expected")
+        text.learn([error])
+    assert text.out["slow.h"] == every
+
+
+def test_data_of_cufft_and_marked_lambdas_of_device_code_are_known(tmp_path: Path) -> None:
+    text = """#include <cufft.h>
+template <typename F> __device__ float with(float a, F f) { return f(a); }
+__global__ void k(cufftComplex* c) {
+  c[0] = cuCmulf(c[1], c[2]);
+  c[1].x = with(c[0].x, [] __device__(float a) { return a * 2; });
+}
+"""
+    assert kernels(text + MAIN.format("cufftHandle plan; k<<<1, 1>>>(0);"), tmp_path) == [
+        "k(float2*)"
+    ]
+
+
+def test_a_member_for_the_host_is_not_taken_for_a_fault_of_the_template(tmp_path: Path) -> None:
+    (tmp_path / "nodes.cuh").write_text(
+        "template <typename T> class Nodes {\npublic:\n  T* x;\n"
+        "  void init(int n) { cudaMalloc(&x, n * sizeof(T)); std::string made; }\n"
+        "  __device__ T first() const { return x[0]; }\n};\n"
+    )
+    text = """#include "nodes.cuh"
+template <typename T> __global__ void walk(const Nodes<T> nodes, T* y) { y[0] = nodes.first(); }
+template __global__ void walk(const Nodes<double> nodes, double* y);
+"""
+    found = kernels(text + MAIN.format("Nodes<double> n; walk<double><<<1, 1>>>(n, 0);"), tmp_path)
+    assert found == ["walk<double>(Nodes<double>, double*)"]
