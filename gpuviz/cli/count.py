@@ -24,6 +24,7 @@ from gpuviz.ptx.options import Options
 from gpuviz.results.table import text as table
 from gpuviz.run import emulated, roomy
 from gpuviz.run.run import Level, Run
+from gpuviz.run.tried import tried
 from gpuviz.source.kernel_names import source_parameters
 from gpuviz.traces.trace import Finding
 from gpuviz.words.language import english
@@ -83,7 +84,7 @@ def run(arguments: argparse.Namespace) -> int:
                 raise
             one = emulated.past(fault, job, arch, level=arguments.level, options=options)
             ended = {"ended_by_a_fault": True}
-        one = roomy.as_proposed(one, job)
+        one = tried(roomy.as_proposed(one, job), job, arch, options)
         if arguments.file:
             versions.keep(Path(arguments.file))
         findings += one.trace.findings

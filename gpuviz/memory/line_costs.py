@@ -30,8 +30,9 @@ from gpuviz.words.language import fine_percent, grouped, tr, trn
 
 Kind = (
     Literal["fine", "off", "apart", "fields", "misaligned", "scattered", "conflict", "atomic"]
-    | Literal["local", "constants", "rows", "spilled", "again"]
+    | Literal["local", "constants", "rows", "spilled", "again", "parted"]
 )
+_PARTED = 24  # lanes of a request: fewer are some of a warp that went apart
 _FAR = 512  # bytes from lane to lane: the column of a matrix rather than a stride
 LESSONS: dict[Kind, str] = {
     "fine": "",
@@ -46,6 +47,7 @@ LESSONS: dict[Kind, str] = {
     "local": "memory-spaces",
     "spilled": "occupancy",
     "again": "roofline",
+    "parted": "divergence",
     "constants": "constant-memory",
 }
 
@@ -83,6 +85,12 @@ class Evidence:
         return self.row.counts.get(requests_of(self.row.instruction), 0)
 
     @property
+    def lanes(self) -> float:
+        """How many lanes take part in a request, on average."""
+        asked = self.row.counts.get(_bytes_of(self.row), 0)
+        return asked / max(self.row.made * self.row.instruction.width, 1)
+
+    @property
     def step(self) -> int | None:
         """Bytes from lane to lane, None when unknown or in no order."""
         return self.steps.step if self.steps else None
@@ -113,7 +121,7 @@ def _of_global(of: Evidence) -> Kind:
     if of.steps is None or of.step is None:
         return "scattered"
     if abs(of.step) <= of.row.instruction.width:
-        return "misaligned"
+        return "parted" if of.lanes < _PARTED else "misaligned"
     if of.rows:
         return "rows"
     return "fields" if of.fields else "apart"
@@ -197,6 +205,12 @@ _WORDS: dict[Kind, Callable[[Evidence], str]] = {
     "fields": _fields,
     "rows": _rows,
     "misaligned": lambda of: tr("Lanes lie side by side, but not from where a sector begins."),
+    "parted": lambda of: tr(
+        "{n} lanes of a warp take part, and what lies between is moved for nothing: {share} of it "
+        "is used.",
+        n=f"{of.lanes:.3g}",
+        share=_used(of),
+    ),
     "scattered": _scattered,
     "conflict": _conflict,
     "atomic": _atomic,
@@ -276,9 +290,16 @@ def _walk(requests: Requests, rows: I64) -> tuple[int | None, bool]:
 
 
 def _step(address: I64, active: Bool) -> int | None:
-    """The step that most lanes are from the one before."""
+    """The step that most lanes are from the one before; where no two neighbours take part, from
+    the one that did, divided by how many lanes lie between.
+    """
     both = active[:, 1:] & active[:, :-1]
-    steps, counts = np.unique(np.diff(address, axis=1)[both], return_counts=True)
+    found = np.diff(address, axis=1)[both]
+    if not len(found):
+        row, lane = np.nonzero(active)
+        apart = np.diff(lane)[np.diff(row) == 0]
+        found = np.diff(address[row, lane])[np.diff(row) == 0] // np.maximum(apart, 1)
+    steps, counts = np.unique(found, return_counts=True)
     if not len(steps) or counts.max() < _MOSTLY * counts.sum():
         return None
     return int(steps[counts.argmax()])

@@ -33,6 +33,10 @@ def run_of(
     options = replace(options, progress=progress, cancel=cancel)
     how = emulated.through if plan.goes_on else emulated.run
     run = how(job, architecture(arch), level=level, options=options)
+    if job.whose == "stranger" and run.trace.findings:
+        from gpuviz.run.tried import tried
+
+        run = tried(run, job, architecture(arch), options)
     size = sum(array.nbytes for array in run.outputs.values())
     unread = plan.companion_of or (not plan.outputs and size >= _LARGE) or not run.whole
     too_large = size > _MOST and job.whose == "stranger"  # a lesson's story needs what it reads

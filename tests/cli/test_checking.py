@@ -34,7 +34,7 @@ def test_errors_are_told_with_a_remedy_and_make_the_status_1(count) -> None:
     status, said, wrong = count("race.no_barrier")
     assert status == 1 and "checked memory, race, init, sync: 1 error, 0 warnings" in said
     assert "error, race: " in wrong and "(line 9)" in wrong and "[256 times]" in wrong
-    assert "put __syncthreads() between them" in wrong
+    assert "put __syncthreads() before line 9: tried, no race is left" in wrong
     assert re.search(r"^/\S*race\.cu:9: error, race: ", wrong, re.MULTILINE)
 
 

@@ -126,6 +126,20 @@ def test_patterns_are_named_as_the_text_writes_them() -> None:
     assert any("goes to the same place 64 times" in one for one in said)
 
 
+def test_lanes_that_went_apart_are_no_scattered_ones() -> None:
+    source = """__global__ void f(int* a, int* b) {
+    if (threadIdx.x % 2) a[threadIdx.x] = clock();
+    else b[threadIdx.x] = 7;
+}
+"""
+    kinds = {
+        a.reason.kind
+        for line in _ranked(source, "i32[32]=zeros i32[32]=zeros")
+        for a in line.accesses
+    }
+    assert "parted" in kinds and "scattered" not in kinds
+
+
 def test_what_was_moved_out_of_a_loop_stays_on_its_line() -> None:
     source = """__global__ void f(const float* x, const float* y, float* out, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;

@@ -37,6 +37,7 @@ class Hazard:
     # Where blocks of a cluster race, linear id of the one whose shared memory it is; else -1.
     owner: int = -1
     proxy: bool = False  # ordered or not, the second is a copy, and no proxy fence is in between
+    across: bool = False  # some of its pairs of threads are of two warps
 
     @property
     def block(self) -> int:
@@ -84,7 +85,8 @@ class Hazards:
         counted[cells] = step
         self._counted[key, memory] = counted
         have = self._found[key]
-        self._found[key] = replace(have, count=have.count + fresh * times)
+        across = have.across or case.across
+        self._found[key] = replace(have, count=have.count + fresh * times, across=across)
 
     def take(self) -> tuple[Hazard, ...]:
         """All of them; then they are forgotten."""
@@ -254,6 +256,8 @@ def _apart(hazard: Hazard, space: Space) -> tuple[str, str]:
         return "warp", "warp, global" if space == "global" else "warp"
     else:
         who = "instruction" if hazard.together else "lane"
+        if who == "lane" and hazard.across:
+            return who, "warp"
     if "bulk" in (hazard.first if who == "copy" else hazard.second).text.split("."):
         return who, "counted" if who == "copy" else "stage"
     return who, who

@@ -463,6 +463,7 @@ class RaceCheck(Sink):
                 unread or (first.role == "copy" and event.role != "copy"),
                 int(earlier.step[one]) == step and by // LANES == thread // LANES,
                 proxy=proxy,
+                across=bool((earlier.thread[mine] // LANES != touch.thread[mine] // LANES).any()),
             )
             shared = event.at.space == "shared"
             alike = self._batch.blocks if shared and self._batch.height == 1 else 1
