@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QSettings
+from pytestqt.qtbot import QtBot
 
 from gpuviz.qt.window.window import Window
 
@@ -107,3 +108,66 @@ def test_a_pipe_instead_of_settings_is_not_waited_for(tmp_path: Path, kept: bool
     assert done.stdout == "none\n" and "begins without them" in done.stderr
     lies = folder / ("gpuviz.conf" if kept else "gpuviz.aside")
     assert stat.S_ISFIFO(lies.stat().st_mode)
+
+
+def _gone(file: Path) -> None:
+    file.unlink()
+
+
+def _garbage(file: Path) -> None:
+    file.write_bytes(b"\0\xff[[" * 999)
+
+
+def _folder(file: Path) -> None:
+    file.unlink()
+    file.mkdir()
+
+
+def _link_to_itself(file: Path) -> None:
+    file.unlink()
+    file.symlink_to(file)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("spoil", [_gone, _garbage, _folder, _link_to_itself])
+def test_settings_replaced_while_the_window_is_open(
+    make: Callable[..., Window],
+    tmp_path: Path,
+    course: None,
+    qtbot: QtBot,
+    spoil: Callable[[Path], None],
+) -> None:
+    """It goes on with what it has; the next start has a window, too."""
+    window, file = make(), tmp_path / "gpuviz.ini"
+    window.view.set_values({"stride": 5})
+    window.settings.keep("theme", "light")
+    window.settings._settings.sync()
+    assert file.is_file()
+    spoil(file)
+    window.settings.keep("scale", 1.1)
+    window.settings._settings.sync()
+    window.view.set_values({"stride": 6})
+    qtbot.waitUntil(lambda: not window.director.performer.busy, timeout=20_000)
+    assert window.view.now.values["stride"] == 6 and window.player.story is not None
+    window.close()
+    assert make().player.story is not None
+
+
+@pytest.mark.slow
+def test_two_windows_keep_their_own_session_and_the_settings_of_both(
+    make: Callable[..., Window], tmp_path: Path, course: None, qtbot: QtBot
+) -> None:
+    state = tmp_path / "state"
+    first, second = make(state=state), make(state=state)
+    for turn in range(5):
+        for window, stride in ((first, 10 + turn), (second, 20 + turn)):
+            window.view.set_values({"stride": stride})
+    kept = [state / f"window-{number}.json" for number in range(2)]
+    for file, said in zip(kept, ("stride=14", "stride=24"), strict=True):
+        qtbot.waitUntil(lambda file=file, said=said: said in file.read_text(), timeout=20_000)
+    first.settings.keep("export/one", "a")
+    second.settings.keep("export/two", "b")
+    first.close()
+    second.close()
+    read = QSettings(str(tmp_path / "gpuviz.ini"), QSettings.Format.IniFormat)
+    assert (read.value("export/one"), read.value("export/two")) == ("a", "b")
