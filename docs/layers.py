@@ -43,6 +43,7 @@ LAYERS = (
     ("course",),
     ("views",),
     ("results",),
+    ("assertions",),
     ("export",),
     ("lectures",),
     ("site",),

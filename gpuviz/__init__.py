@@ -35,6 +35,7 @@ story       what a lesson is, and how it becomes a story; own_kernel: any kernel
 course      the lessons: a chapter is a folder, a lesson a folder in it
 views       what is shown: a lesson with its values at a moment, as a record, a link, a history
 results     what runs come to: counts, times and code as rows, words and charts
+assertions  claims about a run's counts, counts pinned in a file, reports for continuous integration
 export      views to files
 lectures    what is shown in which order, what a class is asked, what the speaker says
 site        the course as pages: lessons for a grid of values, lectures, an index
@@ -50,6 +51,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from gpuviz.api.expectation import expect as expect
     from gpuviz.api.launches import sweep as sweep
     from gpuviz.api.launches import verify as verify
     from gpuviz.api.lessons import Lesson as Lesson
@@ -75,6 +77,7 @@ _FACE = {
     "Told": "api.lessons",
     "Traced": "api.tracing",
     "count": "api.tracing",
+    "expect": "api.expectation",
     "explore": "api.lessons",
     "lessons": "api.lessons",
     "sweep": "api.launches",

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 import subprocess
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from gpuviz.api.tables import Counts, Lines, findings, lines, side_by_side
 from gpuviz.arguments.specs import ArrayArgument
@@ -34,7 +34,12 @@ if TYPE_CHECKING:
     from gpuviz.views.lesson_view import Subject
     from gpuviz.views.time_view import Shown
 
-Again = Callable[[tuple[int, ...]], "base.Run"]  # the same launch, these blocks recorded
+
+class Again(Protocol):
+    """The same launch, with these blocks recorded, or with its checks at any cost."""
+
+    def __call__(self, record: tuple[int, ...], thorough: bool = False) -> base.Run:
+        """Run it; raises as `trace`."""
 
 
 class Run:

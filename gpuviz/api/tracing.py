@@ -116,10 +116,15 @@ def of_asked(made: LaunchRequest, wishes: Wishes) -> Run:
     return Run(with_time(run, made.job) if wishes.time else run, made.job, again)
 
 
-def _emulated(made: LaunchRequest, wishes: Wishes, record: tuple[int, ...]) -> base.Run:
+def _emulated(
+    made: LaunchRequest, wishes: Wishes, record: tuple[int, ...], thorough: bool = False
+) -> base.Run:
+    """The run, with these blocks recorded; `thorough` has its checks look at any cost."""
     arch = architecture(wishes.arch or made.job.program.arch.rstrip("af"))
     how = emulated.run if wishes.faults == "raise" else emulated.through
-    run = how(made.job, arch, level=wishes.level, options=wishes.options(record))
+    options = wishes.options(record)
+    options = replace(options, thorough=True) if thorough else options
+    run = how(made.job, arch, level=wishes.level, options=options)
     return replace(run, trace=replace(run.trace, notes=(*run.trace.notes, *made.notes)))
 
 

@@ -8,11 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from gpuviz.arch import Architecture, architecture
+from gpuviz.assertions import report
+from gpuviz.assertions.claim import Judgement
 from gpuviz.base.errors import KernelFault
-from gpuviz.cli import buffers
+from gpuviz.cli import asserting, buffers
 from gpuviz.cli.checking import checks_of, errors, of_fault, summary, told
 from gpuviz.cli.launch import jobs, options_of
-from gpuviz.cli.options import COUNTING, declare_launch
+from gpuviz.cli.options import ASSERTING, COUNTING, declare_launch
 from gpuviz.compile import demangled
 from gpuviz.launch import versions
 from gpuviz.launch.job import Job
@@ -36,13 +38,14 @@ EXAMPLE = """examples:
   gpuviz count saxpy.cu --grid 4 --block 256 --arg 1000 --arg 2 --arg rand --arg ones \\
          --lines --expect 'y=where(arange(1024) < n, a * x + y, y)' --out y=y.npy
   gpuviz count --scene coalescing --set stride=8 --arch sm_80 --json
+  gpuviz count transpose.cu --launch 14 --assert 'shared_conflicts == 0' --baseline counts.json
   gpuviz count stencil.cu --grid 4 --block 64 --arg f32[256]=arange --arg i32=256 --check race,init
 
 LAUNCH is FILE --entry NAME --grid X[,Y[,Z]] --block X[,Y[,Z]] [--dynamic-shared BYTES]
           [--define K=V]... [--arg SPEC]...   or   --scene ID [--set K=V]...
 
-Exit status: 0 done, 1 a check found an error or a buffer is not as expected, 2 the launch cannot be
-counted, 3 something lacks."""
+Exit status: 0 done, 1 a check found an error, a buffer is not as expected or an assertion does not
+hold, 2 the launch cannot be counted, 3 something lacks."""
 _LINES_HEAD = (
     "lines by what their accesses cost (a wavefront counts as one cycle of a multiprocessor, a "
     "sector as half; caches are not modelled)"
@@ -58,23 +61,25 @@ OPTIONS = """
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    declare_launch(parser, f"{COUNTING}\n--check{buffers.OPTIONS}{OPTIONS}")
+    declare_launch(parser, f"{COUNTING}\n--check{buffers.OPTIONS}{ASSERTING}{OPTIONS}")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Count, print; 0, or 1 when a check found an error or a buffer is not as expected."""
+    """Count, print; 0, or 1 when a check found an error, or what was expected is not so."""
     arch = architecture(arguments.arch)
+    asserted = asserting.asks(arguments)
     checks, thorough = checks_of(arguments)
+    thorough |= asserting.checks_needed(arguments)
     options = replace(
         options_of(arguments),
-        record=(0,) if arguments.lines else (),  # which tells how lanes lie
+        record=(0,) if arguments.lines or asserted else (),  # which tells how lanes lie
         checks=checks,
         thorough=thorough,
     )
     if buffers.asks(arguments) and arguments.blocks == "auto":
         options = replace(options, blocks="all")
     entries, findings, checked = [], list[Finding](), set(checks)
-    unexpected = False
+    unexpected, judged = False, dict[str, list[Judgement]]()
     for role, job in jobs(arguments).items():
         ended = {}
         try:
@@ -92,10 +97,13 @@ def run(arguments: argparse.Namespace) -> int:
         ranked = _ranked(one, job) if arguments.lines else None
         held = buffers.checked(one, arguments)
         unexpected |= buffers.wrong(held)
+        if asserted:
+            name, judged[name] = asserting.of_run(one, role, job, arch, arguments)
         if arguments.json:
             held_json = {"buffers": buffers.as_json(held)}
             guessed = {"guesses": dict(job.guesses)}
-            entries.append(as_json(one, role, ranked) | guessed | held_json | ended)
+            said = {"assertions": report.as_json(judged[name])} if asserted else {}
+            entries.append(as_json(one, role, ranked) | guessed | held_json | ended | said)
         else:
             out(as_text(one, role, ranked, tuple(job.guesses), arguments.instructions))
             out(f"{buffers.as_text(held)}\n" if held else "")
@@ -105,7 +113,8 @@ def run(arguments: argparse.Namespace) -> int:
         out(summary([name for name in checks if name in checked], findings))
     for finding in findings:
         err(told(finding, arguments.file or ""))
-    return 1 if errors(findings) or unexpected else 0
+    failed = asserting.told(judged, arguments) if asserted else 0
+    return 1 if errors(findings) or unexpected or failed else 0
 
 
 def roomy_run(job: Job, arch: Architecture, level: Level, options: Options) -> Run:

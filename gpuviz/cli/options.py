@@ -21,9 +21,16 @@ _CHECKS = "; ".join(f"{name} ({check.finds})" for name, check in CHECKS.items())
 _SHARED = f"""
 --allow FILE...         let the lecture read this file outside of its folder (may be given again)
 --arch sm_XX            architecture to compile for and to count by (default %(default)s)
+--annotate              print commands that make GitHub show each failed assertion at its line, and
+                        add a summary to the page of the job (where GITHUB_STEP_SUMMARY names one)
+--assert CLAIM...       what has to be so, over counts by their names: 'shared_conflicts == 0',
+                        'global_load_sectors <= 1.1 * global_load_sectors_ideal', 'races == 0',
+                        'line(12).shared_conflicts == 0', 'time_us < 30' (may be given again; status
+                        1 when one is not)
 --arg SPEC...           once for each parameter, in order, or NAME=SPEC: f32[n]=rand, rand(n*m),
                         @file.npy for a buffer; i32=7, 7, n*m for a scalar; {{n=4, data=rand(n)}}
                         for a structure
+--baseline FILE         assert the counts pinned in this file
 --blocks {"|".join((*HOW, "N"))}  emulate all blocks; one of each class of blocks that provably do
                         the same (exact counts, at any size); a sample, to estimate from; N spread
                         over the grid; auto, the default: all if there is time for it, else classes,
@@ -44,6 +51,7 @@ _SHARED = f"""
 --go-on                 count all blocks, however long it takes: what a budget ended goes on
 --include, -I FOLDER...  where headers are, besides the file's own tree
 --json                  print JSON
+--junit FILE            write the assertions as a JUnit report
 --language              language of the texts (default %(default)s)
 --level                 count what the assembler made of the code, or the PTX as written
 --option FLAG...        an option of the compiler, as in --option=-use_fast_math or
@@ -52,8 +60,10 @@ _SHARED = f"""
 --scene ID              a lesson (see gpuviz list)
 --set K=V...            a parameter of the lesson; of a FILE a __constant__ or __device__ variable,
                         or a name that sizes and arguments use
+--summary FILE          write the assertions as a page of Markdown
 --trust                 run the kernels that the file brings on the GPU, unasked: they can do there
                         what they like
+--update-baseline       pin the counts anew in place of comparing them
 """
 BUILDING = """
 --define
@@ -78,6 +88,14 @@ EMULATING = """
 --engine
 --budget
 --go-on
+"""
+ASSERTING = """
+--assert
+--baseline
+--update-baseline
+--junit
+--summary
+--annotate
 """
 COUNTING = f"""
 --level
@@ -153,6 +171,8 @@ _FOREVER: Kind = {"dest": "seconds", "action": "store_const", "const": math.inf}
 _KINDS: Mapping[str, Kind] = {
     "allow": {"type": Path},
     "arch": {"default": "sm_90"},
+    "assert": {"dest": "claims"},
+    "baseline": {"type": Path},
     "blocks": {"type": _blocks, "default": Options.blocks},
     "budget": {"dest": "seconds", "type": _seconds, "default": Options.seconds},
     "check": {"type": chosen},
@@ -161,7 +181,9 @@ _KINDS: Mapping[str, Kind] = {
     "engine": {"choices": get_args(Engine), "default": Options.engine},
     "go_on": {**_FOREVER, "default": Options.seconds},
     "include": {"type": Path},
+    "junit": {"type": Path},
     "language": {"choices": languages(), "default": ENGLISH},
     "level": LEVEL,
     "repeat": {"type": at_least_one, "default": 100},
+    "summary": {"type": Path},
 }

@@ -1,0 +1,1 @@
+"""What is asserted of a run: claims about its counts, pinned counts, and reports of both."""
