@@ -137,13 +137,14 @@ def test_ctrl_c_is_130_and_leaves_nothing_half_written(
     )
     with suppress(subprocess.TimeoutExpired):
         process.wait(seconds)
-    ended = process.poll() is not None
+    ended, told = process.poll() is not None, time.monotonic()
     for _ in range(times):
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGINT)
         time.sleep(0.02)
     _, said = process.communicate(timeout=60)
-    at_the_end = process.returncode == -signal.SIGINT and not said  # when Python has let go of it
+    # All was done and said, and the signal came too late to change the status.
+    at_the_end = process.returncode in (0, 3) and time.monotonic() - told < 1
     assert ended or process.returncode == 130 or at_the_end, said.decode()
     assert b"Traceback" not in said and b"mistake of gpuviz" not in said
     assert not list(tmp_path.rglob("*.part"))

@@ -155,6 +155,9 @@ class Expectation:
             baseline.pin(path, {key: run})
         return self._demand(baseline.compared(path, key, run, within, self._operands))
 
+    def __repr__(self) -> str:
+        return f"{self._run.kernel}: as demanded"
+
     @property
     def _facts(self) -> Facts:
         return Facts(self._run._run, self._modelled, self._checked)
@@ -183,7 +186,7 @@ def expect(run: Run) -> Expectation:
     >>> copy = "__global__ void copy(float *a, float *b) { b[threadIdx.x] = a[threadIdx.x]; }"
     >>> run = gpuviz.trace(copy, 1, 32, ("f32[32]=rand", "f32[32]=zeros"))
     >>> gpuviz.expect(run).no_bank_conflicts().sectors(at_most=1.1, of="ideal").no_races()
-    <gpuviz.api.expectation.Expectation object at ...>
+    copy: as demanded
     """
     return Expectation(run)
 

@@ -42,7 +42,7 @@ def pytest_runtest_makereport(
     error = call.excinfo.value if call.excinfo else None
     if type(error).__name__ == "ExpectationError" and (file := _drawn(error, item)):
         report.sections.append(("gpuviz picture", str(file)))
-        report.user_properties.append(("gpuviz picture", str(file)))
+        item.user_properties.append(("gpuviz picture", str(file)))
     return report
 
 

@@ -42,8 +42,7 @@ def _call(end: Callable[[int, FrameType | None], object]) -> None:
 def over() -> None:
     """All is done: what comes now comes too late to change the exit status."""
     exec("")  # else CPython recalls an `exec` that was stopped, and ends by the signal itself
-    if _told:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # else CPython's end dies of the signal itself
 
 
 def _end(number: int, frame: object) -> None:
