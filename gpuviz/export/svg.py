@@ -21,7 +21,7 @@ TEXT_FONTS = (
 )
 CODE_FONTS = "'JetBrains Mono',Consolas,Menlo,'Liberation Mono','DejaVu Sans Mono',monospace"
 STYLE = (
-    f"text{{font-family:{TEXT_FONTS};font-feature-settings:'tnum';white-space:pre;"
+    f"text{{font-family:{TEXT_FONTS};font-feature-settings:'tnum','calt' 0;white-space:pre;"
     "text-rendering:geometricPrecision}"
     f".bold{{font-weight:600}}text.code{{font-family:{CODE_FONTS}}}"
 )

@@ -11,6 +11,7 @@ from gpuviz.panels.layout import rows
 from gpuviz.panels.picture import Picture
 from gpuviz.run.run import Run
 from gpuviz.story.lesson import Lesson, Plan, Story, Values
+from gpuviz.story.measured import no_time
 from gpuviz.story.script import Script
 from gpuviz.views.make_view import lesson_for
 from gpuviz.words.language import tr
@@ -61,6 +62,6 @@ def _narrate(values: Values, runs: Mapping[str, Run]) -> Story:
         return time_story(Subject(run.explained, launch.kernel, "", arch.sm))  # titles stay short
     script = Script()
     script.act(_STILL, "result", tr("timeline"))
-    said = tr("No time is modelled of {arch}: with 9.0 it is.", arch=str(arch))
-    picture = Picture(tr("Where the time goes: {kernel}", kernel=launch.kernel), said, rows())
+    title = tr("Where the time goes: {kernel}", kernel=launch.kernel)
+    picture = Picture(title, no_time(arch), rows())
     return Story.of(script, lambda t: picture)

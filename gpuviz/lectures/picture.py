@@ -25,7 +25,7 @@ from gpuviz.results.badges import BADGES, caption
 from gpuviz.story.lesson import Story
 from gpuviz.words.language import duration, tr
 
-CHOICES, FIGURES, FOOT = 46.0, 34.0, 10.0  # heights at scale 1
+ASKED, CHOICES, FIGURES, FOOT = 30.0, 46.0, 34.0, 10.0  # heights at scale 1
 _REST = 0.3  # how much paler the right choice is where no hands were for it
 _SHARE = 0.58  # of the width for what can be guessed; the answer takes the rest
 _WORDS = 0.74  # where words are: no count of a GPU stands beside the answer
@@ -34,7 +34,7 @@ _Number = tuple[str, str]  # as it is shown, and its badge
 
 def height(stage: Stage, numbers: bool, question: bool) -> float:
     """How much room the band takes below a picture; 0 when there is nothing to say."""
-    wanted = FIGURES * numbers + CHOICES * question
+    wanted = FIGURES * numbers + (ASKED + CHOICES) * question
     return (wanted + FOOT) * stage.roomy().scale if wanted else 0.0
 
 
@@ -299,9 +299,9 @@ def _row(shown: SlideState, whole: Stage) -> Rect:
     """Where the choices of a question stand."""
     stage = _for_band(shown, whole)
     room = height(stage, bool(shown.slide.numbers), True)
-    margin = stage.roomy().margin
-    high = CHOICES * stage.roomy().scale
-    return Rect(margin, stage.height - room, stage.width - 2 * margin, high)
+    margin, scale = stage.roomy().margin, stage.roomy().scale
+    top = stage.height - room + ASKED * scale
+    return Rect(margin, top, stage.width - 2 * margin, CHOICES * scale)
 
 
 def _for_band(shown: SlideState, stage: Stage) -> Stage:
@@ -318,10 +318,14 @@ def _band(shown: SlideState, cue: Cue, t: float, stage: Stage, room: float) -> t
     area = Rect(margin, stage.height - room, stage.width - 2 * margin, room - margin * 0.6)
     marks: tuple[Mark, ...] = ()
     if (question := shown.slide.question) is not None:
+        asked, area = area.above(ASKED * stage.roomy().scale)
         row, area = area.above(CHOICES * stage.roomy().scale)
         out = shown.answer if answered(cue, t) else None
-        said = named(question)
-        marks = choices(stage, row, said, out, shown.hands, shown.prediction)
+        marks = choices(stage, row, named(question), out, shown.hands, shown.prediction)
+        if not cue.asks:  # what is answered stands beside its answer
+            size, ink = stage.roomy().text(18), stage.palette.ink
+            said = elide(question.ask, asked.width, size)
+            marks += (label(asked.x, asked.center[1], said, ink, size),)
     if shown.slide.numbers and not cue.asks:
         marks += figures(stage, area, shown.figures)
     return marks

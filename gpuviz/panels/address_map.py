@@ -88,7 +88,8 @@ class AddressMap(Panel):
         yield from lane_row(
             stage, laid.lanes, request.active, lanes, lambda i: lane_tip(request, i)
         )
-        yield from _boxes(stage, request, laid.strip, over, now)
+        if not stage.asks:  # frames can be counted
+            yield from _boxes(stage, request, laid.strip, over, now)
         yield from self._cells(stage, laid.strip.cells)
         yield from numbers(stage, request, laid.strip.boxes, laid.below, over, now)
         yield from lines(stage, request, laid.strip.boxes, laid.below)
@@ -129,7 +130,6 @@ class AddressMap(Panel):
         """What nobody asks for: hatched, unless the stage asks how much that is."""
         palette, request = stage.palette, self.request
         if stage.asks:
-            yield Boxes(cells[unused], palette.cell, tip=_cell_tips(request, unused))
             return
         ground, hatch = palette.waste_ground, palette.waste
         dim_ground, dim = palette.todo(ground), palette.todo(hatch)
@@ -157,7 +157,7 @@ def _laid(request: Request, stage: Stage, area: Rect) -> _MapLayout:
     longest = _longest(request, stage)
     tall = height_of(request.strip, area.width, rest.height - under, scale, longest)
     low = Rect(area.x, rest.bottom - under - tall, area.width, tall)
-    strip, lanes = place(request.strip, low, scale, longest), lane_boxes(row)
+    strip, lanes = place(request.strip, low, scale, longest, stage.asks), lane_boxes(row)
     start = np.stack([lanes[:, 0] + lanes[:, 2] / 2, lanes[:, 1] + lanes[:, 3]], axis=1)
     curves = bands(start + _BELOW_LANES, strip.target - _ABOVE_STRIP)
     return _MapLayout(caption, lanes, strip, curves, Rect(area.x, low.bottom, area.width, under))

@@ -66,10 +66,15 @@ def height_of(
     return min(max(52.0 * scale, 0.2 * height), 0.62 * height)
 
 
-def place(strip: Strip, area: Rect, scale: float, longest: Longest | None = None) -> StripLayout:
-    """Boxes and cells of a strip in the area, centred, left to right; `longest` of those beside."""
+def place(
+    strip: Strip, area: Rect, scale: float, longest: Longest | None = None, merged: bool = False
+) -> StripLayout:
+    """Boxes and cells of a strip in the area, centred, left to right; `longest` of those beside.
+
+    Boxes that are `merged` cannot be told apart where no address is left out between them.
+    """
     folded = _is_folded(strip, area.width, scale, longest)
-    gaps = _gaps(strip, area.width, scale)
+    gaps = _gaps(strip, area.width, scale) * (_is_apart(strip) if merged else 1.0)
     if longest is not None:
         wide = _shared_widths(strip, area, folded, scale, longest)
         gaps = gaps * min(1.0, max(area.width - wide.sum(), 0.0) / max(gaps.sum(), 1e-9))
@@ -79,7 +84,7 @@ def place(strip: Strip, area: Rect, scale: float, longest: Longest | None = None
     left = left + (area.right - (left[-1] + wide[-1])) / 2
     boxes = np.stack([left, np.full_like(left, area.y), wide, np.full_like(left, area.height)], 1)
     rows = _row_bytes(strip, _folds(area, scale, longest is not None) if folded else 1)
-    cells = _cell_rects(strip, boxes, rows, _pad(wide))
+    cells = _cell_rects(strip, boxes, rows, 0.0 if merged else _pad(wide))
     away = _is_apart(strip)
     middle = (left[:-1] + wide[:-1] + gaps / 2)[away & (gaps >= 10)]
     breaks = np.stack([middle, np.full_like(middle, area.y + area.height / 2)], axis=1)

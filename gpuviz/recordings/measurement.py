@@ -196,9 +196,12 @@ class Measurement:
 
     @property
     def overhead(self) -> str:
-        """What to know of a time that is mostly the launching, in words; "" where it is not."""
-        empty = self.overhead_us
-        return "" if empty is None else tr("mostly launch overhead ({time})", time=duration(empty))
+        """What to know of a time of which much is the launching, in words; "" where it is not."""
+        if (empty := self.overhead_us) is None or self.timing is None:
+            return ""
+        if 2 * empty > self.timing.median:
+            return tr("mostly launch overhead ({time})", time=duration(empty))
+        return tr("launch overhead: {time} of it", time=duration(empty))
 
     @property
     def gpu(self) -> str:

@@ -21,6 +21,7 @@ from gpuviz.export.page import body, html
 from gpuviz.export.page_data import Playback, Pool, as_text, packed, pieces, playback
 from gpuviz.files import writing as files
 from gpuviz.lectures.answer import Answer, answer, shown
+from gpuviz.lectures.cues import asked_at
 from gpuviz.lectures.desk_question import desk_question
 from gpuviz.lectures.lecture import Question
 from gpuviz.results.rows import totals
@@ -89,7 +90,7 @@ def told(view: View, shape: Shape, known: Pool, cancel: Cancel = go_on) -> Playb
 
 def _asked(view: View, stage: Stage, known: Pool) -> dict[str, Any]:
     """What a reader can be asked before it is told: the question, and its picture."""
-    question = desk_question(view.runs)
+    question = desk_question(view.runs, view.story)
     if question is None:
         return {}
     try:
@@ -97,7 +98,7 @@ def _asked(view: View, stage: Stage, known: Pool) -> dict[str, Any]:
     except Error:  # the counts have no single answer
         return {}
     asking = replace(stage, question=question.ask)
-    drawn = picture(lambda one: view.story.frame(0.0, one), asking)
+    drawn = picture(lambda one: view.story.frame(asked_at(question, view.story), one), asking)
     parts = known.parts.numbers(p for element in drawn.elements for p in pieces(element))
     return {"question": {**said(question, right), "picture": parts}}
 
@@ -106,7 +107,7 @@ def said(question: Question, right: Answer) -> dict[str, Any]:
     """A question and its answer in words."""
     return {
         "ask": question.ask,
-        "choices": [str(choice) for choice in question.choices],
+        "choices": [shown(choice) for choice in question.choices],
         "right": right.right,
         "answer": f"{shown(right.value)} {right.unit}",
     }

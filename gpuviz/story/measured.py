@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from gpuviz.arch import Architecture
 from gpuviz.memory.counts import Count
 from gpuviz.panels.figures import Figure
 from gpuviz.panels.panel import Ink
@@ -10,6 +11,8 @@ from gpuviz.panels.table import Column
 from gpuviz.recordings.measurement import Measurement
 from gpuviz.run.run import Run
 from gpuviz.words.language import duration, grouped, tr
+
+_MODELLED = "9.0"  # whose multiprocessor is modelled over time
 
 
 @dataclass(frozen=True)
@@ -82,6 +85,13 @@ def device_of(times: Iterable[LaunchTime | None]) -> str:
     """The device that was timed, and when; or why there is no time."""
     found = next((t for t in times if t is not None), None)
     return tr("no GPU and no recording") if found is None else found.where
+
+
+def no_time(arch: Architecture) -> str:
+    """Why no time of a launch is modelled, in words."""
+    if arch.version == _MODELLED:
+        return tr("No time is modelled without machine code: there is none here.")
+    return tr("No time is modelled of {arch}: with 9.0 it is.", arch=arch)
 
 
 def time_figures(time: LaunchTime | None) -> tuple[Figure, ...]:

@@ -52,7 +52,7 @@ def test_a_hop_is_told_by_the_blocks_own_timer_not_by_the_launch() -> None:
     assert one.hop == pytest.approx(600)
     (said,) = _measured(one)
     assert said.texts[0].startswith("a GPU: 600 cycles a hop")
-    assert "8.90\u202fµs, mostly launch overhead (3.50\u202fµs)" in said.texts[0]
+    assert "8.90\u202fµs, launch overhead: 3.50\u202fµs of it" in said.texts[0]
     assert replace(one, run=run).hop is None and _measured(replace(one, run=run)) == ()
 
 

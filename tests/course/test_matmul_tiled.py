@@ -254,7 +254,8 @@ def test_the_last_page_holds_the_lecture_beside_what_is_known_here() -> None:
         assert {f"{b} × {b}", f"{ms:g} ms"} <= set(shown)
     for n, far in DIFFERENCE.items():
         assert {f"{n} × {n}", f"{far:.6f}"} <= set(shown)
-    assert {"166", f"{grouped(2048)} bytes", "published"} <= set(shown)
+    assert {f"{grouped(2048)} bytes", "published"} <= set(shown)
+    assert any("12.1 ms are 177 GFLOP/s, of which it says 166" in text for text in shown)
     few = pictures.words(story.frame(story.duration, Stage(400, 220, DARK)))
     assert any("12.1 ms" in text for text in few)
 

@@ -43,7 +43,12 @@ def test_long_times_are_milliseconds() -> None:
 
 @pytest.mark.parametrize(
     ("time", "empty", "said"),
-    [(6.2, 2.1, "mostly launch overhead (2.10\u202fµs)"), (6.4, 2.1, ""), (6.2, None, "")],
+    [
+        (4.1, 2.1, "mostly launch overhead (2.10\u202fµs)"),
+        (6.2, 2.1, "launch overhead: 2.10\u202fµs of it"),
+        (6.4, 2.1, ""),
+        (6.2, None, ""),
+    ],
 )
 def test_what_is_below_three_empty_kernels_is_mostly_launching(
     time: float, empty: float | None, said: str

@@ -128,8 +128,8 @@ def test_what_an_architecture_lacks_is_said() -> None:
 
 def test_phases_are_asked_for_and_counted() -> None:
     """At the desk, too: no request takes more than it has to, so that is what there is to guess."""
-    runs = performed(LESSON, {"tiles": 6}).runs
-    asked = desk_question(runs)
+    made = performed(LESSON, {"tiles": 6})
+    runs, asked = made.runs, desk_question(made.runs, made.story)
     assert asked is not None and asked.choices == (1, 6, 12, 24)
     found = answer(asked, runs, {})
     assert (found.value, found.right, found.unit) == (12, 2, "phases of mbarriers")

@@ -15,12 +15,12 @@ from tests.course import pictures
 from tests.course.performed import performed
 
 CASES = {
-    "the document's device": {},
+    "the document's device": {"device": "document"},
     "150 GB/s": {"device": "tiles"},
-    "bytes of whole sectors": {"basis": "moved"},
+    "bytes of whole sectors": {"device": "document", "basis": "moved"},
     "not measured": {"device": "measured"},
-    "naive": {"tile": 1, "stride": 1, "degree": 16},
-    "far apart": {"tile": 32, "stride": 32, "degree": 256, "basis": "moved"},
+    "naive": {"device": "document", "tile": 1, "stride": 1, "degree": 16},
+    "far apart": {"device": "document", "tile": 32, "stride": 32, "degree": 256, "basis": "moved"},
 }
 cases = pytest.mark.parametrize("case", CASES)
 pytestmark = pytest.mark.skipif(not nvrtc.libraries(), reason="NVRTC is not installed")
@@ -127,12 +127,12 @@ def test_a_click_chooses_the_nearest_width_and_nothing_is_emulated_again(
     width: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     story, stage = played("the document's device").story, pictures.STAGES["large"]
-    target = performed(LESSON, {"tile": width}).story
+    target = performed(LESSON, {"device": "document", "tile": width}).story
     x, _ = discs(target.duration, target)[0]
     assert story.pick(story.duration, stage, x + 5, stage.height * 0.2) == {"tile": width}
     assert story.pick(0.5, stage, x, stage.height * 0.2) is None  # not there yet
     monkeypatch.setattr(emulated, "run", None)
-    perform(LESSON, {"tile": width}, level="ptx", measured=lambda plan: None)
+    perform(LESSON, {"device": "document", "tile": width}, level="ptx", measured=lambda plan: None)
 
 
 def measured_story(values: dict[str, str], microseconds: float = 30.0):

@@ -6,7 +6,7 @@ import pytest
 
 from gpuviz.draw.marks import Frame
 from gpuviz.draw.stage import Stage
-from gpuviz.lectures.cues import Cue, cues
+from gpuviz.lectures.cues import Cue, asked_at, cues
 from gpuviz.lectures.lecture import Question, Slide
 from gpuviz.story.lesson import Story
 from gpuviz.story.script import Step
@@ -110,3 +110,15 @@ def test_one_cue_ends_where_the_next_begins(asks: bool) -> None:
         found = plays(stops, asks=asks)
         assert all(0 <= b.start - a.end < 2e-3 for a, b in zip(found, found[1:], strict=False))
         assert all(0 <= cue.start <= cue.end <= STORY.duration for cue in found)
+
+
+def test_a_question_is_asked_where_the_story_comes_to_it() -> None:
+    """The picture of banks begins with the stores that fill the tile: nobody asks for them."""
+    fill, load = Step(0, 2, "store", "", "st.shared.f32"), Step(2, 3, "load", "", "ld.shared.f32")
+    told = Story("", "", (fill, load), no_picture)
+    asked = Question("How many?", (1, 2), "shared_load_wavefronts")
+    assert asked_at(asked, told) == 2.0
+    assert cues(Slide(view=VIEW, question=asked), told)[0] == Cue(2.0, 2.0, asks=True)
+    planned = cues(Slide(view=VIEW, question=asked, stops=(1.0, 3.0)), told)
+    assert planned[0].start == 1.0  # where a speaker says so
+    assert asked_at(QUESTION, told) == 0.0  # nothing of its kind

@@ -79,6 +79,10 @@ def test_what_nobody_asks_for_is_hatched_and_kept_back_from_a_class() -> None:
     assert "sector" not in words(asked) and "line" not in words(asked)
     assert "128 bytes · in + 0x0000" in words(asked)
     assert "line 1 · 128 bytes" in words(drawn(panel))
+    cells = [m.rect for m in asked.marks if isinstance(m, Boxes) and m.lanes is not None][-1]
+    steps = np.diff(np.sort(cells[:, 0]))
+    assert steps.max() < 1.05 * steps.min(), "no sector can be told from the next"
+    assert not [m for m in asked.marks if isinstance(m, Boxes) and m.stroke_width == 1.5]
 
 
 def test_a_request_goes_out_and_is_served_one_transaction_after_another() -> None:

@@ -108,14 +108,15 @@ def test_a_lesson_asks_before_it_tells(window: Window) -> None:
     assert [one.text() for one in bar.choices] == ["4", "8", "16", "32"]
     QTest.mouseClick(bar.choices[0], LEFT)
     assert not window.stage.stage().asks and window.counts.isVisible()
-    assert bar.words.text() == "✗ It is 8 sectors a request" and bar.choices[1].text() == "✓ 8"
+    assert bar.words.text().endswith("? (Global memory) ✗ You said 4; it is 8 sectors a request")
+    assert bar.choices[1].text() == "✓ 8"
     assert window.player.state.playing
     window.player.pause()
     QTest.mouseClick(bar.asked, LEFT)
     assert bar.words.text() == "How the stride multiplies the sectors."
     window.actions_["lesson.guess"].trigger()
     QTest.keyClick(bar.choices[1], K.Key_Space)
-    assert bar.words.text() == "✓ Right: 8 sectors a request"
+    assert bar.words.text().endswith("? (Global memory) ✓ Right: 8 sectors a request")
     window.player.pause()
 
 
@@ -134,7 +135,7 @@ def test_a_number_is_predicted_by_dragging(window: Window) -> None:
     QTest.mouseClick(bar.given, LEFT)
     window.player.pause()
     assert not guess.asks and window.counts.isVisible() and not line.isEnabled()
-    assert bar.words.text() == "✗ You said 16, 2 × too many; it is 8 sectors a request"
+    assert bar.words.text().endswith("✗ You said 16, 2 × too many; it is 8 sectors a request")
     QTest.mouseClick(bar.asked, LEFT)
     assert bar.line is None and not bar.given.isVisible()
     guess.ask()
@@ -142,7 +143,7 @@ def test_a_number_is_predicted_by_dragging(window: Window) -> None:
     assert guess.prediction.value is None and bar.line.isEnabled()
     QTest.mouseClick(bar.choices[1], LEFT)
     window.player.pause()
-    assert bar.words.text() == "✓ Right: 8 sectors a request"
+    assert bar.words.text().endswith("? (Global memory) ✓ Right: 8 sectors a request")
 
 
 def test_other_values_are_another_question(
@@ -165,8 +166,8 @@ def test_other_values_are_another_question(
 def test_questions_are_about_what_a_launch_does_worst(
     name: str, values: dict[str, int], right: int
 ) -> None:
-    runs = performed(lesson(name), values).runs
-    question = desk_question(runs)
+    made = performed(lesson(name), values)
+    runs, question = made.runs, desk_question(made.runs, made.story)
     assert question is not None and len(set(question.choices)) == len(question.choices) >= 3
     found = answer(question, runs, {})
     assert found.value == pytest.approx(right, rel=0.2)
@@ -174,4 +175,15 @@ def test_questions_are_about_what_a_launch_does_worst(
 
 
 def test_nothing_is_asked_of_a_launch_without_requests() -> None:
-    assert desk_question({}) is None
+    assert desk_question({}, performed(lesson("banks"), {}).story) is None
+
+
+def test_a_question_is_about_the_kernel_and_the_request_that_the_picture_shows() -> None:
+    """Of transpose that is its load of a column, not the stores of another variant."""
+    made = performed(lesson("transpose"), {"variant": "shared"})
+    question = desk_question(made.runs, made.story)
+    assert question is not None and question.run == "shared"
+    assert question.count == "shared_load_wavefronts"
+    constant = performed(lesson("constant-memory"), {"distinct": 8})
+    question = desk_question(constant.runs, constant.story)
+    assert question is not None and question.count == "constant_load_wavefronts"

@@ -147,7 +147,7 @@ def test_a_time_says_how_big_its_launch_is() -> None:
     beside = replace(run, companion=replace(run.companion, measurement=measured))
     assert figure._time(beside).endswith(f"({run.companion.size})".replace("\u202f", " "))
     quick = replace(measured, timing=Timing(np.array([5.0])))
-    assert "mostly launch overhead (2.00 µs)" in figure._time(replace(alone, measurement=quick))
+    assert "launch overhead: 2.00 µs of it" in figure._time(replace(alone, measurement=quick))
     assert figure._time(replace(alone, measurement=None)) == ""
 
 

@@ -69,4 +69,5 @@ def font(size: float, bold: bool = False, mono: bool = False, tabular: bool = Tr
     chosen.setHintingPreference(QFont.HintingPreference.PreferNoHinting)
     chosen.setStyleStrategy(QFont.StyleStrategy.PreferAntialias)
     chosen.setFeature(QFont.Tag("tnum"), int(tabular))
+    chosen.setFeature(QFont.Tag("calt"), 0)  # 0x80 is no product of 0 and 80
     return chosen

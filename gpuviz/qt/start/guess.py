@@ -42,13 +42,14 @@ class Guess(QObject):
         return self.question is not None and not self.told
 
     def ask(self) -> None:
-        """Ask, from the beginning of the story."""
+        """Ask, where the story comes to what is asked about."""
         from gpuviz.lectures.answer import answer
+        from gpuviz.lectures.cues import asked_at
         from gpuviz.lectures.desk_question import desk_question
         from gpuviz.lectures.prediction import Prediction, reach_of
 
         showing = self._director.showing
-        found = desk_question(showing.runs) if showing is not None else None
+        found = desk_question(showing.runs, showing.story) if showing is not None else None
         if showing is None or found is None:
             return
         self.question, self.answer = found, answer(found, showing.runs, {})
@@ -56,7 +57,7 @@ class Guess(QObject):
         reach = reach_of(found.choices)
         self.prediction = Prediction(reach) if reach is not None else None
         self._player.pause()
-        self._player.seek(self._player.state.start)
+        self._player.seek(max(self._player.state.start, asked_at(found, showing.story)))
         self.changed.emit()
 
     def guess(self, number: int) -> None:
@@ -101,12 +102,13 @@ class Guess(QObject):
 
             return said(self.prediction.value or 0.0, self.answer)
         told = {"value": shown(self.answer.value), "unit": self.answer.unit}
-        if self.guessed == self.answer.right:
+        if self.guessed is None or self.question is None or self.guessed == self.answer.right:
             return tr("✓ Right: {value} {unit}", **told)
-        return tr("✗ It is {value} {unit}", **told)
+        told["guess"] = shown(self.question.choices[self.guessed])
+        return tr("✗ You said {guess}; it is {value} {unit}", **told)
 
     def _take(self, showing: Exhibit) -> None:
         from gpuviz.lectures.desk_question import desk_question
 
         self.forget()
-        self.offered.emit(desk_question(showing.runs) is not None)
+        self.offered.emit(desk_question(showing.runs, showing.story) is not None)

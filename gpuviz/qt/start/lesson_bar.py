@@ -83,7 +83,8 @@ class LessonBar(QFrame):
         asking = (
             tr("Drag to your prediction, or choose:") if self.line else tr("What do you think?")
         )
-        self.words.setText(guess.said() or asking)
+        said = guess.said()
+        self.words.setText(f"{guess.question.ask} {said}" if said else asking)
         self._offer_choices(guess)
 
     def _show_line(self) -> None:

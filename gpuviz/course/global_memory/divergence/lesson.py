@@ -274,7 +274,12 @@ def _script(way: Way) -> Script:
             int(way.line[mine].max()),
         )
     share = 100 * way.active.T.dot(way.count).sum() / (LANES * way.total)
-    script.act(_END, "result", tr("result"), tr("{share} % of lanes at work", share=f"{share:.0f}"))
+    script.act(
+        _END,
+        "result",
+        tr("result"),
+        tr("{share} % of the lane slots at work", share=f"{share:.0f}"),
+    )
     return script
 
 
@@ -297,11 +302,7 @@ def _bar(cost: Cost, grown: float, shown: bool = False) -> Share:
         cost.used,
         cost.issued,
         (tr("{n} PTX instructions a warp", n=said), tr("{n} PTX instructions", n=said), said),
-        (
-            tr("{share} % of the lanes switched off", share=idle),
-            tr("{share} % of the lanes off", share=idle),
-            tr("{share} % off", share=idle),
-        ),
+        (tr("{share} % of the lane slots empty", share=idle), tr("{share} % empty", share=idle)),
         grown,
         shown,
     )
@@ -322,7 +323,7 @@ def _counted(way: Way, cost: Cost, now: float) -> FigureRow:
                     some=grouped(cost.parted),
                 )
             ),
-            Figure(tr("branch efficiency {share} %", share=share)),
+            Figure(tr("{share} % of the branches go one way", share=share)),
         )
     )
 

@@ -82,7 +82,7 @@ _SQUARE, _WIDER, _THREADS = (128, 128), (128, 256), (256, 1, 1)
 RUNGS = (
     Rung(
         "naive",
-        later("naive"),
+        later("down a column"),
         later("A thread computes a cell; lanes of a warp are one below the other"),
         later("Each lane reads M in a line of its own: a warp's load touches 32 lines."),
         (32, 32),

@@ -307,7 +307,9 @@ def _sentences(stages: int, fault: str, arch: Architecture) -> tuple[str, str, s
     end = {
         "overwritten": tr("The race check finds it: a read, and a copy over it, in no order."),
         "unawaited": tr("The race check finds it: nobody waited for the copy that is read."),
-        "none": tr("The more stages, the more bytes are on their way at a time."),
+        "none": tr(
+            "One stage fills and is read in turn; of several one is read while the others fill."
+        ),
     }[fault]
     lack = ""
     if arch.cc < _ASYNC:

@@ -245,12 +245,17 @@ def _plots(
         "global": nouns(arch.transaction()),
     }
     inks: dict[str, Ink] = {"constant": "warn", "shared": "accent", "global": "good"}
-    return tuple(_plot(swept[s], distinct, _names()[s], units[s], inks[s], grown) for s in SPACES)
+    most = max(4, *(-(-int(swept[s].max()) // 4) * 4 for s in SPACES))  # as steep as they are
+    return tuple(
+        _plot(swept[s], distinct, _names()[s], units[s], inks[s], grown, most) for s in SPACES
+    )
 
 
-def _plot(cost: I64, distinct: int, name: str, unit: str, ink: Ink, grown: float) -> Plot:
-    """One memory's own scale."""
-    words, most = range(1, LANES + 1), max(4, -(-int(cost.max()) // 4) * 4)
+def _plot(
+    cost: I64, distinct: int, name: str, unit: str, ink: Ink, grown: float, most: int
+) -> Plot:
+    """One memory, on a scale up to `most`."""
+    words = range(1, LANES + 1)
     places = (1, 8, 16, 24, 32)
     across = Axis((tr("different words"),), 1, LANES, places, tuple(map(str, places)))
     curve = Curve(words, cost.tolist(), ink, 3.0, grown=grown, answers=True)

@@ -22,7 +22,7 @@ from gpuviz.run.run import Run
 from gpuviz.story.lesson import Lesson, Parameter, Plan, Preset, Runs, Story, Values, number
 from gpuviz.story.measured import time_column, time_of
 from gpuviz.story.script import Act, Script, StepKind
-from gpuviz.words.language import grouped, tr
+from gpuviz.words.language import grouped, tr, trn
 
 _KERNEL = "transpose.cu"
 VARIANTS = ("naive", "shared", "padded", "swizzled")
@@ -295,9 +295,12 @@ def _result(one: Mapping[str, ServedRequest]) -> str:
             ideal=write.ideal,
         )
     if get.count > get.ideal:
-        return tr(
-            "Global memory is used fully; but each column lies in few banks: {count} where "
+        return trn(
+            "Global memory is used fully; but each column lies in {n} bank: {count} where "
             "{ideal} would do.",
+            "Global memory is used fully; but each column lies in {n} banks: {count} where "
+            "{ideal} would do.",
+            len(np.unique(get.address // 4 % 32)),
             count=get.counted,
             ideal=get.ideal,
         )

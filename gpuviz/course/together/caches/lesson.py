@@ -10,6 +10,7 @@ from gpuviz.arch.occupancy import occupancy
 from gpuviz.base.arrays import F64
 from gpuviz.course import named
 from gpuviz.course.together.caches.window import STEPS, Corner, Window, window
+from gpuviz.course.together.matmul_common.sizes import KERNEL
 from gpuviz.draw.axis import linear
 from gpuviz.memory.counts import Count
 from gpuviz.panels.bar import Bar
@@ -86,17 +87,24 @@ def plan(values: Values) -> tuple[Plan, ...]:
 def _plan(values: Values, kernel: str, block: tuple[int, int], taken: int) -> Plan:
     """One launch."""
     n, (x, y) = number(values, "size"), block
-    grid = n // x, n // y, 1
+    grid, usual = (n // x, n // y, 1), x == y == _TILE
+    size = tr("{n} × {n}, blocks of {x} × {y}", n=n, x=x, y=y)
+    if taken:
+        size = tr("{size}, {n} KB of shared memory taken", size=size, n=taken // KIB)
     return Plan(
         kernel,
-        _KERNEL,
+        KERNEL if usual else _KERNEL,  # where it is the other lessons' product, it is theirs
         kernel,
         grid,
         (x, y, 1),
-        (*(f"f32[{n * n}]={how}" for how in ("rand", "rand", "zeros")), f"i32={n}"),
-        dynamic_shared=taken,
+        (
+            *(f"f32[{n * n}]={how}" for how in ("rand", "rand", "zeros")),
+            *(f"i32={n}",) * (3 if usual else 1),
+        ),
+        (("TILE", str(_TILE)),) * usual,
+        taken,
         record=tuple(blocks_of(H200, 0, grid[0] * grid[1])[:_MOST]),
-        size=tr("{n} × {n}, blocks of {x} × {y}", n=n, x=x, y=y),
+        size=size,
         outputs=False,
         run_blocks="classes",
     )

@@ -1,6 +1,6 @@
 """Warps that take turns, by arithmetic: their rows, warps needed, kernels as compiled."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -136,7 +136,7 @@ def as_compiled(shown: LatencyModel, share: float) -> Picture:
         Provenance(texts, shown.badge, ink),
         spare(_needed(shown, 1.0)),
     )
-    said = tr("The compiler keeps every load that is under way in a register of its own.")
+    said = registers_of(shown.variants)
     return Picture(title, said, body)
 
 
@@ -184,6 +184,13 @@ def as_measured(shown: LatencyModel, rates: F64, share: float) -> Picture:
         tr("Each block alone on its multiprocessor, timed from its first to its last thread."),
         rows(plot, *of_one_load(shown.waits, shown.device, shown.badge)),
     )
+
+
+def registers_of(variants: Sequence[Variant]) -> str:
+    """What loads at once take, as the compiler made them."""
+    few, many = variants[0], variants[-1]
+    what = {"few": few.loads, "many": many.loads, "a": few.registers, "b": many.registers}
+    return tr("{few} to {many} loads at once take {a} to {b} registers a thread.", **what)
 
 
 def of_one_load(waits: F64 | None, device: str, badge: str) -> tuple[Provenance, ...]:

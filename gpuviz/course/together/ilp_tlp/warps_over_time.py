@@ -8,7 +8,7 @@ import numpy as np
 
 from gpuviz.arch import Architecture
 from gpuviz.base.arrays import F64
-from gpuviz.course.together.ilp_tlp.latency_plots import of_one_load
+from gpuviz.course.together.ilp_tlp.latency_plots import of_one_load, registers_of
 from gpuviz.course.together.latency_hiding import (
     ELEMENTS,
     LINE,
@@ -323,7 +323,7 @@ def _compiled(shown: WarpSimulation, part: float) -> Picture:
         what = tr("lines: {model} · discs: {recorded}", model=tr("model"), recorded=shown.badge)
         plot = replace(plot, captions=(what,))
     body = rows(_table(shown, part), source, spare(plot))
-    said = tr("The compiler keeps every load that is under way in a register of its own.")
+    said = registers_of(shown.variants)
     return Picture(title, said, body)
 
 

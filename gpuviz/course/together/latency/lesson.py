@@ -17,7 +17,7 @@ from gpuviz.panels.table import Column, Columns, Table
 from gpuviz.panels.warp_timeline import WarpTimeline
 from gpuviz.run.run import Run
 from gpuviz.story.lesson import Lesson, Parameter, Plan, Preset, Runs, Story, Values, number
-from gpuviz.story.measured import badge_of, time_column, time_of
+from gpuviz.story.measured import badge_of, no_time, time_column, time_of
 from gpuviz.story.script import Act, Script, line_with
 from gpuviz.timing.device import H200
 from gpuviz.timing.sample import looked_at
@@ -305,7 +305,24 @@ def _law(shown: LatencyRuns, grown: float) -> Picture:
             **known,
         )
     title = tr("Little's law: bytes under way = latency × bytes a cycle")
-    return Picture(title, said, rows(share(1, body), spare(_source(shown.one, False))))
+    sources = (_source(shown.one, False), *_beside(every))
+    return Picture(title, said, rows(share(1, body), *map(spare, sources)))
+
+
+def _beside(every: Sequence[Chase]) -> tuple[Provenance, ...]:
+    """How far latencies as modelled and hops as measured are apart."""
+    hops, model = [one.hop for one in every if one.hop], [one.latency for one in every]
+    time = time_of(every[0].run)
+    if not hops or time is None:
+        return ()
+    said = tr(
+        "a hop took {least} to {most} cycles, where the model has answers take {few} to {many}",
+        least=f"{min(hops):.0f}",
+        most=f"{max(hops):.0f}",
+        few=f"{min(model):.0f}",
+        many=f"{max(model):.0f}",
+    )
+    return (Provenance((f"{said} · {time.where}", said), time.badge, "good"),)
 
 
 def _plot(shown: LatencyRuns, grown: float) -> Plot:
@@ -385,8 +402,7 @@ def _unmodelled(script: Script, every: Sequence[tuple[int, Run]]) -> Story:
             *time_column([time_of(run) for _, run in every], always=True),
         )
     )
-    said = tr("No time is modelled of {arch}: with 9.0 the warps are shown over time.", arch=arch)
-    picture = Picture(tr("More warps can have more under way"), said, rows(table))
+    picture = Picture(tr("More warps can have more under way"), no_time(arch), rows(table))
     return Story.of(script, lambda t: picture)
 
 

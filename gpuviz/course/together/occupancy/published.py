@@ -109,7 +109,7 @@ def shapes(arch: Architecture, registers: int, shown: int) -> Line:
         return _two_places(one.occupancy)
 
     def fraction(found: Occupancy) -> str:
-        return _two_places(found.fraction)
+        return f"{found.fraction:.2f}"
 
     columns = (
         of(tr("block"), lambda s: f"{s.x} × {s.y}", "left"),

@@ -6,6 +6,7 @@ from math import ceil
 from gpuviz.arch import architecture
 from gpuviz.arch.roofline import Roof, a_float
 from gpuviz.course import named
+from gpuviz.course.together.matmul_common.sizes import KERNEL
 from gpuviz.course.together.roofline.points import DOCUMENT, TILES, Point, measured_roof, point_of
 from gpuviz.draw.ease import smooth
 from gpuviz.panels.figures import Figure, FigureRow, Provenance
@@ -33,7 +34,7 @@ PARAMETERS = (
     Parameter(
         "device",
         "roof",
-        "document",
+        "measured",
         offers={
             "document": "1 TB/s, 12 TFLOP/s (published)",
             "tiles": "150 GB/s (published)",
@@ -129,25 +130,16 @@ def _product(role: str, n: int, width: int) -> Plan:
     block = 16 if width == 1 else width
     return Plan(
         role,
-        "product.cu",
+        KERNEL,
         "naive" if width == 1 else "tiled",
         (n // block, n // block, 1),
         (block, block, 1),
-        (*matrices, f"i32={n}", f"i32={n}"),
-        dynamic_shared=0 if width == 1 else 8 * width * width,
+        (*matrices, *(f"i32={n}",) * 3),
+        (("TILE", str(block)),),
         record=(),
-        size=_size(n, block, width == 1),
+        size=tr("{n} × {n}, blocks of {width} × {width}, loop over k unrolled", n=n, width=block),
         outputs=False,
     )
-
-
-def _size(n: int, block: int, naive: bool) -> str:
-    """How big a product is, and what its time depends on besides."""
-    if naive:
-        return tr(
-            "{n} × {n}, blocks of {width} × {width}, loop over k not unrolled", n=n, width=block
-        )
-    return tr("{n} × {n}, tiles of {width} × {width}", n=n, width=block)
 
 
 def _names(values: Values) -> dict[str, str]:
@@ -292,10 +284,14 @@ def _title(shown: _RooflinePoints) -> str:
         )
     parts = [share(roof.attainable(p.intensity) / roof.peak) for p in (naive, tiled)]
     if tiled is naive:
-        return tr("The naive product can reach {share} of the peak", share=parts[0])
+        return tr(
+            "From memory alone the naive product can reach {share} of the peak", share=parts[0]
+        )
     given = {"share": parts[0], "n": shown.tile, "more": parts[1]}
     return tr(
-        "The naive product can reach {share} of the peak, with {n} × {n} tiles {more}", **given
+        "From memory alone the naive product can reach {share} of the peak, with {n} × {n} tiles "
+        "{more}",
+        **given,
     )
 
 
