@@ -501,15 +501,18 @@ class Soak:
     # What came of it.
 
     def _lap(self) -> None:
+        from gpuviz.story import perform
         from tests.vitals import kinds, resident, vitals
 
         with self.heart.unwatched():
             raw = resident()
+            with perform._LOCK:  # runs that are kept to be quick, 256 MiB and the newest
+                perform._KEPT.clear()
             now = vitals()
             self._kinds.append(kinds())
         self._laps.append(now)
         minutes = (time.monotonic() - self._end) / 60
-        print(f"{minutes:7.1f} min  {now}  (untrimmed {raw:.0f})", flush=True)
+        print(f"{minutes:7.1f} min  {now}  (before, {raw:.0f} MB)", flush=True)
         if self._log is not None:
             with self._log.open("a") as log:
                 log.write(f"{minutes:.2f},{raw:.0f},{str(now)!r}\n")

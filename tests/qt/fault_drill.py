@@ -52,7 +52,8 @@ class Findings:
     def __str__(self) -> str:
         lines = [
             f"{self.faults} faults in {self.seconds:.0f} s; {self.heart.beats} beats, "
-            f"{len(self.heart.stalls)} later than {LATE:g} s, the latest {self.heart.worst:.2f} s",
+            f"{len(self.heart.stalls)} later than {LATE:g} s, the latest {self.heart.worst:.2f} s, "
+            f"{self.heart.busiest:.3f} s computed between two",
             f"before: {self.before}",
             f"after:  {self.after}",
         ]
