@@ -7,7 +7,7 @@ text, an SVG or HTML element, a PDF's metadata, and the comment of a GIF or a fi
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Annotated
@@ -95,10 +95,13 @@ class Provenance:
 def file_name(provenance: Provenance, suffix: str, usual: Values = MappingProxyType({})) -> str:
     """A name that says what the file shows: `coalescing-stride=2-sm_90-4.0s.png`.
 
-    Values that are `usual` are left out: the file itself knows all of them.
+    Values that are `usual` are left out: the file itself knows all of them. A kernel of the user's
+    own is called by its name, its file and its launch: `saxpy-main-16-256-findings-sm_90-0.5s.png`.
     """
+    usual = {**usual, **_PLAIN} if provenance.launch else usual
     shown = {k: v for k, v in provenance.values.items() if k not in usual or usual[k] != v}
-    parts = [provenance.lesson, *(f"{k}={v}" for k, v in shown.items())]
+    picture = [str(shown.pop("picture"))] if provenance.launch and "picture" in shown else []
+    parts = [*_called(provenance), *picture, *(f"{k}={v}" for k, v in shown.items())]
     if provenance.compared:
         others = provenance.compare_values.items()
         changed = [f"{k}={v}" for k, v in others if provenance.values.get(k) != v]
@@ -107,6 +110,28 @@ def file_name(provenance: Provenance, suffix: str, usual: Values = MappingProxyT
     parts += [provenance.arch, f"{provenance.time:.1f}s"]
     name = re.sub(r"[^\w.=+-]+", "_", "-".join(parts))
     return name[:_LONGEST] + suffix
+
+
+_PLAIN: Values = {  # of a kernel of the user's own: how its pictures begin
+    "block": 0,
+    "warp": 0,
+    "every": False,
+    "goes_on": True,
+    "finding": -1,
+    "columns": 0,
+}
+
+
+def _called(provenance: Provenance) -> Iterator[str]:
+    """The lesson; of a kernel of the user's own its name, its file, grid and block."""
+    launch = provenance.launch
+    if not launch.get("name"):
+        yield provenance.lesson
+        return
+    yield str(launch["name"])
+    yield re.sub(r"^.*[/\\]|\.\w+$", "", str(launch.get("file", "")))
+    for size in ("grid", "block"):
+        yield re.sub(r"(,1)+$", "", str(launch.get(size, ""))).replace(",", "x")
 
 
 def parse(found: bytes, path: str) -> Provenance:

@@ -113,3 +113,11 @@ def test_a_record_far_into_a_file_is_found(tmp_path: Path) -> None:
         (tmp_path / "a.mp4").write_bytes(b"\0" * before + made.text().encode())
         assert read(tmp_path / "a.mp4") == made
         assert read_content((tmp_path / "a.mp4").read_bytes(), "it") == made
+
+
+def test_names_of_ones_own_kernels_are_those_of_kernel_file_and_launch() -> None:
+    launch = {"file": "~/a b/particles.cu", "name": "move", "grid": "157,1,1", "block": "32,8,1"}
+    values = {"block": 0, "warp": 3, "every": False, "picture": "findings", "goes_on": True}
+    view = Provenance("kernel-0123456789ab", values, "sm_90", time=0.5, launch=launch)
+    name = file_name(view, ".png")
+    assert name == "move-particles-157-32x8-findings-warp=3-sm_90-0.5s.png"
