@@ -162,10 +162,18 @@ def _written(
             names[one.text] if isinstance(one, Formula) else "" for one in reached.arguments
         ),
         called=called or name,
-        types=tuple(ran.types_of_names.get(text_of(one), "") for one in given),
+        types=tuple(
+            ran.types_of_names.get(text_of(one), "") or _pointee(type_of(one, setting))
+            for one in given
+        ),
         symbols={name: _text(held) for name, held in ran.symbols.items() if _text(held)},
         **_prepared(scope, given, reached.arguments, names),
     )
+
+
+def _pointee(type_: str) -> str:
+    """What a pointer of a type points to; "" of other types, which convert into each other."""
+    return type_.rstrip("*").replace("const", "").strip() if type_.endswith("*") else ""
 
 
 def _completed(

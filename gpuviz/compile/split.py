@@ -12,6 +12,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 
 from gpuviz.base.errors import InputError
@@ -108,6 +109,25 @@ class Choice:
         return None
 
 
+@dataclass(frozen=True)
+class _Read:
+    """Texts, told apart by what is in them: to run the host code of each once."""
+
+    sources: tuple[tuple[str, bytes], ...]
+    texts: Mapping[str, Text] = field(compare=False)
+    known: Definitions = field(compare=False)
+
+    @classmethod
+    def of(cls, texts: Mapping[str, Text], known: Definitions) -> _Read:
+        """A file with its headers."""
+        return cls(tuple((name, text.source) for name, text in texts.items()), texts, known)
+
+
+@lru_cache(maxsize=4)  # a file is split to be compiled, and to be launched
+def _written(read: _Read) -> tuple[HostLaunch, ...]:
+    return written(read.texts, read.known)
+
+
 class Split:
     """A file without its host code; it learns from what the compiler says of it."""
 
@@ -123,7 +143,7 @@ class Split:
         self.name = name
         self.unit: Unit = unit(source, name, folder, own, known)
         self._known = Definitions.of(self.unit.texts.values())
-        self.launches: tuple[HostLaunch, ...] = written(self.unit.texts, self._known)
+        self.launches: tuple[HostLaunch, ...] = _written(_Read.of(self.unit.texts, self._known))
         self._choice = Choice.first(self.unit.texts)
         self._refused: dict[str, Diagnostic] = {}
         self.made: Sequence[str] = ()  # template kernels of the last compilation

@@ -21,6 +21,7 @@ from gpuviz.compile import (
 )
 from gpuviz.compile.compiler import chosen
 from gpuviz.source.constants import Macro, Scope
+from gpuviz.source.host_run import HostRun
 from gpuviz.source.parts import parsed, read
 
 needs_nvrtc = pytest.mark.skipif(not nvrtc.libraries(), reason="NVRTC is not here")
@@ -282,3 +283,16 @@ def test_templates_of_which_nothing_says_with_what_are_made_of_floats_and_32(
     assert "scale<float, 32>(float*): supported" in said
     assert re.search(r"tile<\W*(unsigned int\))?32u?, .*, float>\(float\*\)", said)
     assert "odd: a template that nothing makes a kernel of; --entry 'odd<…>' makes one" in said
+
+
+def test_the_host_code_of_a_text_is_run_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ran, of = [], HostRun.of
+    monkeypatch.setattr(HostRun, "of", lambda *read: ran.append(read) or of(*read))
+    path = tmp_path / "launcher.cu"
+    path.write_text(LAUNCHER + "// read once\n")
+    assert written_launches(path) == written_launches(path) and len(ran) == 1
+    path.write_text(LAUNCHER.replace("128", "64"))
+    written_launches(path)
+    assert len(ran) == 2

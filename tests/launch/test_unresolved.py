@@ -9,7 +9,7 @@ import pytest
 
 from gpuviz.cli import main
 from gpuviz.compile import load_program, written_launches
-from gpuviz.launch.unresolved import unresolved
+from gpuviz.launch.unresolved import entry_of, unresolved
 
 FILE = """#include <vector>
 template <typename T, int N> __global__ void tile(T* a) { a[threadIdx.x] = N; }
@@ -86,3 +86,16 @@ def test_a_template_made_of_what_is_not_known_is_a_guess(
     said = capsys.readouterr()
     assert json.loads(said.out)["guesses"]["template"] == "k<float, 32>"
     assert "not said, and proposed: k<float, 32>" in said.err
+
+
+def test_overloads_are_told_apart_by_what_parameters_and_methods_point_to(tmp_path: Path) -> None:
+    file = tmp_path / "k.cu"
+    file.write_text(
+        "namespace a { __global__ void k(const float* x, int n) { } "
+        "__global__ void k(const double* x, int n) { } }\n"
+        "void run(torch::Tensor t) { a::k<<<1, 64>>>(t.data_ptr<double>(), 64); }\n"
+        "void plain(float* x) { a::k<<<1, 64>>>(x, 64); }\n"
+    )
+    program, launches = load_program(file), written_launches(file)
+    assert unresolved(program, launches) == ()
+    assert [entry_of(program.kernels, one) for one in launches] == [*reversed(program.kernels)]
