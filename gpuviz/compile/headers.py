@@ -200,7 +200,8 @@ _DECLARED = {
     "cuComplex.h": r"cu(?:Float|Double)?Complex|make_cu\w*Complex|cuC[a-z]+f?",
     "limits": r"numeric_limits",
     "type_traits": r"(?:is|remove|add|make)_\w+|enable_if\w*|conditional\w*|decay\w*|"
-    r"(?:true|false)_type|integral_constant",
+    r"(?:true|false)_type|integral_constant|aligned_storage\w*|common_type\w*|underlying_type\w*|"
+    r"void_t|(?:con|dis)junction\w*|negation\w*|invoke_result\w*",
     "algorithm": r"(?:lower|upper)_bound|fill|copy|max_element|min_element",
     RUNTIME: r"cuda(?:DeviceSynchronize|GetLastError|PeekAtLastError|GetErrorString|Stream\w+)",
     UTILITY: r"pair|make_pair|move|forward|declval|(?:make_)?(?:index|integer)_sequence",

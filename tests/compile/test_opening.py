@@ -417,3 +417,11 @@ template __global__ void walk(const Nodes<double> nodes, double* y);
 """
     found = kernels(text + MAIN.format("Nodes<double> n; walk<double><<<1, 1>>>(n, 0);"), tmp_path)
     assert found == ["walk<double>(Nodes<double>, double*)"]
+
+
+def test_traits_are_known_without_their_header(tmp_path: Path) -> None:
+    text = """template <typename T, int N> struct Pack {
+  typename std::aligned_storage<N * sizeof(T), N * sizeof(T)>::type storage; };
+__global__ void k(Pack<float, 4>* a, std::common_type_t<float, int>* b) { b[0] = sizeof(a[0]); }
+"""
+    assert len(kernels(text + MAIN.format("k<<<1, 1>>>(0, a);"), tmp_path)) == 1
