@@ -28,6 +28,7 @@ from gpuviz.panels.limit_words import (
 from gpuviz.panels.state_inks import NAMES
 from gpuviz.ptx.options import Options
 from gpuviz.results.table import text as table
+from gpuviz.run import roomy
 from gpuviz.run.predicted import explain
 from gpuviz.timing.explanation import Explanation
 from gpuviz.views.lesson_view import Subject
@@ -69,6 +70,8 @@ def run(arguments: argparse.Namespace) -> int:
     options = Options(engine=arguments.engine, seconds=arguments.seconds)
     subjects = {}
     for role, job in chosen.items():
+        if job.loose:  # of which nobody said how long its buffers are
+            job, _ = roomy.run(job, arch, level="ptx", options=options)
         found = explain(
             job,
             arch,

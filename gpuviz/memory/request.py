@@ -100,6 +100,11 @@ class Request:
         return self.instruction.op == "store"
 
     @property
+    def is_update(self) -> bool:
+        """Whether memory reads, changes and writes the data: an atomic."""
+        return self.instruction.op in ("atomic", "reduction")
+
+    @property
     def count(self) -> int:
         """Transactions."""
         return len(self.turn)

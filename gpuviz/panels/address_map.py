@@ -171,7 +171,9 @@ def _caption(stage: Stage, request: Request, area: Rect) -> Mark:
         given = {"warp": request.warp, "block": request.block, "all": grouped(request.blocks)}
         start = tr("warp {warp} of block {block}, of {all}", **given)
     what = {"bytes": in_bytes(request.instruction.width), "name": request.name}
-    if request.is_store:
+    if request.is_update:
+        each = f"{start} · {tr('each lane updates {bytes} of {name}', **what)}"
+    elif request.is_store:
         each = f"{start} · {tr('each lane writes {bytes} of {name}', **what)}"
     else:
         each = f"{start} · {tr('each lane reads {bytes} of {name}', **what)}"

@@ -318,7 +318,7 @@ def cell_tip(request: Request, cell: int) -> str:
     first = int(strip.start[box] + strip.cell_at[cell])
     which = tr("bytes {a} to {b} of {name}", a=first, b=first + strip.unit - 1, name=request.name)
     part = request.numbered(int(request.turn[box]))
-    if request.is_store:
+    if request.is_store or request.is_update:
         why = tr("touched with {part}, but no lane of this request asks for them", part=part)
     else:
         why = tr("fetched with {part}, but no lane of this request asks for them", part=part)

@@ -43,7 +43,7 @@ def advice(e: Explanation, run: Run, job: Job) -> tuple[Advice, ...]:
     found += [one for one in (_barrier(e), _divergence(e, run), _spilled(e)) if one]
     found.sort(key=lambda one: one.cycles if one.cycles is not None else e.limits.cycles)
     worth = [one for one in found if one.cycles is None or one.cycles < _GAIN * e.limits.cycles]
-    few = _few(e, run)
+    few = None if "grid" in job.guesses else _few(e, run)  # a proposal is nobody's grid
     return (*((few,) if few else ()), *(worth or found[:1]))
 
 

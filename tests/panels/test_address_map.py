@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -17,6 +18,10 @@ from gpuviz.draw.palette import DARK
 from gpuviz.draw.stage import Stage
 from gpuviz.memory.request import Request, requests_of
 from gpuviz.panels.address_map import AddressMap
+from gpuviz.panels.picture import Picture, placed
+from gpuviz.story.requests.acts import RequestAct, request_board, total
+from gpuviz.story.requests.sentences import verdict
+from gpuviz.story.script import Act
 from gpuviz.traces.trace import Buffer, Launch, MemoryInstruction, Requests, Trace
 
 STAGE = Stage(900, 500, DARK)
@@ -53,6 +58,17 @@ def words(frame: Frame) -> str:
 
 def hatched(frame: Frame) -> int:
     return sum(len(m.rect) for m in frame.marks if isinstance(m, Boxes) and m.hatch is not None)
+
+
+@pytest.mark.parametrize("op", ["atomic", "reduction"])
+def test_an_atomic_updates_in_all_its_words(op: str) -> None:
+    one = request(2 * LANES, op=op)
+    act = RequestAct(one, Act(0, 1), Act(1, 2))
+    board = Picture("", "", request_board((act,), act, 1.5))
+    said = words(placed(board, STAGE).frame())
+    assert "each lane updates 4 bytes of in" in said and "updated" in said and "atomic in" in said
+    every = f"{said} {verdict(one)} {total((act,))}"
+    assert not re.search(r"\b(reads|load|fetches|delivered|used|writes|store)\b", every)
 
 
 def test_hovering_tells_who_asks_for_what_and_what_came_for_nothing() -> None:

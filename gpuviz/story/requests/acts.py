@@ -8,7 +8,7 @@ import numpy as np
 
 from gpuviz.draw.ease import passed
 from gpuviz.memory.request import Request
-from gpuviz.memory.units import in_bytes
+from gpuviz.memory.units import OPS, in_bytes
 from gpuviz.panels.address_map import AddressMap
 from gpuviz.panels.figures import Figure, FigureRow
 from gpuviz.panels.layout import First, first, rows
@@ -88,7 +88,7 @@ def total(acts: tuple[RequestAct, ...]) -> str:
     parts = (
         tr(
             "{op} {count}",
-            op=tr("store") if act.request.is_store else tr("load"),
+            op=tr(OPS[act.request.instruction.op]),
             count=act.request.counted(act.request.count),
         )
         for act in acts
@@ -116,7 +116,9 @@ def _counters(act: RequestAct, t: float, launch: tuple[Figure, ...]) -> FigureRo
     """The request, its transactions and lines so far, how few would do; then the launch."""
     request, done = act.request, act.delivered(t)
     every = request.counted(request.count)
-    if request.is_store:
+    if request.is_update:
+        moved = tr("{done} of {all} updated", done=done, all=every)
+    elif request.is_store:
         moved = tr("{done} of {all} written", done=done, all=every)
     else:
         moved = tr("{done} of {all} delivered", done=done, all=every)
@@ -152,6 +154,8 @@ def _share(act: RequestAct, shown: bool, t: float) -> Share:
 
 def _name(request: Request) -> str:
     """What a bar is called."""
+    if request.is_update:
+        return tr("atomic {name}", name=request.name)
     if request.is_store:
         return tr("store {name}", name=request.name)
     return tr("load {name}", name=request.name)
@@ -160,6 +164,8 @@ def _name(request: Request) -> str:
 def _used(request: Request) -> str:
     """What the solid part of a bar says."""
     count = in_bytes(request.used)
+    if request.is_update:
+        return tr("{bytes} updated", bytes=count)
     if request.is_store:
         return tr("{bytes} written", bytes=count)
     return tr("{bytes} used", bytes=count)
@@ -168,6 +174,8 @@ def _used(request: Request) -> str:
 def _lost(request: Request, waste: int) -> str:
     """What the hatched part of a bar says."""
     count = in_bytes(waste)
+    if request.is_update:
+        return tr("{bytes} it does not update", bytes=count)
     if request.is_store:
         return tr("{bytes} it does not write", bytes=count)
     return tr("{bytes} it does not use", bytes=count)

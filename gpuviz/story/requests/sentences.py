@@ -56,7 +56,10 @@ def _uneven(request: Request, things: str) -> str:
         return tr("{things} in a row with a gap", things=things)
     if _in_a_row(np.sort(index)):
         return tr("{things} in a row, out of order", things=things)
-    return tr("{things} scattered over {n} lines", things=things, n=len(np.unique(request.line)))
+    lines = len(np.unique(request.line))
+    if lines == 1:
+        return tr("{things} scattered over a line", things=things)
+    return tr("{things} scattered over {n} lines", things=things, n=lines)
 
 
 def _in_a_row(index: I64) -> bool:
@@ -74,6 +77,8 @@ def verdict(request: Request) -> str:
 def _verdict(request: Request) -> str:
     moved, used, count = request.moved, request.used, request.counted(request.count)
     if used == moved:
+        if request.is_update:
+            return tr("Every byte of its {count} is updated.", count=count)
         if request.is_store:
             return tr("Every byte of its {count} is written.", count=count)
         return tr("Every byte of its {count} is needed.", count=count)
@@ -90,13 +95,15 @@ def _verdict(request: Request) -> str:
             )
     if used * 2 == moved and len(np.unique(request.strip.used)) == 1:
         noun = one(request.noun)
+        if request.is_update:
+            return tr("It updates half of each {noun} it touches.", noun=noun)
         if request.is_store:
             return tr("It writes half of each {noun} it touches.", noun=noun)
         return tr("It uses half of each {noun} it fetches.", noun=noun)
     share = (
         tr("one in {n}", n=moved // used) if moved % used == 0 else f"{100 * used / moved:.0f} %"
     )
-    if request.is_store:
+    if request.is_store or request.is_update:
         what = {"moved": in_bytes(moved), "used": used, "share": share}
         return tr("It touches {moved} and uses {used} of them: {share}.", **what)
     what = {"moved": in_bytes(moved), "used": used, "share": share}
