@@ -88,3 +88,58 @@ def test_long_ptx_is_read_before_the_window_shows_it() -> None:
         highlighting.spans(code_text.cuda(run).text, TABS[0][1])
     assert all(read)
     assert [one.cache_info().misses for one in kept] == read
+
+
+def test_of_long_code_only_lines_in_view_are_coloured(qtbot: QtBot) -> None:
+    from gpuviz.qt.code.code_view import LONG, CodeView
+    from gpuviz.qt.look.theme import Theme
+
+    view = CodeView("PTX", "ptx", Theme())
+    qtbot.addWidget(view)
+    view.resize(600, 300)
+    view.show()
+    view.show_code("\n".join(["mov.u32 %r1, %tid.x;"] * 10 * LONG), {})
+    qtbot.wait(50)
+
+    def coloured() -> set[int]:
+        blocks = map(view.document().findBlockByNumber, range(view.blockCount()))
+        return {block.blockNumber() for block in blocks if block.layout().formats()}
+
+    first = coloured()
+    assert 0 in first
+    assert len(first) < LONG
+    view.verticalScrollBar().setValue(5 * LONG)
+    qtbot.waitUntil(lambda: 5 * LONG in coloured())
+    assert len(coloured()) < 2 * LONG
+
+
+def test_cells_of_the_counts_are_not_measured_again_when_the_table_is_resized(
+    qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from PySide6.QtCore import QSize
+
+    from gpuviz.qt.counts import counts_table
+    from gpuviz.qt.counts.counts_model import CountsModel
+    from gpuviz.qt.look.theme import Theme
+    from gpuviz.results.count_columns import Column, Sheet
+    from gpuviz.results.quantities import Row
+
+    asked: list[int] = []
+    model = CountsModel()
+    table = counts_table.CountsTable(model, Theme())
+    qtbot.addWidget(table)
+
+    def size_hint(self: object, option: object, index: object) -> QSize:
+        asked.append(1)
+        return QSize(9, 9)
+
+    monkeypatch.setattr(counts_table._Cell, "sizeHint", size_hint)
+    columns = Column("name", "quantity"), Column("predicted", "predicted")
+    model.show(Sheet((Row("loads", values=(1,)),), columns, ("a",)))
+    table.fit()
+    table.show()
+    assert asked
+    asked.clear()
+    table.resize(500, table.height())
+    qtbot.wait(20)
+    assert not asked

@@ -26,17 +26,20 @@ from PySide6.QtWidgets import QPlainTextEdit, QTextEdit, QToolTip, QWidget
 from gpuviz.qt.controls.controls import keep_arrows, plain_tip, timer
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from gpuviz.qt.look.theme import Theme
     from gpuviz.results.highlighting import Span
 
 SOON_MS = 150  # after the last key all of an edited text is read anew
+LONG = 60  # lines from which on only those in view are coloured
 
 
 class Highlighter(QSyntaxHighlighter):
     """Colours a document line by line from spans found once for the whole text.
 
     A line that is edited is coloured by itself, until the whole is read again (a comment may have
-    been opened there).
+    been opened there). Of a long text a line is coloured when it is first in view.
     """
 
     def __init__(self, document: QTextDocument, language: str, theme: Theme) -> None:
@@ -45,28 +48,51 @@ class Highlighter(QSyntaxHighlighter):
         self._theme = theme
         self._lines: list[list[Span]] = []
         self._texts: list[str] = []
+        self._seen: set[int] = set()  # lines of a long text that have been in view, from 0
+        self._forms: dict[tuple[str, bool], QTextCharFormat] = {}
         self._soon = timer(self, SOON_MS, self._read_again)
-        theme.changed.connect(self.rehighlight)
+        theme.changed.connect(self._recolour)
 
     def read(self, text: str) -> None:
         """Find the spans of a text that the document is about to be given."""
         self._soon.stop()
+        self._seen.clear()
         self._texts = text.split("\n")
         self._lines = self._spans(text)
+
+    def see(self, lines: Iterable[int]) -> None:
+        """Colour these lines of a long text, counted from 1: they come into view."""
+        if len(self._texts) <= LONG:
+            return
+        for number in {line - 1 for line in lines} - self._seen:
+            self._seen.add(number)
+            self.rehighlightBlock(self.document().findBlockByNumber(number))
 
     def highlightBlock(self, text: str) -> None:
         """Qt asks for one line."""
         number = self.currentBlock().blockNumber()
+        if len(self._texts) > LONG and number not in self._seen:
+            return
         known = number < len(self._texts) and self._texts[number] == text
         if not known:
             self._soon.start()
         found = self._lines[number : number + 1] if known else self._spans(text)
         for start, length, color, bold in found[0] if found else ():
-            form = QTextCharFormat()
+            self.setFormat(start, length, self._form(color, bold))
+
+    def _form(self, color: str, bold: bool) -> QTextCharFormat:
+        """How such characters look; it is made once, as a text has many of each."""
+        form = self._forms.get((color, bold))
+        if form is None:
+            form = self._forms[color, bold] = QTextCharFormat()
             form.setForeground(self._theme.look.color(color))
             if bold:
                 form.setFontWeight(600)
-            self.setFormat(start, length, form)
+        return form
+
+    def _recolour(self) -> None:
+        self._forms.clear()
+        self.rehighlight()
 
     def _spans(self, text: str) -> list[list[Span]]:
         if not text:
@@ -76,8 +102,12 @@ class Highlighter(QSyntaxHighlighter):
         return spans(text, self._language)
 
     def _read_again(self) -> None:
-        """Colour the lines as parts of the whole."""
-        self.read(self.document().toPlainText())
+        """Colour the lines as parts of the whole, where anything has been edited."""
+        text, seen = self.document().toPlainText(), set(self._seen)
+        if text == "\n".join(self._texts):
+            return
+        self.read(text)
+        self._seen = seen
         self.rehighlight()
 
 
@@ -282,6 +312,7 @@ class CodeView(QPlainTextEdit):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """The code on the colours of its lines, then the notes over its right end."""
+        self._highlighter.see(line for line, _ in self.visible_lines())
         if self._bands:
             self._paint_bands()
         super().paintEvent(event)

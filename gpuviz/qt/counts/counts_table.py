@@ -33,6 +33,7 @@ class CountsTable(QTableView):
     def __init__(self, model: CountsModel, theme: Theme) -> None:
         super().__init__()
         self._theme = theme
+        self._numbers: list[int] = []  # widths of the columns of numbers
         self.setHorizontalHeader(_Header(theme, self))
         _prepare(self, model, theme)
         self.setAccessibleName(tr("Counts"))
@@ -79,7 +80,8 @@ class CountsTable(QTableView):
                 table.setRowHeight(row, height)
             if heading and model.columnCount() > 1:
                 self.setSpan(row, 0, 1, model.columnCount())
-        wanted = self._names_width() + sum(self._numbers())
+        self._numbers = self._numbers_widths()  # every cell is asked: once, and not when resized
+        wanted = self._names_width() + sum(self._numbers)
         self.setMinimumWidth(min(wanted, self._theme.look.px(MOST)))
         self._divide()
 
@@ -92,7 +94,7 @@ class CountsTable(QTableView):
         least, most = (self._theme.look.px(width) for width in NAME)
         return max(least, min(self.sizeHintForColumn(0), most))
 
-    def _numbers(self) -> list[int]:
+    def _numbers_widths(self) -> list[int]:
         """What each column of numbers needs: for its cells, and for its title and badge."""
         head = self.horizontalHeader()
         return [
@@ -104,9 +106,9 @@ class CountsTable(QTableView):
         """The width among the columns: names may be cut so that all numbers are seen; where that is
         not enough, they are whole, and there is a bar to scroll with.
         """
-        if self.model().columnCount() == 0:
-            return
-        numbers, room = self._numbers(), self.viewport().width()
+        if self.model().columnCount() != 1 + len(self._numbers):
+            return  # other columns, which `fit` is about to measure
+        numbers, room = self._numbers, self.viewport().width()
         names = room - sum(numbers)
         if names < self._theme.look.px(NAME[0]):
             names = self._names_width()
