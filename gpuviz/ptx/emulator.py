@@ -206,10 +206,9 @@ class _Emulation:
             return False
         try:
             worth = _LOST * (2 if self._options.checks else 1)  # which only this engine does
-            seconds = worth + 2 * _seconds_to_compile(self.launched)
-            if seconds > self._left():
-                return False
-            self._all(seconds, patient=False, clock=time.thread_time)
+            left = self._left()
+            seconds = min(worth + 2 * _seconds_to_compile(self.launched), left)
+            self._all(seconds, patient=False, clock=_own_time(seconds / left))
             return True
         except OutOfTime:
             self._begin_again("")
@@ -330,6 +329,14 @@ def _compiled(launched: PreparedLaunch, sinks: Sequence[Sink], options: Options)
 def worth_compiling(launched: PreparedLaunch) -> bool:
     """Whether a launch is likely to be done sooner, the making of its code included."""
     return estimated_work(launched) >= LEAST_WORK + WORK_FOR_EACH * _size(launched)
+
+
+def _own_time(least: float) -> Callable[[], float]:
+    """The processor time of this thread, so that a busy machine changes no engine; but at least
+    this fraction of everybody's time, of which the launch has a budget.
+    """
+    own, all_ = time.thread_time(), time.monotonic()
+    return lambda: max(time.thread_time() - own, (time.monotonic() - all_) * least)
 
 
 def _seconds_to_compile(launched: PreparedLaunch) -> float:

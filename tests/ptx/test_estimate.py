@@ -109,3 +109,16 @@ def test_loops_within_loops_go_to_the_compiled_engine_before_much_is_lost(monkey
     assert looked.engine == "numpy" and looked.checked == ("race",)  # as was asked for
     left = nested("auto", checks=("race",), thorough=False)
     assert left.engine == "compiled" and left.checked == ()
+
+
+def test_a_busy_machine_leaves_time_to_compile(monkeypatch):
+    """A thread that gets a tenth of the time has its trial end when its share of all is spent."""
+    now = {"thread_time": 5.0, "monotonic": 100.0}
+    for name in now:
+        monkeypatch.setattr(emulator.time, name, lambda name=name: now[name])
+    clock = emulator._own_time(0.5)
+    now["monotonic"] += 8.0
+    now["thread_time"] += 1.0
+    assert clock() == 4.0
+    now["thread_time"] += 5.0
+    assert clock() == 6.0
