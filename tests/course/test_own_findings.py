@@ -190,5 +190,7 @@ def test_faults_come_before_what_costs_and_both_are_chosen_by_a_click() -> None:
     assert story.at is not None and "faults: line 5" in story.title
     listed = next(p for p in panels(story.at(0.0).body) if isinstance(p, FindingList))
     assert all("line " in words for row in listed.rows for words in row.where)
+    go = str(listed.choose(len(listed.rows) - 1)[GO])
+    assert story.search is not None and len(story.search.find(go.split(" | ")[0]))
     inks = [row.ink for row in listed.rows]
     assert inks == sorted(inks)  # "bad", then "warn"

@@ -308,6 +308,7 @@ def test_a_file_that_says_its_launch_opens_without_a_form(
     QTest.keyClick(written, Qt.Key.Key_Down)
     qtbot.waitUntil(lambda: own.launch is not None and own.launch.name == "widen<5>")
     assert own.launch.block == (64, 1, 1)
+    assert window.view.now.values["picture"] == "findings"
     own.panel.fields.block.setText("32")
     qtbot.waitUntil(lambda: own.launch is not None and own.launch.block == (32, 1, 1))
     qtbot.waitUntil(lambda: written.currentIndex() == -1)

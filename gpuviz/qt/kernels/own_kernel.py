@@ -258,7 +258,10 @@ class OwnKernel(QObject):
         if text != ran:
             core.session.use_text(launch.path, text)
         if launch != shown:
-            core.course.open_any(lesson_of(launch))
+            picture = {"picture": core.view.now.values["picture"]}  # another kernel's is shown, too
+            with core.view.together():
+                core.course.open_any(lesson_of(launch))
+                core.view.set_values(picture)
         else:
             core.director.run()
         self._show()

@@ -137,7 +137,8 @@ def picture(moment: Moment) -> Narration:
         if number < faults:
             return {CHOSEN: number, **_go(moment.events, found[number])}
         at = costs[number - faults].access.instruction
-        return {CHOSEN: number, GO: f"line {at.line} {at.op} | line {at.line} | #1"}
+        op = "atomic" if at.op == "reduction" else at.op
+        return {CHOSEN: number, GO: f"line {at.line} {op} {at.space} | line {at.line} | #1"}
 
     listed = FindingList(
         (*(_row(launch, one) for one in found), *map(_cost_row, costs)),
