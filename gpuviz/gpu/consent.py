@@ -27,14 +27,11 @@ from gpuviz.base import records
 from gpuviz.base.errors import Error, UnavailableError
 from gpuviz.files import bounded, folders
 from gpuviz.files import writing as files
-from gpuviz.gpu import protocol
-from gpuviz.gpu.wire_arguments import Use, WireArguments, wire_arguments
-from gpuviz.launch.signature import image_use
-from gpuviz.ptx.text.parser import parse
 from gpuviz.words.language import brief, tr
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # a window asks nothing as it starts
     from gpuviz.compile.program import Program
+    from gpuviz.gpu.wire_arguments import Use, WireArguments
     from gpuviz.launch.job import Job, Whose
     from gpuviz.traces.geometry import Triple
 
@@ -111,6 +108,8 @@ def launch_digest(
     kernel: str, grid: Triple, block: Triple, shared: int, arguments: WireArguments
 ) -> str:
     """By what a launch is known: its kernel's digest, its sizes, and all that it is given."""
+    from gpuviz.gpu import protocol
+
     said = arguments.parameters, arguments.variables
     digest = hashlib.sha256(repr((kernel, grid, block, shared, said)).encode())
     for one in arguments.buffers:
@@ -131,6 +130,8 @@ def arguments_of(job: Job) -> WireArguments:
     no buffer.
     """
     check_room(job.arguments)
+    from gpuviz.gpu.wire_arguments import wire_arguments
+
     return wire_arguments(job.arguments, partial(_use, job))
 
 
@@ -190,6 +191,9 @@ def _described(job: Job, digest: str, any_of_it: str) -> Code:
 
 def _use(job: Job, number: int, at: int) -> Use:
     """What the kernel does with the handle at a byte of a parameter."""
+    from gpuviz.launch.signature import image_use
+    from gpuviz.ptx.text.parser import parse
+
     function = parse(job.program.ptx).by_name[job.entry]
     return image_use(function, function.params[number].name, at)
 

@@ -263,7 +263,7 @@ def test_a_run_tells_where_its_time_goes(turned: gpuviz.Run, tmp_path: Path) -> 
     assert "modelled" in repr(timeline) and "1 blocks" not in repr(timeline)
     assert "block 0" in timeline.picture().svg()
     assert timeline.picture(100, 120).svg() != timeline.picture().svg()
-    assert turned.picture("limits").title.startswith("Limited by latency")
+    assert "Only 4 blocks for 132 multiprocessors. Limited by" in turned.picture("limits").title
     assert timeline.save(tmp_path / "turn.trace.json").stat().st_size > 1000
     assert "duration_ns" not in turned.counts.to_dict()["quantity"]
     with pytest.raises(UnavailableError, match="sm_75"):

@@ -64,7 +64,7 @@ def test_registers_of_another_architectures_compiler_refuse_nothing() -> None:
 @pytest.mark.skipif(not nvrtc.libraries(), reason="NVRTC is not installed")
 @pytest.mark.parametrize("name", ["roofline", "ilp-tlp"])
 def test_a_launch_that_is_left_out_leaves_a_story(name: str) -> None:
-    given = {"tile": 32} if name == "roofline" else {}
+    given = {"tile": 32, "device": "document"} if name == "roofline" else {}
     story = perform(lesson(name), given, arch=FIRST, level="ptx").story
     assert words(story)
     if name == "roofline":

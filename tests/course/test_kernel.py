@@ -85,7 +85,7 @@ def test_guesses(file: Path) -> None:
     assert [guess(t, 5000) for t in taken_by(program, blend)] == [
         "f32[5000]=rand",
         "f32[20000]=zeros",
-        "i32=5000",
+        "i32=4976",  # it does not fill the blocks: guards are seen
         "i32=64",
         "i32=0",
         "f32=1",

@@ -214,8 +214,8 @@ def test_a_question_keeps_it_back(told: TimeView) -> None:
     assert told.pane.isVisible() and told.said.isVisible()
 
 
-def test_its_tab_is_the_last_one(make: Callable) -> None:  # type: ignore[type-arg]
-    assert len(TABS) + len(FURTHER) == TIME + 1 and FURTHER[-1][0] == "time"
+def test_its_tab_is_where_keys_and_links_have_it(make: Callable) -> None:  # type: ignore[type-arg]
+    assert [*TABS, *FURTHER][TIME][0] == "time"
     window = make()
     window.source.tabs.setCurrentIndex(TIME)
     assert window.source.stack.currentWidget() is window.source.time

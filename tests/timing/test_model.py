@@ -37,7 +37,7 @@ def test_a_loop_unrolled_with_its_barriers_runs_as_often_as_it_did() -> None:
     one = lesson("caches")
     plan = next(p for p in one.plan(one.defaults()) if p.role == "tiled")
     size = f"f32[{n * n}]"
-    given = (f"{size}=rand", f"{size}=rand", f"{size}=zeros", f"i32={n}")
+    given = (f"{size}=rand", f"{size}=rand", f"{size}=zeros", *[f"i32={n}"] * 3)
     small = replace(plan, grid=(n // 16, n // 16, 1), arguments=given)
     prediction = predict(launched(job_of(small, "sm_90"), arch("9.0"), H200, Options()), H200)
     loads = np.array(["LDG" in one.text for one in prediction.code])
