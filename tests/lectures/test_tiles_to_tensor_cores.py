@@ -41,7 +41,7 @@ def table(rung: int) -> list[str]:
 @pytest.mark.parametrize(
     ("rung", "name", "told"),
     [
-        (1, "naive", ("2112", "391")),
+        (1, "down a column", ("2112", "391")),
         (2, "coalesced", ("2112", "320")),
         (3, "tiles", ("320", "16", "100", "reading")),
         (5, "8 × 8 cells a thread", ("4", "multiplying", "85.7", "174")),
