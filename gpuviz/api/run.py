@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 from gpuviz.api.tables import Counts, Lines, findings, lines, side_by_side
 from gpuviz.arguments.specs import ArrayArgument
 from gpuviz.base.errors import InputError, UnavailableError
-from gpuviz.compile import demangled
 from gpuviz.files.folders import TRACE
+from gpuviz.launch.signature import short_name
 from gpuviz.processes import programs as processes
 from gpuviz.source.kernel_names import plain_name
 from gpuviz.traces import file as trace_file
@@ -55,7 +55,7 @@ class Run:
     @property
     def kernel(self) -> str:
         """The name of the kernel, as in its source."""
-        return demangled(self._run.trace.launch.kernel).partition("(")[0].removeprefix("void ")
+        return short_name(self._run.trace.launch.kernel)
 
     @property
     def grid(self) -> tuple[int, int, int]:

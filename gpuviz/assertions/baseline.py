@@ -14,10 +14,10 @@ import msgspec
 from gpuviz.assertions.claim import Judgement
 from gpuviz.assertions.evidence import places
 from gpuviz.assertions.facts import kinds_named
-from gpuviz.base.errors import FormatError
-from gpuviz.compile import demangled
+from gpuviz.base.errors import FormatError, InputError
 from gpuviz.files import bounded
 from gpuviz.files import writing as files
+from gpuviz.launch.signature import short_name
 from gpuviz.memory.operands import Operands
 from gpuviz.run.run import Run
 
@@ -51,7 +51,7 @@ def pinned(run: Run) -> PinnedLaunch:
 
 def name_of(run: Run) -> str:
     """The kernel, as it stands in a file."""
-    return demangled(run.trace.launch.kernel).partition("(")[0].removeprefix("void ")
+    return short_name(run.trace.launch.kernel)
 
 
 def load(path: Path) -> Baseline:
@@ -76,8 +76,14 @@ def pin(path: Path, runs: Mapping[str, Run]) -> None:
 
     Raises
     ------
+    InputError : a run is a sample, whose counts are estimates
     FormatError, OSError : the file that is there is another, or cannot be written
     """
+    if any(run.sampled for run in runs.values()):
+        raise InputError(
+            f'{path}: estimates from a sample are not pinned: count all blocks (blocks="all", '
+            "--blocks all)"
+        )
     before = load(path).launches if path.is_file() else {}
     kept = Baseline(launches=before | {name: pinned(run) for name, run in runs.items()})
     path.parent.mkdir(parents=True, exist_ok=True)

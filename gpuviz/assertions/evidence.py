@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gpuviz.arch import Architecture, architecture
 from gpuviz.memory.counts import Kind, kind_of
 from gpuviz.memory.line_costs import AccessCost, LineCost, key_of, line_costs
 from gpuviz.memory.operands import Operands
@@ -13,7 +14,6 @@ from gpuviz.traces.trace import MemoryInstruction, Trace, lane_mask
 
 _MOST = 3  # places that are told
 _SHOWN = 4  # lanes, before the last
-_BANKS, _WORD = 32, 4  # of shared memory: bytes of a word
 
 
 @dataclass(frozen=True)
@@ -36,10 +36,11 @@ def places(
         if kind_of(access.instruction) in kinds and line in (0, of.line) and access.excess > 0
     ]
     found.sort(key=lambda one: -one[0])
-    return tuple(_place(run.trace, of, access) for _, of, access in found[:_MOST])
+    arch = architecture(run.arch)
+    return tuple(_place(run.trace, of, access, arch) for _, of, access in found[:_MOST])
 
 
-def _place(trace: Trace, of: LineCost, access: AccessCost) -> Place:
+def _place(trace: Trace, of: LineCost, access: AccessCost, arch: Architecture) -> Place:
     at = access.instruction
     name = access.operand.text if access.operand else at.text
     told = [
@@ -47,12 +48,12 @@ def _place(trace: Trace, of: LineCost, access: AccessCost) -> Place:
         f"   {at.op} {name}: {access.requests:,} requests, {access.cost:,} {access.unit}, ideal "
         f"{access.ideal:,}",
         f"   {access.reason.said}",
-        *lanes(trace, at),
+        *lanes(trace, at, arch),
     ]
     return Place(of.line, "\n".join(told), "banks" if at.space == "shared" else "coalescing")
 
 
-def lanes(trace: Trace, at: MemoryInstruction) -> list[str]:
+def lanes(trace: Trace, at: MemoryInstruction, arch: Architecture) -> list[str]:
     """Where the lanes of the first recorded request of an instruction lie."""
     same = [n for n, one in enumerate(trace.instructions) if key_of(one) == key_of(at)]
     rows = np.flatnonzero(np.isin(trace.requests.instruction, same) & (trace.requests.active != 0))
@@ -63,7 +64,7 @@ def lanes(trace: Trace, at: MemoryInstruction) -> list[str]:
     address = trace.requests.address[row, on].astype(np.int64)
     told = f"   lanes {_some(on)} at bytes {_some(address - address.min())}"
     if at.space == "shared":
-        told += f", banks {_some(address // _WORD % _BANKS)}"
+        told += f", banks {_some(address // arch.bank_widths[0] % arch.banks)}"
     return [told]
 
 

@@ -19,7 +19,6 @@ from gpuviz.compile import (
     HostLaunch,
     Program,
     compile_arch,
-    demangled,
     entry_name,
     in_clusters,
     launch_at,
@@ -33,6 +32,7 @@ from gpuviz.launch.capture import CapturedLaunch, unpacked
 from gpuviz.launch.host_launch import guessed_by, proposed_by
 from gpuviz.launch.job import Job
 from gpuviz.launch.settings import Settings, load
+from gpuviz.launch.signature import short_name
 from gpuviz.launch.texts import BLOCK, GRID, Kernel, LaunchTexts, sizes_of
 from gpuviz.launch.unresolved import entry_of, guessed_template, unresolved, why_not
 from gpuviz.ptx.options import Options
@@ -190,7 +190,7 @@ def shown(arguments: argparse.Namespace) -> KernelLaunch:
     return KernelLaunch(
         path,
         job.entry,
-        demangled(job.entry).partition("(")[0].removeprefix("void "),
+        short_name(job.entry),
         job.grid,
         job.block,
         tuple(map(str, job.arguments)),

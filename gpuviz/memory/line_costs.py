@@ -401,16 +401,19 @@ class _Place:
     """What is known of where one instruction goes."""
 
     row: CountRow
-    steps: LaneSteps | None
     operand: Place | None
     evidence: Evidence
+
+    @cached_property
+    def reason(self) -> Reason:
+        """What is wrong there."""
+        return reason(self.evidence)
 
     @property
     def expression(self) -> tuple[object, ...]:
         """What copies of one expression have in common."""
         at = self.row.instruction
-        kind = reason(self.evidence).kind
-        return at.line, kind_of(at), at.width, self.operand, at.function, kind
+        return at.line, kind_of(at), at.width, self.operand, at.function, self.reason.kind
 
 
 def _accesses(trace: Trace, rows: Iterable[CountRow], operands: Operands) -> Iterable[AccessCost]:
@@ -418,7 +421,7 @@ def _accesses(trace: Trace, rows: Iterable[CountRow], operands: Operands) -> Ite
     for one in _places(trace, rows, operands):
         groups.setdefault(one.expression, []).append(one)
     for group in groups.values():
-        every = tuple(_access(one, reason(one.evidence)) for one in group)
+        every = tuple(map(_access, group))
         if len(every) == 1:
             yield every[0]
         else:
@@ -435,13 +438,13 @@ def _together(group: Sequence[_Place]) -> AccessCost:
     row = CountRow(group[0].row.instruction, counts, sum(one.row.silent for one in group))
     cost, ideal = (sum(getattr(one.evidence, name) for one in group) for name in ("cost", "ideal"))
     every = replace(first.evidence, row=row, cost=cost, ideal=ideal)
-    return _access(replace(first, row=row, evidence=every), reason(every))
+    return _access(replace(first, row=row, evidence=every))
 
 
-def _access(one: _Place, why: Reason) -> AccessCost:
+def _access(one: _Place) -> AccessCost:
     at, found = one.row.instruction, one.evidence
     amounts = found.requests, cost_of(at.space), found.cost, found.ideal
-    return AccessCost(at, *amounts, why, one.row.counts, one.operand)
+    return AccessCost(at, *amounts, one.reason, one.row.counts, one.operand)
 
 
 def _places(trace: Trace, rows: Iterable[CountRow], operands: Operands) -> Iterable[_Place]:
@@ -451,17 +454,16 @@ def _places(trace: Trace, rows: Iterable[CountRow], operands: Operands) -> Itera
     warps = trace.launch.blocks * trace.launch.warps_per_block
     for row in rows:
         at = row.instruction
-        key, line = key_of(at), line_of(at.line, operands.get(at.ptx_line), lines)
-        row = replace(row, instruction=replace(at, line=line))
-        known, here = steps.get(key), operands.get(at.ptx_line)
+        known, here = steps.get(key_of(at)), operands.get(at.ptx_line)
+        row = replace(row, instruction=replace(at, line=line_of(at.line, here, lines)))
         beside = [place[key] for key, other in steps.items() if known and _beside(known, other)]
-        along = _walks(known, at.line, trace.source) if not operands else False
+        along = not operands and _walks(known, at.line, lines)
         along = along if here is None else _is_row(known, here, beside, trace.source)
         fields = bool(beside) or (here is not None and _member(here))
         spilled = at.space == "local" and at not in written
         here = None if spilled else here
         found = Evidence(row, *_cost(row), known, fields, along, spilled, warps)
-        yield _Place(row, known, here, found)
+        yield _Place(row, here, found)
 
 
 def _cost(row: CountRow) -> tuple[int, int]:
@@ -493,12 +495,11 @@ def _is_row(
     return walks or 0 < abs(known.along or 0) < step or step >= (_ROW if beside else _FAR)
 
 
-def _walks(known: LaneSteps | None, line: int, source: str) -> bool:
+def _walks(known: LaneSteps | None, line: int, lines: Sequence[str]) -> bool:
     """Whether each lane goes along a row in a loop, where expressions are not known (yet) and the
     line has no member of a struct.
     """
-    written = source.splitlines()
-    text = written[line - 1] if 0 < line <= len(written) else "->"
+    text = lines[line - 1] if 0 < line <= len(lines) else "->"
     far = known is not None and 0 < abs(known.along or 0) < abs(known.step or 0)
     return far and not re.search(r"[\])]\s*\.|->", text)
 
@@ -514,7 +515,8 @@ def _member(place: Place) -> bool:
 
 def _of_records(name: str, source: str) -> bool:
     """Whether elements of an array are structs, or vectors, by how it is declared."""
-    pointer = rf"\b(\w+)\s*(?:const\s*)?[*&]\s*(?:const\s+)?(?:__restrict(?:__)?\s+)?{name}\b"
+    declared = rf"[*&]\s*(?:const\s+)?(?:__restrict(?:__)?\s+)?{re.escape(name)}\b"
+    pointer = rf"\b(\w+)\s*(?:const\s*)?{declared}"
     for kind in set(re.findall(pointer, source)):
         struct = rf"\b(?:struct|class|union)\s+(?:\w+\(\w+\)\s*)?{kind}\b|\}}\s*{kind}\s*;"
         if re.fullmatch("[a-z]+[1-4]", kind) or re.search(struct, source):

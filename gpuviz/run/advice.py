@@ -151,8 +151,7 @@ def _divergence(e: Explanation, run: Run) -> Advice | None:
     if path is None or not parted or not len(path.stretch):
         return None
     count = np.array([one.count for one in stretches])[path.stretch]
-    lanes = np.array([bin(n).count("1") for n in range(1 << 16)])
-    active = lanes[path.active & 0xFFFF] + lanes[path.active >> 16]
+    active = np.bitwise_count(path.active).astype(np.int64)
     whole = np.minimum(32, run.trace.launch.threads_per_block - 32 * path.warp)
     idle = float(((whole - active) * count).sum() / (whole * count).sum())
     worst = max(parted, key=lambda one: one.divergent)

@@ -7,7 +7,9 @@ import pytest
 
 import gpuviz
 from gpuviz.api.expectation import ExpectationError
+from gpuviz.arch import architecture
 from gpuviz.assertions.claim import Judgement, judged
+from gpuviz.assertions.evidence import lanes
 from gpuviz.assertions.facts import Facts
 from gpuviz.base.errors import InputError, UnavailableError
 from gpuviz.traces.trace import Coverage
@@ -64,6 +66,14 @@ def test_what_does_not_is_told_with_its_line_and_lanes() -> None:
     assert "lanes 0, 1, 2, 3, … 31 at bytes 0, 128, 256, 384, … 3,968, banks 0, 0, 0, 0, … 0" in (
         found.text
     )
+
+
+@pytest.mark.parametrize(("arch", "last"), [("sm_90", 31), ("sm_13", 15)])
+def test_banks_are_those_of_the_architecture(arch: str, last: int) -> None:
+    trace = turned().trace
+    stored = next(one for one in trace.instructions if (one.space, one.op) == ("shared", "store"))
+    (told,) = lanes(trace, stored, architecture(arch))
+    assert told.endswith(f"banks 0, 1, 2, 3, … {last}")
 
 
 @pytest.mark.parametrize(
