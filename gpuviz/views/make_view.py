@@ -20,6 +20,7 @@ from gpuviz.story.exhibit import Variant, showing
 from gpuviz.story.kernel_launch import launch_of
 from gpuviz.story.lesson import Lesson, check_values
 from gpuviz.story.own_kernel.story import lesson_of
+from gpuviz.traces.check_table import ALL
 from gpuviz.views.lesson_view import View, explained_of
 from gpuviz.views.provenance import Provenance
 from gpuviz.views.state import LEVELS
@@ -77,14 +78,15 @@ def variants_of(
     """
     chosen, level = told or lesson_for(wanted), cast(Level, wanted.level)
     values = check_values(chosen, wanted.values)
-    a = Variant(chosen, values, wanted.arch, level, library=library)
+    checks = ALL if wanted.launch else ()  # as the window looks, unless its user says otherwise
+    a = Variant(chosen, values, wanted.arch, level, library=library, checks=checks)
     if not wanted.compared:
         return (a,) if plot is None else (a, replace(a, lesson=plot))
     other = beside_for(wanted)
     said = wanted.compare_values if other else {**values, **wanted.compare_values}
     changed = check_values(other or chosen, said)
     arch = wanted.compare_arch or wanted.arch
-    return a, Variant(other or chosen, changed, arch, level, library=library)
+    return a, replace(a, lesson=other or chosen, values=changed, arch=arch)
 
 
 def lesson_for(wanted: Provenance) -> Lesson:
@@ -163,6 +165,7 @@ def _perform(variant: Variant) -> Performance:
         arch=variant.arch,
         level=variant.level,
         library=variant.library,
+        checks=variant.checks,
     )
 
 

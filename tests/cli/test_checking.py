@@ -92,3 +92,27 @@ def test_large_launches_are_checked_when_asked_for(count, monkeypatch) -> None:
     assert status == 0 and "checked nothing (a large launch; ask with --check all)" in said
     status, said, wrong = count("race.in_place", "--engine", "auto", "--check", "race")
     assert status == 1 and "checked race: 1 error" in said and "error, race: " in wrong
+
+
+@pytest.mark.parametrize(
+    ("entry", "said"),
+    [
+        ("racy", "Race: write after write, line 3"),
+        ("apart", "Line 6 costs 2 × what it could"),
+        ("apart", "Below: line 5."),  # where the story begins
+    ],
+)
+def test_a_picture_of_the_command_line_has_what_the_window_finds(
+    tmp_path, entry: str, said: str
+) -> None:
+    file, out = tmp_path / "two.cu", tmp_path / "out.svg"
+    file.write_text(
+        "__global__ void racy(int* a) {\n    __shared__ int s[64];\n"
+        "    s[threadIdx.x / 2] = threadIdx.x; a[threadIdx.x] = s[9]; }\n"
+        "__global__ void apart(int* a) {\n    int b = a[threadIdx.x];\n"
+        "    a[2 * threadIdx.x + 64] = b; }\n"
+    )
+    shape = ["--entry", entry, "--grid", "1", "--block", "32", "--arg", "i32[256]=arange"]
+    view = ["--view", "picture=findings", "--time", "0", "-o", str(out)]
+    assert main(["render", str(file), *shape, *view]) == 0
+    assert said in re.sub(r"<[^>]+>", " ", out.read_text()).replace("\u202f", " ")

@@ -9,6 +9,7 @@ from gpuviz.run.run import Run
 from gpuviz.words.language import fine_percent, tr
 
 _LEAST = 0.02  # of all lines' cost: what is less is not worth a change
+_WORTH = 1.1  # times the ideal, likewise
 _MOST = 8
 
 
@@ -30,7 +31,8 @@ def costly(run: Run) -> tuple[Costly, ...]:
     found: dict[tuple[int, str, str], Costly] = {}
     for line in line_costs(run.trace, run.counts):
         for access in line.accesses:
-            wrong = access.excess > 0 and access.reason.kind not in ("fine", "off")
+            dear = access.cost > _WORTH * access.ideal
+            wrong = dear and access.reason.kind not in ("fine", "off")
             if line.line and wrong and line.share >= _LEAST:
                 kind = access.instruction.space, access.reason.kind
                 found.setdefault((line.line, *kind), _costly(access, line.share))

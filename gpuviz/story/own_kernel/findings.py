@@ -151,16 +151,21 @@ def picture(moment: Moment) -> Narration:
     beside = columns(share(2, listed), share(3, at_least(here.body, width=32)))
     every = at_least(rows(share(3, beside), share(1, below)), height=30, width=46)
     barrier = moment.events.row[moment.number] < 0  # whose picture is that of the warps anyway
+    single = not found and len(costs) == 1  # beside the picture a column would be empty
+    wide = rows(share(0, listed), share(3, here.body)) if single else every
     body = first(
-        *(() if barrier else (every,)),
+        *(() if barrier and not single else (wide,)),
         at_least(beside, width=45),
-        rows(share(2, listed), spare(share(3, here.body))),
+        here.body if single else rows(share(2, listed), spare(share(3, here.body))),
     )
     if listed.chosen >= len(found) or not found:
         one = costs[max(listed.chosen - len(found), 0)]
-        alone = len(listed.rows) == 1  # the title says it
+        alone = single and listed.chosen == 0  # the title says it
         whole = body if found else rows(here.body if alone else body, spare(_looked_for(moment)))
-        return Narration(one.title, one.access.reason.said, whole)
+        said, line = one.access.reason.said, int(moment.events.lines[moment.number])
+        if listed.chosen < 0 and line:
+            said += " " + tr("Below: line {n}.", n=line)
+        return Narration(one.title, said, whole)
     if chosen < 0:
         return Narration(_count(found), _first(found[0]), body)
     return Narration(_title(found[chosen]), _sentence(launch, found[chosen]), body)
