@@ -7,7 +7,6 @@
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
@@ -76,8 +75,8 @@ def pin(path: Path, runs: Mapping[str, Run]) -> None:
 
     Raises
     ------
-    InputError : a run is a sample, whose counts are estimates
-    FormatError, OSError : the file that is there is another, or cannot be written
+    InputError : a run is a sample, whose counts are estimates, or it cannot be written
+    FormatError : what is there is another file
     """
     if any(run.sampled for run in runs.values()):
         raise InputError(
@@ -86,9 +85,8 @@ def pin(path: Path, runs: Mapping[str, Run]) -> None:
         )
     before = load(path).launches if path.is_file() else {}
     kept = Baseline(launches=before | {name: pinned(run) for name, run in runs.items()})
-    path.parent.mkdir(parents=True, exist_ok=True)
-    plain: Any = msgspec.to_builtins(kept)
-    files.write(path, (json.dumps(plain, indent=1, sort_keys=True) + "\n").encode())
+    plain = json.dumps(msgspec.to_builtins(kept), indent=1, sort_keys=True)
+    files.write(path, f"{plain}\n", parents=True)
 
 
 def compared(

@@ -24,9 +24,11 @@ def asks(arguments: argparse.Namespace) -> bool:
 
     Raises
     ------
-    InputError : a report is asked for, and nothing is asserted
+    InputError : a report is asked for, and nothing is asserted, or there is no folder for it
     """
     if arguments.claims or arguments.baseline:
+        for report_file in filter(None, (arguments.junit, arguments.summary)):
+            files.check_place(report_file)
         return True
     for name in _IDLE:
         if getattr(arguments, name):

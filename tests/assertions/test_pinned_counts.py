@@ -81,6 +81,9 @@ def test_the_command_asserts_pins_and_reports(
     found = json.loads(capfd.readouterr().out)["assertions"]
     assert [one["holds"] for one in found] == [False, True]
     assert main([*count, "--junit", "x.xml"]) == 2
+    capfd.readouterr()
+    assert main([*count, *wrong, "--junit", "gone/x.xml"]) == 2
+    assert capfd.readouterr().out == ""  # said before anything is counted
     assert main([*count, "--assert", "nothing == 0"]) == 2
 
 
