@@ -43,11 +43,11 @@ def choosing_bins(function: Function) -> Names:
 def _step(one: Instruction, named: dict[int, Names], loaded: dict[int, Names]) -> None:
     read = sources(one)
     if kind_of(one) == "load":
-        match addresses(one)[0]:
-            case Addr(base=Sym(name=name)):
+        match addresses(one):
+            case (Addr(base=Sym(name=name)), *_):
                 made, found = frozenset({name}), _NONE
-            case place:
-                made, found = _NONE, _of(named, place)
+            case places:  # none where a text that no compiler wrote loads from nothing
+                made, found = _NONE, _of(named, *places)
     else:
         made, found = _of(named, *read), _of(loaded, *read)
     for register in registers_written(one):
