@@ -5,12 +5,16 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QSettings
+from PySide6.QtCore import QSettings, QTimer
 from pytestqt.qtbot import QtBot
 
+from gpuviz.qt.window import window as window_room
+from gpuviz.qt.window.features import Features
 from gpuviz.qt.window.window import Window
 from tests.qt.fake_lesson import COURSE, FakePerform
 from tests.qt.focusable import walk
@@ -85,6 +89,48 @@ def test_values_changed_before_it_is_painted_are_run_once(
     with qtbot.waitSignal(fresh.director.performed):
         fresh.show()
     assert [values["stride"] for values in perform.asked] == [7]
+
+
+def test_what_is_not_seen_is_loaded_in_a_thread_and_made_part_by_part(
+    perform: FakePerform, tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loaders: set[threading.Thread] = set()
+    done: list[str] = []
+    load, parts = window_room.import_module, Features.parts
+
+    def noted(name: str) -> object:
+        loaders.add(threading.current_thread())
+        return load(name)
+
+    def each(add: Callable[[], None]) -> Callable[[], None]:
+        def make() -> None:
+            QTimer.singleShot(0, lambda: done.append("answered"))
+            add()
+            done.append("made")
+
+        return make
+
+    monkeypatch.setattr(window_room, "import_module", noted)
+    monkeypatch.setattr(Features, "parts", lambda self: tuple(map(each, parts(self))))
+    settings = QSettings(str(tmp_path / "gpuviz.ini"), QSettings.Format.IniFormat)
+    made = Window(perform, COURSE, settings)
+    qtbot.addWidget(made)
+    with qtbot.waitSignal(made.director.performed):
+        made.show()
+    assert loaders and threading.main_thread() not in loaders
+    assert done[: done.index("answered") + 1] == ["made", "answered"]
+    assert "made made" not in " ".join(done)
+
+
+def test_a_window_that_is_closed_while_it_is_made_makes_no_more(
+    fresh: Window, perform: FakePerform, qtbot: QtBot
+) -> None:
+    with qtbot.waitSignal(fresh._loading.done):
+        fresh.show()
+    fresh.close()
+    qtbot.wait(1)
+    fresh.complete()
+    assert perform.asked == [] and fresh._features is None
 
 
 def test_tab_goes_through_what_is_made_late_as_it_is_seen(fresh: Window, qtbot: QtBot) -> None:

@@ -420,11 +420,41 @@ def test_the_current_line_is_lit_in_source_and_ptx(window: Window) -> None:
     window.player.seek(1.5)
     cuda, ptx, _ = window.source.views
     assert cuda.lit == {3}
+    assert not ptx.toPlainText() and not ptx.lit  # nobody looks at it
+    window.source.tabs.setCurrentIndex(1)
     lit = [ptx.document().findBlockByNumber(line - 1).text() for line in sorted(ptx.lit)]
     assert lit[1] == "ld.global.f32 %f1, [%rd1];"
     assert "st.global.f32 [%rd2], %f1;" in lit
     assert cuda.note(3) == "ld 8 sectors / request · st 4 sectors / request"
     assert ptx.note(15) == "ld 8 sectors / request"
+
+
+def test_code_that_is_not_in_view_is_not_filled(
+    window: Window, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    filled: list[str] = []
+    for view in window.source.views:
+        name = view.accessibleName()
+        monkeypatch.setattr(view, "show_code", lambda text, notes, name=name: filled.append(name))
+    monkeypatch.setattr(window.source.places, "show_role", lambda role: filled.append("SMs"))
+    with qtbot.waitSignal(window.director.performed):
+        window.view.set_values({"stride": 5})
+    assert filled == ["source"]
+    window.source.tabs.setCurrentIndex(1)
+    window.source.tabs.setCurrentIndex(0)
+    window.source.tabs.setCurrentIndex(1)
+    assert filled == ["source", "PTX"]
+    window.source.tabs.setCurrentIndex(6)
+    assert filled == ["source", "PTX", "SMs"]
+
+
+def test_code_that_comes_into_view_has_its_lights(window: Window) -> None:
+    window.source.point_at("", 3)
+    window.source.point_at(window.source._role, 3)
+    ptx = window.source.views[1]
+    assert not ptx.lit
+    window.source.tabs.setCurrentIndex(1)
+    assert ptx.lit and ptx.lit == window.source._codes[1].lines[3]
 
 
 def test_tabs_by_key(window: Window) -> None:
@@ -624,5 +654,6 @@ def test_long_lines_run_to_the_edge_but_for_their_notes(window: Window) -> None:
 
 def test_the_machine_code_is_explained_or_its_absence(window: Window) -> None:
     view = window.source.views[2]
+    window.source.tabs.setCurrentIndex(2)
     assert view.toPlainText() == ""
     assert view.placeholderText() == "No machine code: SASS equals the PTX here."

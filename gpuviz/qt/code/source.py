@@ -51,6 +51,8 @@ FURTHER = (
 )
 _ROLE = 4  # letters of the name of a run that are seen at least
 SOURCE, PTX, SASS, BESIDE, LINES, BUFFERS, SMS, TIME, CHANGES = range(len(TABS) + len(FURTHER))
+# What is filled when its tab comes to the front: the source may be edited, and is there always.
+_FILLED_LATE = frozenset(range(PTX, CHANGES))
 
 
 class Source(QWidget):
@@ -62,8 +64,8 @@ class Source(QWidget):
         self._runs: Mapping[str, Run] = {}
         self._codes: list[Code] = []
         self._showing: Exhibit | None = None
-        self._stale = {BESIDE, LINES, BUFFERS, TIME}  # tabs that do not show the run in view yet
-        self._role = ""
+        self._stale = set(_FILLED_LATE)  # tabs that do not show the run in view yet
+        self._role, self._lit = "", 0
         self._dated = False  # whether there is a text before
         self._step: Step | None = None
         self.setAccessibleName(tr("Source"))
@@ -165,7 +167,7 @@ class Source(QWidget):
         self.kernel.say("")
         self.remark.hide()
         self.roles.hide()
-        self._stale = {BESIDE, LINES, BUFFERS, TIME}
+        self._stale = set(_FILLED_LATE)
         for further in (self.beside, self.lines, self.buffers, self.places, self.time):
             further.clear()
         self.tabs.setTabVisible(CHANGES, False)
@@ -241,13 +243,16 @@ class Source(QWidget):
         self._role = role
         self.kernel.say(_launch(run))
         self._codes = _codes(run)
-        for view, code in zip(self.views, self._codes, strict=True):
-            view.show_code(code.text, code.notes)
-            view.setPlaceholderText(code.missing)
-        self.places.show_role(role)
-        self._stale = {BESIDE, LINES, BUFFERS, TIME}
+        self._show_code(SOURCE)
+        self._stale = set(_FILLED_LATE)
+        self._lit = self._line()
         self._fill()
         self._light()
+
+    def _show_code(self, tab: int) -> None:
+        view, code = self.views[tab], self._codes[tab]
+        view.show_code(code.text, code.notes)
+        view.setPlaceholderText(code.missing)
 
     def _fill(self) -> None:
         """What takes a moment is made when its tab comes to the front."""
@@ -255,19 +260,27 @@ class Source(QWidget):
         if tab not in self._stale or run is None or self._showing is None:
             return
         self._stale.discard(tab)
-        if tab == BUFFERS:
+        if tab in (PTX, SASS):
+            self._show_code(tab)
+            self._light_line(self._lit)
+        elif tab == BUFFERS:
             self.buffers.show_run(run)
-            return
-        if tab == TIME:
+        elif tab == SMS:
+            self.places.show_role(self._role)
+        elif tab == TIME:
             self.time.show_run(self._showing, self._role)
-            return
-        rows = _rows(self._showing, self._role, self._finder.ask(self._showing, self._role))
+        else:
+            self._fill_lines(tab, self._showing)
+
+    def _fill_lines(self, tab: int, showing: Exhibit) -> None:
+        """Lines by cost, or what they became beside each other."""
+        rows = _rows(showing, self._role, self._finder.ask(showing, self._role))
         if tab == LINES:
             self.lines.show_rows(self._role, rows)
         else:
             self.beside.show_codes(self._codes)
             self.beside.tell(rows)
-            self.beside.light(self._line())
+            self.beside.light(self._lit)
 
     def _learn(self, ptx: str, operands: Operands) -> None:
         """Which part of its line each access is, as it was found out."""
@@ -298,8 +311,10 @@ class Source(QWidget):
         self._light_line(line)
 
     def _light_line(self, line: int) -> None:
-        for view, code in zip(self.views, self._codes, strict=False):
-            view.light(code.lines.get(line, frozenset()))
+        self._lit = line
+        for tab, (view, code) in enumerate(zip(self.views, self._codes, strict=False)):
+            if tab not in self._stale:
+                view.light(code.lines.get(line, frozenset()))
         if BESIDE not in self._stale:
             self.beside.light(line)
 

@@ -1,14 +1,14 @@
 """Work off the GUI thread: of which only the newest is of interest, or which the status bar shows,
-how far it is, with a way to stop it.
+how far it is, with a way to stop it; and what is loaded before it is needed.
 """
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QCoreApplication, QObject, Signal
 
 from gpuviz.base.errors import Cancelled, Failure
 from gpuviz.base.waiting import Cancel, Progress, stopped_by
@@ -60,6 +60,48 @@ class InThread(QObject):
     def _land(self, number: int, outcome: Outcome) -> None:
         if number == self._number:
             self._take(outcome.about, outcome.value)
+
+
+class Loading(QObject):
+    """Modules and the like, loaded one after another in a thread. The end of the application waits
+    for the one under way: Qt's bindings do not survive to be loaded meanwhile.
+    """
+
+    done = Signal()  # also where something could not be loaded: who needs it is told
+
+    def __init__(
+        self, steps: Iterable[Callable[[], object]], parent: QObject, pause: float = 0.0
+    ) -> None:
+        """There is a `pause` of so many seconds before each step."""
+        super().__init__(parent)
+        self._steps, self._pause = steps, pause
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._load, daemon=True)
+        if (app := QCoreApplication.instance()) is not None:
+            app.aboutToQuit.connect(self.stop)
+
+    def begin(self) -> None:
+        """Begin, if it has not begun; what is loaded already is `done` again."""
+        if self._thread.ident is None:
+            self._thread.start()
+        elif not self._thread.is_alive():
+            self.done.emit()
+
+    def stop(self) -> None:
+        """Load nothing further, and wait for what is under way."""
+        self._over.set()
+        if self._thread.is_alive():
+            self._thread.join(PATIENCE)
+
+    def _load(self) -> None:
+        try:
+            for step in self._steps:
+                if self._over.wait(self._pause):
+                    return
+                step()
+        finally:
+            with suppress(RuntimeError):  # the window may be gone by now
+                self.done.emit()
 
 
 Work = Callable[[Progress, Cancel], object]

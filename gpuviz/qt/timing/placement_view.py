@@ -113,8 +113,8 @@ class PlacementView(QWidget):
         meter.missing.connect(self._miss)
 
     def show_runs(self, showing: Exhibit) -> None:
-        """Other launches: nothing is known of their blocks yet."""
-        self._showing = showing
+        """Other launches: nothing is known of their blocks yet, and none is in view."""
+        self._showing, self._role = showing, ""
         self._found, self._missing = {}, {}
 
     def show_role(self, role: str) -> None:

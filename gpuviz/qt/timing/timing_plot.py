@@ -1,16 +1,19 @@
 """Durations of the last launches as a line, and their histogram beside it.
 
-pyqtgraph is imported when there is something to plot: it takes long, and starting must not wait.
+pyqtgraph is loaded when there is something to plot: it takes long, and the window must not wait.
 """
 
 from collections.abc import Mapping
+from functools import partial
+from importlib import import_module
 from typing import Any
 
 import numpy as np
-from PySide6.QtCore import QSize, Qt
+from PySide6.QtCore import QSize, Qt, QTimer
 from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
 
 from gpuviz.qt.look.theme import Theme, qcolor
+from gpuviz.qt.running.activity import Loading
 from gpuviz.results.timings import Series
 from gpuviz.words.language import grouped, tr
 
@@ -53,6 +56,8 @@ class TimingPlot(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(0, 0, 0, 0)
+        self._loading = Loading((partial(import_module, "pyqtgraph"),), self)
+        self._loading.done.connect(self._ready)
         theme.changed.connect(self._restyle)
         self.hide()
 
@@ -61,22 +66,25 @@ class TimingPlot(QWidget):
         return QSize(200, self._theme.look.px(HEIGHT))
 
     def show_series(self, series: Mapping[str, Series]) -> None:
-        """Plot these durations."""
+        """Plot these durations, as soon as there is what plots."""
         self._series = series
         self.setVisible(bool(series))
-        if series:
-            self._ready()
+        if series and self._view is None:
+            self._loading.begin()
+        else:
             self._plot()
 
     def shut(self) -> None:
         """Take the plot down; pyqtgraph's scenes must be gone before the interpreter is."""
+        self._series = {}
         if self._view is not None:
             self._view.close()
             self._view.deleteLater()
             self._view = None
 
     def _ready(self) -> None:
-        if self._view is not None:
+        """The axes; what is plotted follows, as that takes as long."""
+        if self._view is not None or not self._series:
             return
         import pyqtgraph
 
@@ -100,6 +108,7 @@ class TimingPlot(QWidget):
         self._bars.setYLink(self._lines)
         self._column.addWidget(self._view)
         self._restyle()
+        QTimer.singleShot(0, self, self._plot)
 
     def _restyle(self) -> None:
         self.updateGeometry()
@@ -113,12 +122,14 @@ class TimingPlot(QWidget):
         axis.setTextPen(look.color("muted"))
         axis.setWidth(look.px(46))
         self._lines.showGrid(y=True, alpha=0.15)
-        self._items = []  # their colours have changed
-        if self._series:
+        if self._items:
+            self._items = []  # their colours have changed
             self._plot()
 
     def _plot(self) -> None:
         """New data for the items that are there; new items when there are other runs."""
+        if self._view is None or not self._series:
+            return
         low, high = span(self._series)
         for plot in (self._lines, self._bars):
             plot.setYRange(low, high, padding=0)

@@ -8,20 +8,23 @@ the window would wait for a turn to end: turns are short as long as there is a w
 from __future__ import annotations
 
 import gc
-import importlib
 import sys
-import threading
+from functools import partial
+from importlib import import_module
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QCoreApplication, QObject, Qt, QTimer
+from PySide6.QtCore import QObject, Qt, QTimer
+
+from gpuviz.qt.running.activity import Loading
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
     from gpuviz.qt.window.window import Window
 
 TURN = 0.0005  # seconds that a thread computes before it lets another one go on
 _AFTER_MS = 1000  # the first picture is there, and what follows it at once
 _PAUSE = 0.02  # seconds between two modules
-_PATIENCE = 2.0  # seconds that closing waits for the module under way
 _MODULES = (
     "pyqtgraph",
     "gpuviz.qt.commands.palette_dialog",
@@ -40,28 +43,14 @@ class Ahead(QObject):
         super().__init__(window)
         sys.setswitchinterval(TURN)
         self._window = window
-        self._over = threading.Event()
-        self._loading = threading.Thread(target=self._load, daemon=True)
+        self._loading = Loading(self._steps(), self, _PAUSE)
         once = Qt.ConnectionType.SingleShotConnection
         window.director.performed.connect(self._begin_soon, once)
-        if (app := QCoreApplication.instance()) is not None:
-            app.aboutToQuit.connect(self._stop)
 
     def _begin_soon(self, *_: object) -> None:
-        QTimer.singleShot(_AFTER_MS, self._window, self._loading.start)
+        QTimer.singleShot(_AFTER_MS, self._window, self._loading.begin)
 
-    def _load(self) -> None:
-        for name in _MODULES:
-            if self._over.wait(_PAUSE):
-                return
-            importlib.import_module(name)
-        for entry in self._window.course.lessons:
-            if self._over.wait(_PAUSE):
-                return
-            entry.open()
-        gc.freeze()  # what is loaded stays: it is not looked through for garbage again and again
-
-    def _stop(self) -> None:
-        self._over.set()
-        if self._loading.is_alive():
-            self._loading.join(_PATIENCE)
+    def _steps(self) -> Iterator[Callable[[], object]]:
+        yield from (partial(import_module, name) for name in _MODULES)
+        yield from (entry.open for entry in self._window.course.lessons)
+        yield gc.freeze  # what is loaded stays: it is not looked through for garbage anew

@@ -97,18 +97,22 @@ class Features(QObject):
         self._core, self._panes, self._layout = core, panes, layout
         self._actions, self._mark = actions, mark
         self._crash_file, self._state, self._window = crash_file, state, window
-        self.recorder = ViewRecorder(core, panes.stage)
-        self.thumbnails = Thumbnails(core.course.lessons, perform, core, self)
-        panes.lessons.show_pictures(self.thumbnails)
-        self._add_numbers(pane_commands)
-        self._add_history()
-        self._add_lecture(perform, pane_commands)
-        self._add_kernels()
-        self._add_guess()
-        self._add_files()
-        self._add_dialogs()
-        ActivityLog(core.director, core.meter, window)
-        report.bind(actions, core, self.recorder, state, panes.message, panes.status)
+        self._perform, self._pane_commands = perform, pane_commands
+
+    def parts(self) -> tuple[Callable[[], None], ...]:
+        """What makes it, in this order: one after another, so that the window answers meanwhile."""
+        return (
+            self._add_pictures,
+            self._add_panels,
+            self._add_code,
+            self._add_numbers,
+            self._add_history,
+            self._add_lecture,
+            self._add_kernels,
+            self._add_guess,
+            self._add_files,
+            self._add_dialogs,
+        )
 
     def begin(self, first: Provenance | None) -> None:
         """Show what was asked for, or what a crash left behind."""
@@ -145,33 +149,47 @@ class Features(QObject):
         self.files.close()
         self.own_kernel.close()
 
-    def _add_numbers(self, pane_commands: PaneCommands) -> None:
-        """Counts, times and places of blocks. The GPU is looked for when the first picture is
-        there: starting does not wait for it.
+    def _add_pictures(self) -> None:
+        core, panes = self._core, self._panes
+        self.recorder = ViewRecorder(core, panes.stage)
+        self.thumbnails = Thumbnails(core.course.lessons, self._perform, core, self)
+        panes.lessons.show_pictures(self.thumbnails)
+
+    def _add_panels(self) -> None:
+        """Counts and times."""
+        core, panes, add = self._core, self._panes, self._pane_commands.add
+        self.counts = Counts(core.theme)
+        self.timing = TimingPanel(core.meter, core.theme, self._actions)
+        panes.add_panels(self.counts, self.timing)
+        add("counts", panes.side, lambda: self.counts.table)
+        add("timing", panes.side, lambda: self.timing)
+        self._actions.bind("counts.copy", self.counts.copy)
+        self.counts.asked.connect(panes.source.point_at)
+
+    def _add_code(self) -> None:
+        """What stands beside the code, times and places of blocks among it."""
+        theme, source = self._core.theme, self._panes.source
+        source.add_views(
+            SideBySide(theme),
+            LinesView(theme),
+            BuffersView(theme),
+            PlacementView(theme),
+            TimeView(theme),
+            OperandFinder(self),
+            CodeView(tr("changes"), "diff", theme),
+        )
+        source.time.asked.connect(self._show_request)
+        for panel in (self.counts, self.timing):
+            source.time.told.connect(panel.show_explained)
+        self._panes.status.follow_activity(source.time.work)
+        source.lines.lesson_asked.connect(self._open_lesson)
+        self._pane_commands.add("time", self._panes.code, source.time_view)
+
+    def _add_numbers(self) -> None:
+        """What is measured and predicted. The GPU is looked for when the first picture is there:
+        starting does not wait for it.
         """
         core, panes, actions = self._core, self._panes, self._actions
-        self.counts = Counts(core.theme)
-        self.timing = TimingPanel(core.meter, core.theme, actions)
-        panes.add_panels(self.counts, self.timing)
-        panes.source.add_views(
-            SideBySide(core.theme),
-            LinesView(core.theme),
-            BuffersView(core.theme),
-            PlacementView(core.theme),
-            TimeView(core.theme),
-            OperandFinder(self),
-            CodeView(tr("changes"), "diff", core.theme),
-        )
-        panes.source.time.asked.connect(self._show_request)
-        for panel in (self.counts, self.timing):
-            panes.source.time.told.connect(panel.show_explained)
-        panes.status.follow_activity(panes.source.time.work)
-        panes.source.lines.lesson_asked.connect(self._open_lesson)
-        pane_commands.add("counts", panes.side, lambda: self.counts.table)
-        pane_commands.add("timing", panes.side, lambda: self.timing)
-        pane_commands.add("time", panes.code, panes.source.time_view)
-        actions.bind("counts.copy", self.counts.copy)
-        self.counts.asked.connect(panes.source.point_at)
         core.director.performed.connect(self._show_runs)
         core.director.updated.connect(self._update_runs)
         core.director.performed.connect(lambda showing: core.meter.look(), _ONCE)
@@ -244,9 +262,12 @@ class Features(QObject):
         for part in (self.history, self.recovery):
             part.refused.connect(self._refuse)
 
-    def _add_lecture(self, perform: Perform, pane_commands: PaneCommands) -> None:
+    def _add_lecture(self) -> None:
         core, panes, window = self._core, self._panes, self._window
-        lecture = self.lecture = OpenLecture(core, self.recorder, perform, self._actions, window)
+        pane_commands = self._pane_commands
+        lecture = self.lecture = OpenLecture(
+            core, self.recorder, self._perform, self._actions, window
+        )
         lecture.unrecorded = self.history.undo.unrecorded
         lecture.slides.timeline = panes.timeline
         panes.add_lecture(lecture.pane)
@@ -365,7 +386,9 @@ class Features(QObject):
 
     def _add_dialogs(self) -> None:
         self.tour: Tour | None = None
-        actions = self._actions
+        core, panes, actions = self._core, self._panes, self._actions
+        ActivityLog(core.director, core.meter, self._window)
+        report.bind(actions, core, self.recorder, self._state, panes.message, panes.status)
         actions.bind("file.quit", self._window.close)
         actions.bind("edit.preferences", self._prefer)
         actions.bind("help.commands", self._find_command)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import sys
+from collections.abc import Generator, Sequence
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QSettings
+from PySide6.QtCore import QSettings, QTimer
 from PySide6.QtGui import QCloseEvent, QResizeEvent
 from PySide6.QtWidgets import QMainWindow
 
@@ -16,6 +18,7 @@ from gpuviz.qt.commands.actions import Actions, Choices
 from gpuviz.qt.history.crash_file import CrashFile
 from gpuviz.qt.playing.story_bar import FINDINGS
 from gpuviz.qt.preferences.settings import Settings
+from gpuviz.qt.running.activity import Loading
 from gpuviz.qt.running.core import as_left
 from gpuviz.qt.window import commands
 from gpuviz.qt.window.commands import LessonCommands
@@ -35,6 +38,15 @@ if TYPE_CHECKING:
     from gpuviz.views.provenance import Provenance
     from gpuviz.views.state import ViewState
 
+_FEATURES = (  # and what they load when they are made, or show the first picture
+    "gpuviz.qt.window.features",
+    "gpuviz.panels.limit_bars",
+    "gpuviz.lectures.exercises",
+    "gpuviz.lectures.desk_question",
+    "gpuviz.qt.presenter.slide_runs",
+    "gpuviz.gpu.live_thread",
+    "platformdirs.unix" if sys.platform == "linux" else "platformdirs",
+)
 ROOMY = 1400  # from this width on two pictures and the lessons fit beside each other
 
 
@@ -92,17 +104,28 @@ class Window(QMainWindow):
         view.follow("level", lambda view: self.toolbar.show_level(view.level))
         view.follow("compared", self._show_compared)
         view.follow("lesson arch level compared checks", self.choices.mark)
-        self.stage.painted.connect(self.complete)
+        self._making = self._make()
+        self._loading = Loading((partial(import_module, one) for one in _FEATURES), self)
+        self.stage.painted.connect(self._loading.begin)
+        self._loading.done.connect(self._go_on)
         if first is not None:  # another view would be seen for a moment
             self.complete()
 
     def complete(self) -> None:
         """Make what is not seen of it, and run the lesson; once."""
-        if self._features is not None:
-            return
+        for _ in self._making:
+            pass
+
+    def _go_on(self) -> None:
+        """Make a part of it, and the next when what came meanwhile has been answered."""
+        if next(self._making, False):
+            QTimer.singleShot(0, self, self._go_on)
+
+    def _make(self) -> Generator[bool, None, None]:
+        """Part after part."""
         from gpuviz.qt.window import features
 
-        made = self._features = features.Features(
+        made = features.Features(
             self.core,
             self.panes,
             self.layout_,
@@ -114,7 +137,11 @@ class Window(QMainWindow):
             self._state,
             self,
         )
-        self.features, self.recorder, self.thumbnails = made, made.recorder, made.thumbnails
+        for add in made.parts():
+            add()
+            yield True
+        self._features = self.features = made
+        self.recorder, self.thumbnails = made.recorder, made.thumbnails
         self.counts, self.timing = made.counts, made.timing
         self.history, self.recovery, self.lecture = made.history, made.recovery, made.lecture
         self.kernel_opener, self.files = made.kernel_opener, made.files
@@ -215,6 +242,7 @@ class Window(QMainWindow):
                 return
             self.player.pause()
             self._features.close()
+        self._making.close()
         self.meter.close()
         self.director.performer.close()
         self._crash_file.close()
