@@ -49,7 +49,7 @@ LAYERS = (
     ("site",),
     ("integrations",),
     ("qt",),
-    ("app", "cli", "api", "notebook", "__main__"),
+    ("app", "cli", "api", "notebook", "agents", "__main__"),
 )
 # Within a layer, lowest first: folders and files of the package of that name.
 INNER_LAYERS = {

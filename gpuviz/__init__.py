@@ -42,7 +42,7 @@ site        the course as pages: lessons for a grid of values, lectures, an inde
 qt          the window; the only folder that knows Qt
 integrations  kernels of other libraries (Triton, Numba, CuPy, cuda.core) as launches
 app, cli    entry points; api: that of Python, which this file offers; notebook: its magic and
-            widget
+            widget; agents: the server that answers them
 
 From Python: docs/api.md. `import gpuviz` loads nothing but this file.
 """

@@ -64,6 +64,7 @@ COMMANDS = {
     ),
     "why": Command("why", "where the time of a launch goes, as modelled; draw its timeline"),
     "capture": Command("capture", "run a Python program, and keep its launches in a file"),
+    "mcp": Command("mcp", "answer agents about launches, over the Model Context Protocol"),
     "sweep": Command(
         "sweep", "vary one or two things; count, or measure, each launch; keep all in a file"
     ),

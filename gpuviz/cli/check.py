@@ -37,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print; 0 when everything is supported, 1 when something is not, or there is no kernel."""
-    found = [_file(Path(name), arguments) for name in arguments.file]
+    found = [checked(Path(name), arguments) for name in arguments.file]
     if arguments.json:
         out(json.dumps(found, indent=1))
     else:
@@ -46,7 +46,10 @@ def run(arguments: argparse.Namespace) -> int:
     return 0 if all(kernels and all(k["supported"] for k in kernels) for kernels in every) else 1
 
 
-def _file(path: Path, arguments: argparse.Namespace) -> dict[str, Any]:
+def checked(path: Path, arguments: argparse.Namespace) -> dict[str, Any]:
+    """A file's kernels, what is not supported of them, and the launches of its host code, as plain
+    values; raises as compiling does.
+    """
     from gpuviz.ptx.decode.decoder import unsupported
 
     refuse(path)

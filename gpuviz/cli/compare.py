@@ -8,13 +8,12 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from gpuviz.arch import architecture
-from gpuviz.base.errors import InputError
 from gpuviz.cli.checking import told
 from gpuviz.cli.launch import jobs, options_of
-from gpuviz.cli.options import COUNTING, declare_launch
+from gpuviz.cli.options import COUNTING, launch_of_words
 from gpuviz.compile import again, demangled, entry_name
 from gpuviz.launch.job import Job
 from gpuviz.launch.versions import before
@@ -82,16 +81,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _parsed(words: list[str]) -> argparse.Namespace:
-    parser = _Parser(prog="gpuviz compare", add_help=False)
-    declare_launch(parser, f"{COUNTING}\n--json")
-    return parser.parse_args(words)
-
-
-class _Parser(argparse.ArgumentParser):
-    """Complains in one line."""
-
-    def error(self, message: str) -> NoReturn:
-        raise InputError(f"{message} (see gpuviz compare --help)")
+    return launch_of_words(words, f"{COUNTING}\n--json", "gpuviz compare")
 
 
 def _sides(arguments: argparse.Namespace) -> dict[str, _Side]:

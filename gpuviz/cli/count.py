@@ -81,15 +81,7 @@ def run(arguments: argparse.Namespace) -> int:
     entries, findings, checked = [], list[Finding](), set(checks)
     unexpected, judged = False, dict[str, list[Judgement]]()
     for role, job in jobs(arguments).items():
-        ended = {}
-        try:
-            one = roomy_run(job, arch, arguments.level, options)
-        except KernelFault as fault:
-            if not of_fault(fault, checks):
-                raise
-            one = emulated.past(fault, job, arch, level=arguments.level, options=options)
-            ended = {"ended_by_a_fault": True}
-        one = tried(roomy.as_proposed(one, job), job, arch, options)
+        one, ended = counted(job, arch, arguments.level, options)
         if arguments.file:
             versions.keep(Path(arguments.file))
         findings += one.trace.findings
@@ -100,10 +92,10 @@ def run(arguments: argparse.Namespace) -> int:
         if asserted:
             name, judged[name] = asserting.of_run(one, role, job, arch, arguments)
         if arguments.json:
-            held_json = {"buffers": buffers.as_json(held)}
-            guessed = {"guesses": dict(job.guesses)}
-            said = {"assertions": report.as_json(judged[name])} if asserted else {}
-            entries.append(as_json(one, role, ranked) | guessed | held_json | ended | said)
+            said: dict[str, Any] = {"guesses": dict(job.guesses), "buffers": buffers.as_json(held)}
+            said |= {"ended_by_a_fault": True} if ended else {}
+            said |= {"assertions": report.as_json(judged[name])} if asserted else {}
+            entries.append(as_json(one, role, ranked) | said)
         else:
             out(as_text(one, role, ranked, tuple(job.guesses), arguments.instructions))
             out(f"{buffers.as_text(held)}\n" if held else "")
@@ -115,6 +107,18 @@ def run(arguments: argparse.Namespace) -> int:
         err(told(finding, arguments.file or ""))
     failed = asserting.told(judged, arguments) if asserted else 0
     return 1 if errors(findings) or unexpected or failed else 0
+
+
+def counted(job: Job, arch: Architecture, level: Level, options: Options) -> tuple[Run, bool]:
+    """Run a launch, past a fault that the checks look for; whether there was one."""
+    ended = False
+    try:
+        one = roomy_run(job, arch, level, options)
+    except KernelFault as fault:
+        if not of_fault(fault, options.checks):
+            raise
+        one, ended = emulated.past(fault, job, arch, level=level, options=options), True
+    return tried(roomy.as_proposed(one, job), job, arch, options), ended
 
 
 def roomy_run(job: Job, arch: Architecture, level: Level, options: Options) -> Run:

@@ -5,10 +5,11 @@ what it is for. A row that says nothing more is an option that several subcomman
 import argparse
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, NoReturn, get_args
 
+from gpuviz.base.errors import InputError
 from gpuviz.compile.compiler import Compiler
 from gpuviz.ptx.options import Blocks, Engine, Options
 from gpuviz.traces.check_table import CHECKS, chosen
@@ -132,6 +133,22 @@ def declare_launch(parser: argparse.ArgumentParser, rows: str = "", **kinds: Kin
     """Those that make a LAUNCH, and these."""
     parser.add_argument("file", nargs="?", metavar="FILE", help="a .cu or .ptx file")
     declare(parser, LAUNCH + rows, launch={"type": int}, **kinds)
+
+
+def launch_of_words(words: Sequence[str], rows: str, program: str) -> argparse.Namespace:
+    """A LAUNCH given in words, with these options besides; InputError sends to the help of
+    `program`.
+    """
+    parser = _Parser(prog=program, add_help=False)
+    declare_launch(parser, rows)
+    return parser.parse_args(list(words))
+
+
+class _Parser(argparse.ArgumentParser):
+    """Complains in one line."""
+
+    def error(self, message: str) -> NoReturn:
+        raise InputError(f"{message} (see {self.prog} --help)")
 
 
 def _parted(rows: str) -> list[tuple[str, str]]:
