@@ -29,7 +29,7 @@ from gpuviz.compile import (
 from gpuviz.files.folders import CAPTURE
 from gpuviz.launch.argument_texts import Scope
 from gpuviz.launch.capture import CapturedLaunch, unpacked
-from gpuviz.launch.host_launch import guessed_by, proposed_by
+from gpuviz.launch.host_launch import contents_guessed, guessed_by, proposed_by
 from gpuviz.launch.job import Job
 from gpuviz.launch.settings import Settings, load
 from gpuviz.launch.signature import short_name
@@ -136,9 +136,11 @@ def _of_file(arguments: argparse.Namespace) -> Job:
     made = kernel.launch(texts)
     shape = {w: getattr(guesses, w) for w in ("grid", "block") if not getattr(said, w)}
     named = {one: text for one, text in guesses.arguments.items() if one not in said.arguments}
+    held = contents_guessed(found, kernel) if found else {}
+    held = {one: text for one, text in held.items() if said.arguments[one[:-2]] == text}
     for guessed in (
         [f"--{what} {text}" for what, text in shape.items()],
-        [f"{name}: {text}" for name, text in {**made.proposed, **named}.items()],
+        [f"{name}: {text}" for name, text in {**made.proposed, **named, **held}.items()],
     ):
         if guessed:
             err(f"not said, and proposed: {', '.join(guessed)}")
@@ -150,9 +152,8 @@ def _of_file(arguments: argparse.Namespace) -> Job:
     job = Job(program, entry, made.grid, made.block, made.arguments, made.shared, "named")
     loose = kernel.unsaid(said_here.over(own), said)
     roomy = kernel.dynamic and not texts.shared
-    return replace(
-        job, loose=loose, loose_shared=roomy, guesses=shape | dict(made.proposed) | named
-    )
+    every = shape | dict(made.proposed) | named | held
+    return replace(job, loose=loose, loose_shared=roomy, guesses=every)
 
 
 def _entry(

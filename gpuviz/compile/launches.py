@@ -34,8 +34,8 @@ class HostLaunch:
     arguments that are not known, by the `names` that these have there, "" else; `bytes` what the
     host allocates for arguments, `copied` whether it copies something there, `contents` what that
     is, `fields` what is known of those that are structures, by the names of their fields; `symbols`
-    is what `__constant__` and `__device__` variables hold. These three are as arguments are
-    written.
+    is what `__constant__` and `__device__` variables hold, and fields of these. These three are as
+    arguments are written.
     """
 
     file: str
@@ -166,7 +166,7 @@ def _written(
             ran.types_of_names.get(text_of(one), "") or _pointee(type_of(one, setting))
             for one in given
         ),
-        symbols={name: _text(held) for name, held in ran.symbols.items() if _text(held)},
+        symbols=dict(_fields(Record(ran.symbols), "")),
         **_prepared(scope, given, reached.arguments, names),
     )
 

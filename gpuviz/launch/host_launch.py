@@ -131,30 +131,46 @@ def _shared(launch: HostLaunch, kernel: Kernel) -> dict[str, str]:
 
 def _fields(taken: KernelParameter, known: Mapping[str, str]) -> dict[str, str]:
     """What is known of the fields of a structure."""
-    made = {}
-    for leaf in taken.leaves:
-        said = known.get(leaf.name.removeprefix(f"{taken.name}."), "")
-        if leaf.buffer and said.startswith(_BYTES):
-            made[leaf.name] = _buffer(leaf, said.removeprefix(_BYTES), 0, 0, False, "")
-        elif said and not leaf.buffer and not said.startswith(("[", _BYTES)) and said != "arange":
-            made[leaf.name] = _number(
-                leaf, float(said) if leaf.kind[0] == "f" else int(float(said))
-            )
+    said = {leaf: known.get(leaf.name.removeprefix(f"{taken.name}."), "") for leaf in taken.leaves}
+    made = {leaf.name: _leaf(leaf, text) for leaf, text in said.items()}
     return {name: text for name, text in made.items() if text}
 
 
+def _leaf(leaf: KernelParameter, said: str) -> str:
+    """What is known of a field, or of a variable."""
+    if leaf.buffer:
+        size = said.removeprefix(_BYTES)
+        return _buffer(leaf, size, 0, 0, False, "") if size != said else ""
+    if leaf.kind not in DTYPES or (said.count(",") + 1 if said else 0) != leaf.count:
+        return ""
+    plain = said.strip("[]")
+    if leaf.count > 1 or plain[:1] in _NO_NUMBER:
+        return said if leaf.count > 1 else ""
+    return _number(leaf, float(plain) if leaf.kind[0] == "f" else int(float(plain)))
+
+
 _BYTES = "bytes:"
+_NO_NUMBER = ("b", "a")  # `bytes:`, `arange`
 
 
 def _data(launch: HostLaunch, kernel: Kernel) -> dict[str, str]:
     """What the host copies to the kernel's variables."""
-    made = {}
-    for one in kernel.data:
-        text, count = launch.symbols.get(one.name, ""), one.taken.count
-        listed = text.startswith("[") and text.count(",") + 1 == count
-        if one.taken.kind in DTYPES and not one.taken.buffer and (listed or count == 1):
-            made[one.name] = text.strip("[]") if count == 1 else text
+    leaves = (leaf for one in kernel.data for leaf in one.taken.leaves)
+    made = {leaf.name: _leaf(leaf, launch.symbols.get(leaf.name, "")) for leaf in leaves}
     return {name: text for name, text in made.items() if text}
+
+
+def contents_guessed(launch: HostLaunch, kernel: Kernel) -> dict[str, str]:
+    """Buffers whose length the host code says, and not what they hold, where that chooses what is
+    accessed: `x[]`, as it is proposed.
+    """
+    stated = proposed_by(launch, kernel).arguments
+    known = {one.name for one, said in zip(kernel.taken, launch.contents, strict=False) if said}
+    return {
+        f"{leaf.name}[]": stated[leaf.name]
+        for leaf in kernel.leaves
+        if leaf.chooses and leaf.buffer and leaf.name in stated.keys() - known
+    }
 
 
 def _side(grid: str) -> int:

@@ -26,7 +26,7 @@ class Job(Geometry):
     `names` are those of the arguments where the program's source does not tell them. `loose` are
     the numbers of arguments whose buffers nobody said the length of, and `loose_shared` is whether
     nobody said the bytes of dynamic shared memory: see `run.roomy`. `guesses` is what nobody said
-    of the launch, by its names, as it was proposed.
+    of the launch, by its names, as it was proposed; `x[]` is what a buffer of a known length holds.
     """
 
     program: Program

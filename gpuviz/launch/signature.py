@@ -13,7 +13,7 @@ from gpuviz.arguments.tensor_maps import SIZE
 from gpuviz.base.errors import FormatError, InputError
 from gpuviz.compile import Program, demangled
 from gpuviz.files import bounded
-from gpuviz.ptx.text.bins import choosing_bins
+from gpuviz.ptx.text.choices import choosing, choosing_bins
 from gpuviz.ptx.text.ir import Addr, Function, Instruction, Reg, Sym, Variable, Vec, items
 from gpuviz.ptx.text.isa import addresses, kind_of, registers_read, value_of
 from gpuviz.ptx.text.parser import parse
@@ -136,7 +136,8 @@ class KernelParameter:
     count: int = 1  # elements of an array by value
     size: int = 8  # bytes
     fields: tuple[KernelParameter, ...] = field(default=())  # of a structure
-    bins: bool = False  # whether it points to what chooses the words that atomics add to
+    bins: bool = False  # whether it points to what chooses the words that atomics add to,
+    chooses: bool = False  # or where any access goes, or whether it is made
     image: str = ""  # of a texture or surface what the kernel reads or writes there, `f32*4[64,64]`
 
     @property
@@ -159,7 +160,7 @@ def taken_by(program: Program, entry: str) -> tuple[KernelParameter, ...]:
     if function is None:
         raise FormatError(f"the PTX of {program.name} has no kernel {entry}")
     variables, types = function.params, types_of(program)
-    bins = choosing_bins(function)
+    bins, chosen = choosing_bins(function), frozenset().union(*choosing(function).values())
     written = _written(types, entry, len(variables))
     mangled = _demangled_types(entry)
     plain = source_parameters(program.source, entry, len(variables))
@@ -175,8 +176,13 @@ def taken_by(program: Program, entry: str) -> tuple[KernelParameter, ...]:
         if number < len(mangled) and _is_open(kind):  # of a template: as this one is made
             kind = types.read(mangled[number]) or kind
         taken = with_images(_taken(name, kind, variable), variable.name, function)
-        found.append(replace(taken, bins=taken.buffer and variable.name in bins))
+        taken = replace(taken, bins=taken.buffer and variable.name in bins)
+        found.append(_choosing(taken) if variable.name in chosen else taken)
     return tuple(found)
+
+
+def _choosing(taken: KernelParameter) -> KernelParameter:
+    return replace(taken, chooses=True, fields=tuple(map(_choosing, taken.fields)))
 
 
 def _is_open(kind: CType | None) -> bool:

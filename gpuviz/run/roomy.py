@@ -6,14 +6,17 @@ nothing of the kernel. What somebody did say stays as it is, and an access beyon
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from gpuviz.arch import Architecture
 from gpuviz.arguments import BufferSpec, Spec, StructSpec, buffers_of
 from gpuviz.base.errors import KernelFault
 from gpuviz.launch.job import Job
+from gpuviz.launch.signature import taken_by
 from gpuviz.ptx.emulator import Options
+from gpuviz.ptx.text.choices import choosing
+from gpuviz.ptx.text.parser import parse
 from gpuviz.run import emulated
 from gpuviz.run.run import Level, Run
 from gpuviz.source.kernel_names import source_parameters
@@ -90,16 +93,29 @@ def as_proposed(run: Run, job: Job) -> Run:
     """A run whose findings accuse no kernel where they may follow from sizes, or buffers, that were
     only proposed: they are warnings that say so, and what to say instead.
     """
-    findings = tuple(_as_proposed(one, job.guesses) for one in run.trace.findings)
+    if not job.guesses:
+        return run
+    function = parse(job.program.ptx).by_name[job.entry]
+    taken = taken_by(job.program, job.entry)
+    called = {one.name: a.name for one, a in zip(function.params, taken, strict=True)}
+    choices = {
+        line: {called.get(one, "") for one in names} for line, names in choosing(function).items()
+    }
+    findings = tuple(_as_proposed(one, job, choices) for one in run.trace.findings)
     return replace(run, trace=replace(run.trace, findings=findings))
 
 
-def _as_proposed(finding: Finding, guesses: Mapping[str, str]) -> Finding:
+def _as_proposed(finding: Finding, job: Job, choices: Mapping[int, Collection[str]]) -> Finding:
+    """`choices` are by PTX line the arguments whose values choose what is accessed there."""
     nearest = _nearest(finding.message)
+    chosen = choices.get(finding.ptx_line, [one.removesuffix("[]") for one in job.guesses])
     guilty = {
         name: text
-        for name, text in guesses.items()
-        if name == nearest or name in ("grid", "block") or _WHOLE.match(text)
+        for name, text in job.guesses.items()
+        if name == nearest
+        or name in ("grid", "block")
+        or name.removesuffix("[]").partition(".")[0] in chosen
+        or _WHOLE.match(text)
     }
     if not guilty or finding.check not in _OF_SIZES:
         return finding

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from gpuviz.source.constants import BINARY, CASTS, FUNCTIONS, SCALARS, Scope, called, given_in
 from gpuviz.source.host_images import ENUMERATED, array_of, channels_of, image_of
+from gpuviz.source.host_statements import LOOP
 from gpuviz.source.host_values import (
     DEVICE,
     Address,
@@ -21,6 +22,7 @@ from gpuviz.source.host_values import (
     Record,
     Reference,
     applied,
+    array_at,
     combined,
     copied,
     dimensions,
@@ -35,14 +37,8 @@ if TYPE_CHECKING:
 
 CONTAINERS = ("vector", "array", "host_vector", "device_vector")
 _PITCH = 512  # bytes that cudaMallocPitch aligns rows to
-_ALLOCATES = [
-    "cudaMalloc",
-    "cudaMallocManaged",
-    "cudaMallocAsync",
-    "cudaMallocHost",
-    "cudaHostAlloc",
-    "cudaHostMalloc",
-]
+_ALLOCATES = ["cudaMalloc", "cudaMallocAsync"]
+_ALLOCATES_HERE = ["cudaMallocManaged", "cudaMallocHost", "cudaHostAlloc", "cudaHostMalloc"]
 _SILENT = ("printf", "fprintf", "assert", "exit", "free", "cudaFree", "delete", "srand")
 _FLOATS = ("float", "double")
 _WRITTEN = {"ceil": "ceil", "ceilf": "ceil", "floor": "floor", "min": "min", "max": "max"}
@@ -244,8 +240,11 @@ def _known(
         return int(numbers[0])
     if name == "move" or name == "raw_pointer_cast":
         return values[0] if values else None
-    if name in ("malloc", "calloc", "aligned_alloc"):
-        return HostArray()
+    if name in ("malloc", "aligned_alloc"):
+        return HostArray(bytes=values[-1] if values else None)
+    if name == "calloc" and values:
+        known = values[0] if isinstance(values[0], int) else LOOP
+        return HostArray(values[0], dict.fromkeys(range(min(known, LOOP)), 0), known > LOOP)
     if name == "make_cudaExtent":
         return Record(zip(("width", "height", "depth"), values, strict=False))
     if name.startswith("make_"):
@@ -331,15 +330,24 @@ def _pitched(scope: HostScope, given: Sequence[Node], held: Sequence[Held]) -> N
 
 def _copied(scope: HostScope, given: Sequence[Node], held: Sequence[Held]) -> None:
     to, source = held[:2]
-    sent = "HostToDevice" in text_of(given[-1]) or not isinstance(source, DevicePointer)
+    array, first = array_at(source)
+    sent = "HostToDevice" in text_of(given[-1]) or array or not isinstance(source, DevicePointer)
     if isinstance(to, DevicePointer) and sent:
-        to.to.copied = True
-        to.to.content = source if isinstance(source, HostArray) else None
+        to.to.copied, to.to.shared = True, False
+        to.to.content = array.kept() if array is not None and not first + to.offset else None
+
+
+def _cleared(scope: HostScope, given: Sequence[Node], held: Sequence[Held]) -> None:
+    to = held[0]
+    if isinstance(to, DevicePointer):
+        to.to.content = HostArray(cells={0: 0}, filled=True) if held[1] == 0 else None
 
 
 def _to_symbol(scope: HostScope, given: Sequence[Node], held: Sequence[Held]) -> None:
     symbol = text_of(given[0]).strip('&"() ').partition("[")[0].rpartition("::")[2]
-    scope.run.symbols[symbol] = copied(_pointee(held[1]))
+    source, first = array_at(held[1])
+    whole = source.kept() if source is not None and not first else None
+    scope.run.symbols[symbol] = whole or copied(_pointee(held[1]))
 
 
 def _pointee(held: Held) -> Held:
@@ -352,6 +360,12 @@ _THREADS = DEVICE["maxThreadsPerMultiProcessor"]
 # What a function of the runtime makes of its first argument, by what all are.
 _FILLED: Mapping[str, Callable[[Sequence[Node], Sequence[Held]], Held]] = {
     **dict.fromkeys(_ALLOCATES, lambda given, held: DevicePointer(DeviceBuffer(held[1]))),
+    **dict.fromkeys(
+        _ALLOCATES_HERE,
+        lambda given, held: DevicePointer(
+            DeviceBuffer(held[1], content=HostArray(bytes=held[1]), shared=True)
+        ),
+    ),
     "cudaGetDeviceProperties": lambda given, held: Record(DEVICE),
     "cudaDeviceGetAttribute": lambda given, held: _ATTRIBUTES.get(text_of(given[1]).lower()),
     "cudaMallocArray": lambda given, held: array_of(_pointee(held[1]), held[2:4]),
@@ -366,6 +380,7 @@ _FILLED: Mapping[str, Callable[[Sequence[Node], Sequence[Held]], Held]] = {
 _DONE: Mapping[str, Callable[[Any, Sequence[Node], Sequence[Held]], None]] = {
     "cudaMallocPitch": _pitched,
     **dict.fromkeys(("cudaMemcpy", "cudaMemcpyAsync"), _copied),
+    **dict.fromkeys(("cudaMemset", "cudaMemsetAsync"), _cleared),
     **dict.fromkeys(("cudaMemcpyToSymbol", "cudaMemcpyToSymbolAsync"), _to_symbol),
     "cudaOccupancyMaxPotentialBlockSize": lambda s, g, held: s.assign_through(g[1], 256),
 }
@@ -432,12 +447,13 @@ def _field_place(scope: HostScope, node: Node, depth: int) -> Address | None:
 def _element_place(scope: HostScope, node: Node, depth: int) -> Address | None:
     whole = scope.value(node.child_by_field_name("argument"), depth)
     index = _index(scope, node, depth)
-    if not isinstance(whole, HostArray):
+    array, first = array_at(whole)
+    if array is None:
         return whole if isinstance(whole, Address) and index == 0 else None
     if index is None:
-        whole.cells.clear()
+        array.cells.clear()
         return None
-    return Address(whole.cells, index)
+    return Address(array.cells, first + index)
 
 
 def _pointed_place(scope: HostScope, node: Node, depth: int) -> Address | None:
@@ -445,8 +461,9 @@ def _pointed_place(scope: HostScope, node: Node, depth: int) -> Address | None:
     if text_of(node.children[0]) == "&":
         return scope.place(inner, depth)
     held = scope.value(inner, depth)
-    if isinstance(held, HostArray):
-        return Address(held.cells, 0)
+    array, first = array_at(held)
+    if array is not None:
+        return Address(array.cells, first)
     return held if isinstance(held, Address) else None
 
 

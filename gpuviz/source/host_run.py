@@ -33,8 +33,10 @@ from gpuviz.source.host_values import (
     HostArray,
     Record,
     Reference,
+    array_at,
     copied,
     dimensions,
+    launched,
 )
 from gpuviz.source.parts import Text, descend, parsed, text_of, words
 
@@ -191,8 +193,9 @@ class HostScope(Scope):
 
     def is_small(self, name: str) -> bool:
         """Whether a variable is an array of which every element can be looked at."""
-        held = (self.holder(name) or {}).get(name)
-        return isinstance(held, HostArray) and isinstance(held.count, int) and held.count <= _SMALL
+        held, _ = array_at((self.holder(name) or {}).get(name))
+        known = [one for one in (held.count, held.bytes) if isinstance(one, int)] if held else []
+        return bool(known) and min(known) <= _SMALL
 
     def place(self, node: Node | None, depth: int = 0) -> Address | None:
         """Where an expression stands that can be assigned to; None when that is not known."""
@@ -407,7 +410,7 @@ class HostScope(Scope):
         given = given_in(next((c for c in node.children if c.type == "argument_list"), None))
         held = [self.value(one) for one in given_in(syntax)]
         shape = tuple(one.dimensions if isinstance(one, Record) else one for one in held)
-        arguments = tuple(copied(self.value(one)) for one in given)
+        arguments = tuple(launched(self.value(one)) for one in given)
         callee = self.value(node.children[0])
         kernel = callee if callee != node.children[0] and hasattr(callee, "start_byte") else None
         there.append(Reached(self.setting, shape, arguments, kernel))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 # A number, one of those below, or None: not known.
@@ -81,13 +81,14 @@ class Record(dict[str, Held]):
 
 @dataclass(eq=False)
 class HostArray:
-    """An array of the host: what is known of its elements. `filled` says that there are more than
-    were looked at, filled as these are.
+    """An array of the host: what is known of its elements, and its bytes where these were asked
+    for. `filled` says that there are more than were looked at, filled as these are.
     """
 
     count: Held = None
     cells: dict[object, Held] = field(default_factory=dict)
     filled: bool = False
+    bytes: Held = None
 
     @property
     def fill(self) -> str:
@@ -95,25 +96,39 @@ class HostArray:
         values = [self.cells.get(n) for n in range(len(self.cells))]
         if not values or not all(isinstance(one, int | float) for one in values):
             return ""
-        whole = self.filled or self.count == len(values)
+        each = self.bytes / len(values) if isinstance(self.bytes, int) else 0
+        all_are = self.count == len(values) or each in (1, 2, 4, 8)
+        whole = self.filled or all_are
         if whole and len(set(values)) == 1:
             return f"{values[0]:g}" if isinstance(values[0], float) else str(values[0])
         if whole and len(values) > 3 and values == list(range(len(values))):
             return "arange"
-        listed = self.count == len(values) <= _LISTED
+        listed = all_are and len(values) <= _LISTED
         return f"[{', '.join(f'{one:.9g}' for one in values)}]" if listed else ""
 
+    def kept(self) -> HostArray:
+        """As it is now, whatever becomes of it."""
+        return replace(self, cells=dict(self.cells))
 
-_LISTED = 64
+
+_LISTED = 1 << 10
 
 
 @dataclass(eq=False)
 class DeviceBuffer:
-    """What cudaMalloc gave: its bytes, and what the host copied there."""
+    """What cudaMalloc gave: its bytes, and what the host copied there; `shared` is what the host
+    writes there itself.
+    """
 
     bytes: Held
     copied: bool = False
     content: HostArray | None = None
+    shared: bool = False
+
+    @property
+    def of_host(self) -> HostArray | None:
+        """The array that the host sees there."""
+        return self.content if self.shared else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,3 +172,18 @@ def copied(value: Held) -> Held:
     if isinstance(value, Record):
         return Record({name: copied(one) for name, one in value.items()})
     return value
+
+
+def launched(value: Held) -> Held:
+    """A value as a launch gets it: memory holds what it holds then."""
+    if isinstance(value, DevicePointer) and (content := value.to.content) is not None:
+        written = value.to.copied or bool(content.cells)
+        return replace(value, to=replace(value.to, copied=written, content=content.kept()))
+    return copied(value)
+
+
+def array_at(value: Held) -> tuple[HostArray | None, int]:
+    """The array of the host that a pointer points into, and to which element."""
+    if isinstance(value, DevicePointer):
+        return value.to.of_host, value.offset
+    return value if isinstance(value, HostArray) else None, 0

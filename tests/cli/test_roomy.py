@@ -67,3 +67,36 @@ def test_a_race_that_follows_from_a_proposed_size_is_no_error_of_the_kernel(coun
     status, said = count(kernel)
     assert status == 0 and "warning, race: as proposed (rest = i32=1):" in said
     assert count(kernel, "--arg", "rest=1")[0] == 1
+
+
+CHASE = """__global__ void chase(const int* next, const float* x, float* y, int n) {
+    int i = threadIdx.x;
+    if (n & 1) y[i] = x[next[i]]; else y[i + n] = x[i];
+}
+int main() {
+    int *h = (int*)malloc(64 * sizeof(int)), *d; float *x, *y;
+    cudaMalloc(&d, 64 * sizeof(int)); cudaMalloc(&x, 32 * sizeof(float)); cudaMalloc(&y, 256);
+    for (int i = 0; i < 64; i++) h[i] = FILL;
+    cudaMemcpy(d, h, 64 * sizeof(int), cudaMemcpyHostToDevice);
+    chase<<<1, 64>>>(d, x, y, COUNT);
+}"""
+
+
+@pytest.mark.parametrize(
+    ("fill", "n", "status", "said"),
+    [
+        ("rand() % 32", 1, 0, "warning, memory: as proposed (next[] = arange(64)): illegal"),
+        ("rand() % 32", 64, 1, "error, memory: illegal"),
+        ("i * 7 % 32", 1, 0, ""),
+        ("i * 7 % 33", 1, 1, "error, memory: illegal"),
+    ],
+)
+def test_values_that_nobody_knows_accuse_no_kernel_and_those_of_the_host_do(
+    fill: str, n: int, status: int, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "chase.cu"
+    file.write_text(CHASE.replace("FILL", fill).replace("COUNT", str(n)))
+    assert main(["count", str(file), "--launch", "10"]) == status
+    told = capsys.readouterr()
+    assert said in told.err and ("illegal" in told.err) == ("illegal" in said)
+    assert ("rests on 1 guess: next[]" in told.out) == fill.startswith("rand")

@@ -148,3 +148,30 @@ def test_what_takes_too_long_is_not_known_and_all_else_is(endless: str) -> None:
     host = "int go(int* d, int n) { return go(d, n + 1); }"
     (one,) = launches(host + MAIN.format(f"int n = 1, g = 3; {endless} k<<<g, 64>>>(d, n);"))
     assert (one.grid, one.block) == ((3, 1, 1), (64, 1, 1))
+
+
+HELD = {
+    "asked for": "int* h = (int*)malloc(16); h[3] = 9; for (int i = 0; i < 3; i++) h[i] = i;",
+    "cleared": "int* h = (int*)calloc(4, 4); h[1] = 1; h[2] = 2; h[3] = 9;",
+    "pinned": "int* h; cudaMallocHost(&h, 16); *h = 0; h[1] = 1; int* q = h + 2; *q = 2; q[1] = 9;",
+}
+
+
+@pytest.mark.parametrize("name", HELD)
+def test_arrays_hold_what_the_host_writes_before_they_are_copied(name: str) -> None:
+    main = "cudaMalloc(&d, 16); {} cudaMemcpy(d, h, 16, kind); h[0] = 5; k<<<1, 4>>>(d, 4);"
+    (one,) = launches(MAIN.format(main.format(HELD[name])))
+    assert one.contents[0] == "[0, 1, 2, 9]"
+
+
+def test_memory_of_both_holds_what_the_host_wrote_before_the_launch() -> None:
+    main = """cudaMallocManaged(&d, 12); for (int i = 0; i < 3; i++) d[i] = 7 - i;
+    k<<<1, 3>>>(d, 3); d[0] = 0; cudaMemset(d, 0, 12); k<<<1, 3>>>(d, 3);"""
+    one, two = launches(MAIN.format(main))
+    assert (one.contents[0], two.contents[0]) == ("[7, 6, 5]", "0")
+
+
+def test_fields_of_a_structure_reach_the_symbol_it_is_copied_to() -> None:
+    main = "P p; p.n = 40; cudaMemcpyToSymbol(params, &p, sizeof(P)); p.n = 2; k<<<1, 1>>>(d, 1);"
+    (one,) = launches(MAIN.format(main))
+    assert one.symbols == {"params.n": "40", "params.alpha": "2.5"}
