@@ -20,7 +20,7 @@ from gpuviz.base.waiting import Cancel, Progress
 from gpuviz.cli import check, parser
 from gpuviz.cli.count import counted
 from gpuviz.cli.launch import jobs, options_of
-from gpuviz.cli.options import COUNTING, launch_of_words
+from gpuviz.cli.options import launch_of_words
 from gpuviz.launch.job import Job
 from gpuviz.memory.line_costs import LineCost, line_costs
 from gpuviz.memory.operands import operands_of
@@ -68,7 +68,7 @@ def count(words: Sequence[str], *, progress: Progress, cancel: Cancel) -> Counte
     ------
     Error : as `gpuviz count` does
     """
-    arguments = launch_of_words(words, COUNTING, "gpuviz mcp")
+    arguments = launch_of_words(words, "mcp")
     options = replace(options_of(arguments), record=(0,), path=True, checks=ALL)
     options = replace(options, progress=progress, cancel=cancel)
     file = Path(arguments.file).absolute()

@@ -11,68 +11,24 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
-from typing import NamedTuple, NoReturn, Protocol, cast
+from typing import NoReturn, Protocol, cast
 
 from gpuviz import __version__
 from gpuviz.base import ending
 from gpuviz.base.errors import Cancelled, Error, InputError, UnavailableError, failure_of
 from gpuviz.cli.link_or_file import link_or_file
+from gpuviz.cli.texts import COMMANDS
 from gpuviz.words.terminal import err, out
 
 
 class _File(Protocol):
     """What the file of a subcommand holds."""
 
-    EXAMPLE: str
-
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         """Declare the arguments."""
 
     def run(self, arguments: argparse.Namespace) -> int:
         """Do it; the exit status."""
-
-
-class Command(NamedTuple):
-    """A subcommand: the name of its file here, and what it does in a line."""
-
-    file: str
-    help: str
-
-
-COMMANDS = {
-    "list": Command("list", "the lessons, with their parameters and defaults"),
-    "count": Command(
-        "count", "emulate a launch and count its requests, sectors, lines and wavefronts"
-    ),
-    "compare": Command("compare", "two launches of anything side by side, the ratio first"),
-    "check": Command(
-        "check", "per kernel: supported, or each unsupported instruction with its line"
-    ),
-    "render": Command(
-        "render",
-        "draw a lesson as a picture, film or page, or write its counts, by the suffix of OUT",
-    ),
-    "site": Command("site", "the course as a folder of pages, for a disk or any web server"),
-    "present": Command(
-        "present", "give a lecture: full screen for the class, notes and clock for the speaker"
-    ),
-    "verify": Command(
-        "verify", "compare predicted counts with a file of measured launches or patterns"
-    ),
-    "run": Command(
-        "run", "launch a kernel on the GPU: time it, count, compare with the prediction"
-    ),
-    "why": Command("why", "where the time of a launch goes, as modelled; draw its timeline"),
-    "capture": Command("capture", "run a Python program, and keep its launches in a file"),
-    "mcp": Command("mcp", "answer agents about launches, over the Model Context Protocol"),
-    "sweep": Command(
-        "sweep", "vary one or two things; count, or measure, each launch; keep all in a file"
-    ),
-    "device": Command(
-        "device", "the GPUs of this machine, their limits, and whether counters can be read"
-    ),
-    "record": Command("record", "measure lessons on this GPU and keep the results in a file"),
-}
 
 
 class _Parser(argparse.ArgumentParser):
@@ -102,14 +58,14 @@ def parser(wanted: str | None = None) -> argparse.ArgumentParser:
     for name, command in COMMANDS.items():
         sub = commands.add_parser(
             name,
-            help=command.help,
-            description=command.help,
+            help=command.does,
+            description=command.does,
+            epilog=command.examples,
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         if name == wanted:
-            file = cast(_File, import_module(f"gpuviz.cli.{command.file}"))
+            file = cast(_File, import_module(f"gpuviz.cli.{name}"))
             file.add_arguments(sub)
-            sub.epilog = file.EXAMPLE
             sub.set_defaults(run=file.run)
     return root
 

@@ -15,12 +15,6 @@ from gpuviz.results.table import text as table
 from gpuviz.run.run import Run
 from gpuviz.words.language import english
 
-OPTIONS = """
---out NAME=FILE...          write a buffer as the launch leaves it to a .npy or .bin file
---expect NAME=EXPR|FILE...  what a buffer should hold: a .npy or .bin file, or NumPy arithmetic over
-                            the arguments as they were before the launch, as in --expect
-                            'y=a * x + y'
-"""
 _HEAD = 6  # elements shown of a buffer
 
 

@@ -18,34 +18,14 @@ from gpuviz.integrations.watching import WATCHED, CapturingWatch
 from gpuviz.launch import capture
 from gpuviz.words.terminal import err, out
 
-EXAMPLE = """examples:
-  gpuviz capture train.py -o train.gpucapture
-  gpuviz capture --match softmax --launches 4 --contents keep attention.py --steps 1
-  gpuviz count train.gpucapture --launch 2
-
-The program runs as `python SCRIPT` would run it. Launches of Triton, CuPy, Numba and cuda.core are
-kept: kernel, grid, block, shared memory, arguments, machine code and the source. Without a GPU the
-emulator executes them. Kernels of C++ programs, and those that a library brings compiled (cuBLAS,
-ATen), are not seen.
-
-Exit status: 0 done, 1 the program failed or launched nothing that could be kept, 2 the file cannot
-be written."""
-MIB = 1 << 20
-OPTIONS = f"""
--o, --output OUT  NAME{CAPTURE} (default: the program's name)
---launches N      at most so many (default %(default)s)
---match NAME      of kernels with this in their name
---contents        whether the file holds what is in the buffers, for all to read who get it; without
-                  this option it is asked on a terminal, and else left out
---limit MIB       of a buffer's content (default %(default)s)
-"""
+_MIB = 1 << 20
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     declare(
         parser,
-        OPTIONS,
+        "capture",
         output={"type": Path},
         launches={"type": at_least_one, "default": 16},
         match={"default": ""},
@@ -77,7 +57,7 @@ def run(arguments: argparse.Namespace) -> int:
     jobs = [made.job for made in watch.requests]
     if jobs:
         size = sum(a.values.nbytes for made in watch.requests for a in made.arrays.values())
-        wish, limit = arguments.contents, arguments.limit * MIB
+        wish, limit = arguments.contents, arguments.limit * _MIB
         keep = _agreed(size, output) if wish is None else wish == "keep"
         for said in capture.write(output, script.name, jobs, keep=keep, limit=limit):
             err(said)

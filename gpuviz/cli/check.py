@@ -9,7 +9,7 @@ from typing import Any
 from gpuviz.base.errors import FormatError
 from gpuviz.cli.launch import built
 from gpuviz.cli.no_kernel import refuse
-from gpuviz.cli.options import BUILDING, declare
+from gpuviz.cli.options import declare
 from gpuviz.compile import HostLaunch, NoKernel, demangled, entry_name, written_launches
 from gpuviz.launch.settings import Settings, beside, load
 from gpuviz.launch.signature import KernelParameter
@@ -18,21 +18,11 @@ from gpuviz.launch.unresolved import Unresolved, unresolved
 from gpuviz.ptx.text.parser import parse
 from gpuviz.words.terminal import out
 
-EXAMPLE = "example:\n  gpuviz check reduce.cu scan.ptx --arch sm_80"
-
-
-OPTIONS = f"""
---arch sm_XX    architecture to compile for (default %(default)s)
---entry NAME    this kernel alone, where a file has more than are read
-{BUILDING}
---json
-"""
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("file", nargs="+", metavar="FILE", help=".cu or .ptx files")
-    declare(parser, OPTIONS, arch={"default": "sm_90"})
+    declare(parser, "check", arch={"default": "sm_90"})
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -13,7 +13,7 @@ from typing import Any
 from gpuviz.arch import architecture
 from gpuviz.cli.checking import told
 from gpuviz.cli.launch import jobs, options_of
-from gpuviz.cli.options import COUNTING, launch_of_words
+from gpuviz.cli.options import launch_of_words
 from gpuviz.compile import again, demangled, entry_name
 from gpuviz.launch.job import Job
 from gpuviz.launch.versions import before
@@ -27,18 +27,6 @@ from gpuviz.run import emulated
 from gpuviz.run.run import Run
 from gpuviz.source.kernel_names import plain_name
 from gpuviz.words.terminal import out
-
-EXAMPLE = """examples:
-  gpuviz compare old.cu new.cu --grid 64 --block 256 --arg rand --arg zeros
-  gpuviz compare "scale.cu --entry naive" "--entry tiled" --grid 64 --block 256
-  gpuviz compare scale.cu "--block 128" --grid 64 --block 256
-  gpuviz compare scale.cu@-1 scale.cu          # what it was before the last change that ran
-  gpuviz compare "--scene coalescing --set stride=1" "--set stride=8"
-  gpuviz compare "--scene banks" "--arch sm_80"
-
-A and B are LAUNCHes as `gpuviz count` takes them, in quotes if they are several words. What stands
-after them is said of both. A B that names no file and no lesson is A but for what it says.
-FILE@-N is the text the file had N versions ago, of those that ran here."""
 
 _VERSION = re.compile(r"(.+)@-(\d+)$")
 _COLUMNS = ("B / A", "A", "B")
@@ -81,7 +69,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _parsed(words: list[str]) -> argparse.Namespace:
-    return launch_of_words(words, f"{COUNTING}\n--json", "gpuviz compare")
+    return launch_of_words(words, "compare")
 
 
 def _sides(arguments: argparse.Namespace) -> dict[str, _Side]:

@@ -14,7 +14,7 @@ from gpuviz.base.errors import KernelFault
 from gpuviz.cli import asserting, buffers
 from gpuviz.cli.checking import checks_of, errors, of_fault, summary, told
 from gpuviz.cli.launch import jobs, options_of
-from gpuviz.cli.options import ASSERTING, COUNTING, declare_launch
+from gpuviz.cli.options import declare_launch
 from gpuviz.compile import demangled
 from gpuviz.launch import versions
 from gpuviz.launch.job import Job
@@ -32,36 +32,15 @@ from gpuviz.traces.trace import Finding
 from gpuviz.words.language import english
 from gpuviz.words.terminal import err, out
 
-EXAMPLE = """examples:
-  gpuviz count copy.cu --entry copy --grid 64 --block 256 \\
-         --arg f32[16384]=rand --arg f32[16384]=zeros --arg i32=1
-  gpuviz count saxpy.cu --grid 4 --block 256 --arg 1000 --arg 2 --arg rand --arg ones \\
-         --lines --expect 'y=where(arange(1024) < n, a * x + y, y)' --out y=y.npy
-  gpuviz count --scene coalescing --set stride=8 --arch sm_80 --json
-  gpuviz count transpose.cu --launch 14 --assert 'shared_conflicts == 0' --baseline counts.json
-  gpuviz count stencil.cu --grid 4 --block 64 --arg f32[256]=arange --arg i32=256 --check race,init
-
-LAUNCH is FILE --entry NAME --grid X[,Y[,Z]] --block X[,Y[,Z]] [--dynamic-shared BYTES]
-          [--define K=V]... [--arg SPEC]...   or   --scene ID [--set K=V]...
-
-Exit status: 0 done, 1 a check found an error, a buffer is not as expected or an assertion does not
-hold, 2 the launch cannot be counted, 3 something lacks."""
 _LINES_HEAD = (
     "lines by what their accesses cost (a wavefront counts as one cycle of a multiprocessor, a "
     "sector as half; caches are not modelled)"
 )
 
 
-OPTIONS = """
---lines    rank the lines by what they cost: what is wrong with each, the ideal, the lesson
---instructions  with --lines: open each expression to the instructions that it became
---json
-"""
-
-
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    declare_launch(parser, f"{COUNTING}\n--check{buffers.OPTIONS}{ASSERTING}{OPTIONS}")
+    declare_launch(parser, "count")
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -9,12 +9,10 @@ from gpuviz.gpu.client import Gpu
 from gpuviz.recordings.measurement import DeviceFacts, Telemetry
 from gpuviz.words.terminal import out
 
-EXAMPLE = "example:\n  gpuviz device --json"
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    declare(parser, "--device\n--json")
+    declare(parser, "device")
 
 
 def run(arguments: argparse.Namespace) -> int:

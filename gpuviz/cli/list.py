@@ -11,12 +11,10 @@ from gpuviz.words import language
 from gpuviz.words.language import tr
 from gpuviz.words.terminal import out
 
-EXAMPLE = "example:\n  gpuviz list --json"
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    declare(parser, "--json\n--language")
+    declare(parser, "list")
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -4,11 +4,6 @@ import argparse
 
 from gpuviz.base.errors import UnavailableError
 
-EXAMPLE = """example, as the client of a model is told of it:
-  {"mcpServers": {"gpuviz": {"command": "gpuviz", "args": ["mcp"]}}}
-
-It speaks on stdin and stdout until stdin ends. Nothing is run on a GPU."""
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """None."""

@@ -25,33 +25,13 @@ from gpuviz.words import language
 from gpuviz.words.language import english
 from gpuviz.words.terminal import err, out
 
-EXAMPLE = """Space, arrows, PageUp and PageDown go through the steps, B blanks, a number goes to
-that slide, Esc ends. docs/lectures.md tells how lectures are written.
-
-examples:
-  gpuviz present                         the lectures that ship
-  gpuviz present coalescing-and-banks
-  gpuviz present mine.gpuviz-lecture --slide 4"""
-OPTIONS = """
---slide N            begin with this slide
---recording FILE...  take measurements from this .gpurec first (may be given again)
---pack OUT           show nothing: write one file with its kernels and recordings, and list what is
-                     in it
---rehearse           with the notes on the same screen; the time of each slide is told, and kept in
-                     FILE
---check              show nothing: list what of the file could not be read
---trust
---allow
---language
-"""
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     said = "a .gpuviz-lecture file, or the name of one that ships"
     parser.add_argument("lecture", nargs="?", metavar="FILE", help=said)
     slide = {"type": at_least_one, "default": 1}
-    declare(parser, OPTIONS, slide=slide, recording={"type": Path}, pack={"type": Path})
+    declare(parser, "present", slide=slide, recording={"type": Path}, pack={"type": Path})
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -52,37 +52,11 @@ from gpuviz.words.terminal import err, out
 _AHEAD = 3  # launches compiled and emulated while others are measured
 _EMULATED = 20.0  # seconds for the results of a launch, while the GPU measures another
 
-EXAMPLE = """examples:
-  gpuviz record --all -o h200                    a folder: one file for each lesson
-  gpuviz record --all --missing --time-limit 300 -o h200       go on where that was stopped
-  gpuviz record --all --check -o h200            is it complete and up to date? needs no GPU
-  gpuviz record --merge h200                     put them among the recordings that ship
-  gpuviz record --scene coalescing --scene banks -o two.gpurec
-  gpuviz record --lecture strides.gpuviz-lecture -o strides.gpurec"""
-OPTIONS = f"""
---scene ID...         a lesson (may be given several times)
---all                 every lesson, and what docs/coverage.md shows
---lecture FILE...     what the slides of a lecture launch and --all does not hold (may be given
-                      several times)
---missing             only launches that the recordings which ship do not hold, or not any more
---again               also what FILE or FOLDER holds already, which else stays as it is
---check               measure nothing: list the launches that are not there, or not any more
---merge FOLDER        measure nothing: put the recordings of this folder among those that ship (or
-                      those of the folder given with -o), without launches that are none of the
-                      course any more
---repeat
---time-limit SECONDS  begin no launch after that; the same command goes on
---allow
---device
---trust
--o, --output PLACE    a file *{SUFFIX}, or a folder, which gets one for each lesson
-"""
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     place, limit = {"type": Path}, {"type": at_least_one}
-    declare(parser, OPTIONS, merge=place, time_limit=limit, output=place)
+    declare(parser, "record", merge=place, time_limit=limit, output=place)
 
 
 def run(arguments: argparse.Namespace) -> int:

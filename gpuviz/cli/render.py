@@ -7,6 +7,8 @@ import math
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from string import Template
+from typing import get_args
 
 from gpuviz.base.errors import Error, InputError
 from gpuviz.cli.consent import agreed
@@ -33,54 +35,11 @@ from gpuviz.words.terminal import err
 Drawn = Iterator[Page | MissingPage]
 
 
-def _suffixes(holds: Holds) -> str:
-    return " ".join(row.suffix for row in holding(holds))
-
-
-EXAMPLE = f"""OUT is a picture ({_suffixes("picture")}) of one moment; a film ({_suffixes("film")})
-or a page for browsers ({_suffixes("page")}) of a stretch of time; the counts
-({_suffixes("data")}); or the timeline of the launch that the moment
-shows ({_suffixes("timeline")}, for ui.perfetto.dev; `gpuviz why` draws it).
-
-example:
-  gpuviz render --scene coalescing --set stride=2 --time 4 --theme light -o stride.png
-  gpuviz render --scene coalescing --set stride=1 --compare stride=32 -o both.svg
-  gpuviz render --scene banks --size 1280x720 --range 2 8 --fps 25 -o banks.gif
-  gpuviz render --from banks.gif --time 3 -o moment.pdf
-  gpuviz render --scene transpose --time 2 -o transpose.trace.json
-  gpuviz render saxpy.cu --grid 64 --block 256 --view picture=buffer -o saxpy.png
-  gpuviz render --all --format html -o pages
-  gpuviz render --lecture coalescing-and-banks -o handout.pdf"""
-OPTIONS = """
---view K=V...         of a FILE: what is shown, as in picture=buffer, block=1
---from FILE           show what an exported file shows; other options change it
---all                 every lesson; OUT is a folder, see --format
---lecture FILE        every step of a lecture; OUT is a folder, or one .pdf of all
---notes               with --lecture and a .pdf: a page a slide, with the speaker's notes
---allow
---compare K=V...      draw a second variant beside the first, with this parameter changed
---compare-arch sm_XX  draw the second variant under another architecture
---level               tell of the assembler's code or of the PTX (default sass)
---time T              seconds into the story (default: the middle)
---range A B           seconds a film or page begins and ends at (default: all)
---fps FPS             pictures a second (default 20)
---once                play a film once, not again and again
---size WxH            pixels (default 1920x1080)
---pixels N            image pixels to each pixel of --size, 0.1 to 8 (default 1)
---transparent         a picture without its ground
---theme               colours (default dark)
---scale SCALE         enlarge letters, up to 4 (default 1)
---format SUFFIX       with --all: what to write of each lesson (default png)
---language
--o, --output OUT
-"""
-
-
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     declare_launch(
         parser,
-        OPTIONS,
+        "render",
         arch={"default": None},
         **{"from": {"dest": "source", "type": Path}},
         level={"choices": ("sass", "ptx")},
@@ -94,6 +53,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         format={"default": "png"},
         output={"type": Path, "required": True},
     )
+    suffixes = {kind: " ".join(row.suffix for row in holding(kind)) for kind in get_args(Holds)}
+    parser.epilog = Template(parser.epilog or "").substitute(suffixes)
 
 
 def _size(text: str) -> tuple[int, int]:

@@ -11,7 +11,7 @@ from gpuviz.arch import Architecture, architecture
 from gpuviz.base.errors import KernelFault, UnavailableError, UnsupportedError
 from gpuviz.cli import checking
 from gpuviz.cli.launch import jobs
-from gpuviz.cli.options import EMULATING, declare_launch
+from gpuviz.cli.options import declare_launch
 from gpuviz.compile import demangled
 from gpuviz.gpu import live
 from gpuviz.gpu.client import Gpu
@@ -33,26 +33,11 @@ from gpuviz.traces.trace import Finding
 from gpuviz.words.language import english
 from gpuviz.words.terminal import err, out
 
-EXAMPLE = """examples:
-  gpuviz run copy.cu --grid 64 --block 256 --arg f32[16384]=rand --arg f32[16384]=zeros --repeat 50
-  gpuviz run --scene coalescing --set stride=8 --json"""
-OPTIONS = f"""
-{EMULATING}
---check
---device
---repeat
---cache        what launches find in L2: what the last one left, nothing, or other buffers (default
-               %(default)s)
---no-counters  read no hardware counters
---places       tell which multiprocessor ran which block, and when (in the JSON)
---json
-"""
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     cache = {"choices": ("warm", "flushed", "rotated"), "default": "warm"}
-    declare_launch(parser, OPTIONS, cache=cache)
+    declare_launch(parser, "run", cache=cache)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -14,27 +14,12 @@ from gpuviz.lectures.bundle import find, shipped
 from gpuviz.site import making
 from gpuviz.words.terminal import err, out, passing
 
-EXAMPLE = """FOLDER can be read from a disk or put on any web server: nothing is computed there, and
-nothing is loaded from elsewhere. Ctrl+C stops; the same command goes on.
-
-example:
-  gpuviz site -o site
-  gpuviz site -o site --lesson banks --lecture coalescing-and-banks"""
-OPTIONS = """
--o, --output FOLDER
---lesson ID...        only this lesson; repeatable
---lecture FILE...     this lecture (repeatable); those that ship, where no lesson or lecture is
-                      named
---jobs N              lessons at a time; each may take a gigabyte (default %(default)s)
---documentation LINK  where the documentation lies, as the first page links to it
-"""
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     jobs = {"type": at_least_one, "default": min(os.cpu_count() or 1, 2)}
     output = {"type": Path, "required": True}
-    declare(parser, OPTIONS, output=output, jobs=jobs, documentation={"default": ""})
+    declare(parser, "site", output=output, jobs=jobs, documentation={"default": ""})
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -26,41 +26,6 @@ from gpuviz.sweeps.sweep import run as work
 from gpuviz.words.language import english
 from gpuviz.words.terminal import err, out, passed, passing
 
-EXAMPLE = """examples:
-  gpuviz sweep --scene banks --vary stride=1..32 -o strides.jsonl
-  gpuviz sweep --scene block-shape --vary x=1..32 --vary y=1..32 -o shapes.jsonl
-  gpuviz sweep sgemm.cu --vary x=1..32 --vary y=1..32 --block "{x},{y}" \\
-         --grid "{ceil(1024/x)},{ceil(1024/y)}" --arg f32[1048576]=rand ... -o shapes.jsonl
-  gpuviz sweep tile.cu --vary TILE=4,8,16,32 --on gpu --show time -o tiles.jsonl
-
-A name that is varied is a lesson's parameter; for a FILE: a name in {braces}, an argument, a size
-(block.x), or else a macro; for both: arch. FILE.jsonl keeps each cell as it is done; the same
-command goes on where it was stopped."""
-OPTIONS = """
---vary NAME=VALUES...   1..32, 1..32..4 (steps), 1..64*2 (doubling), or a,b,c; once or twice
---entry NAME            kernel to launch
---grid X[,Y[,Z]]        blocks; may hold {expressions}
---block X[,Y[,Z]]       threads; may hold {expressions}
---dynamic-shared
---define K=V...         a macro for the compiler
---arg
---scene
---set
---arch sm_XX            default %(default)s
---level
---on                    predict, or time and count on the GPUs of this machine (or of the cluster)
---time                  predict times, too, on the emulator (some seconds a cell): the quantity
-                        `modelled`
---repeat N              launches to time of each cell (default %(default)s)
---workers N             processes (default: cores, or GPUs)
---cluster ADDRESS       a Dask scheduler, whose workers have gpuviz
---show NAME...          what to print: time, occupancy, global_load_sectors, ... or A/B (default:
-                        the first that differs)
---role ROLE             which launch of a lesson that has several
--o, --output FILE.jsonl
---json                  print all cells as JSON
-"""
-
 _WIDE = 17  # columns of a map that is printed
 
 
@@ -69,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", nargs="?", type=Path, metavar="FILE", help="a .cu or .ptx file")
     declare(
         parser,
-        OPTIONS,
+        "sweep",
         vary={"required": True, "type": axis.parse, "default": None},
         entry={"default": ""},
         arch={"default": "sm_90"},

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from gpuviz.base.errors import InputError, UnavailableError
 from gpuviz.cli.consent import refusal, settle
-from gpuviz.cli.options import EMULATING, LEVEL, declare
+from gpuviz.cli.options import LEVEL, declare
 from gpuviz.gpu import live
 from gpuviz.gpu.client import Gpu
 from gpuviz.gpu.consent import asked
@@ -22,20 +22,6 @@ from gpuviz.run.verification import Comparison, Measurements
 from gpuviz.words.language import english
 from gpuviz.words.terminal import out, passing
 
-EXAMPLE = """examples:
-  gpuviz verify launches.json
-  gpuviz verify launches.json --live      measure again, on this machine's GPU
-  gpuviz verify --time timing.json        times and traffic of caches, as modelled (H200)"""
-OPTIONS = f"""
---level    predict from the assembler's code or from the PTX
---live     measure the launches on this GPU instead of taking the file's word
---time     compare times, traffic of caches and what limits, instead of counts
-{EMULATING}
---device
---trust
---all      list equal quantities too
---json
-"""
 _HEAD = (
     *("launch", "", "µs", "measured", "error"),
     *("L2 to L1", "measured", "error"),
@@ -48,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     said = "measured launches or patterns"
     parser.add_argument("file", type=Path, metavar="FILE.json", help=said)
-    declare(parser, OPTIONS, level=LEVEL)
+    declare(parser, "verify", level=LEVEL)
 
 
 def run(arguments: argparse.Namespace) -> int:

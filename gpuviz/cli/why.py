@@ -9,7 +9,7 @@ from typing import Any
 from gpuviz.arch import architecture
 from gpuviz.base.errors import InputError
 from gpuviz.cli.launch import jobs
-from gpuviz.cli.options import EMULATING, declare_launch
+from gpuviz.cli.options import declare_launch
 from gpuviz.cli.painter import painter_for
 from gpuviz.compile import demangled
 from gpuviz.draw.palette import THEMES
@@ -36,20 +36,6 @@ from gpuviz.views.make_view import timed
 from gpuviz.views.time_view import time_view
 from gpuviz.words.terminal import out, passed, passing
 
-EXAMPLE = """examples:
-  gpuviz why sgemm.cu --grid 32,32 --block 16,16 --arg ...
-  gpuviz why --scene banks --set stride=32 -o banks.svg
-  gpuviz why --scene transpose -o transpose.trace.json    for ui.perfetto.dev"""
-OPTIONS = f"""
-{EMULATING}
---role NAME    of a lesson with several launches, which
---warm         the data is in L2 already (default: in memory only)
--o, --out OUT  draw the timeline, the format by the suffix; .trace.json is for Perfetto
---since CYCLE  draw the timeline from a cycle on: of a long launch 1,048,576 instructions are kept
---limits       draw what limits instead
---theme
---json
-"""
 _LEAST = 0.005  # of a warp's time, to be told
 
 
@@ -57,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     theme = {"choices": tuple(THEMES), "default": "light"}
     since = {"type": float, "default": 0.0}
-    declare_launch(parser, OPTIONS, out={"type": Path}, since=since, theme=theme)
+    declare_launch(parser, "why", out={"type": Path}, since=since, theme=theme)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -84,8 +84,8 @@ def test_a_version_needs_next_to_nothing() -> None:
     assert done.stdout.startswith("gpuviz ")
     foreign, own = loaded(done)
     packages = {"base", "files", "words"}
-    modules = {"base.ending", "base.errors", "cli.link_or_file", "files.folders", "words.terminal"}
-    assert own == {"cli"} | packages | modules
+    modules = {"base.ending", "base.errors", "base.resources", "files.folders", "words.terminal"}
+    assert own == {"cli", "cli.link_or_file", "cli.texts"} | packages | modules
     assert not foreign & {"numpy", "json", "cuda", *QT}
 
 
