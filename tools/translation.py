@@ -2,7 +2,8 @@
 
 A text is the literal first argument of a call of `tr` or `later`, wherever it is, the first two
 (one, many) of a call of `trn`, or data that is translated where it is shown: what a lesson declares
-(title, chapter, what to look for, parameters, choices, presets, names of runs) and the glossary.
+(title, chapter, what to look for, parameters, choices, presets, names of runs), the glossary, and
+the tables of resources/words.
 `python -m tools.translation --missing es` lists what resources/locale/es.json lacks. How to
 translate: docs/translation.md.
 """
@@ -18,6 +19,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from gpuviz.base import resources
 from gpuviz.course import SCENES
 from gpuviz.lectures.exercises import exercises
 from gpuviz.story.lesson import Lesson, Parameter
@@ -26,6 +28,7 @@ from gpuviz.words.terminal import out
 
 PACKAGE = Path(__file__).parent.parent / "gpuviz"
 CALLS = ("tr", "later", "trn")
+NO_TEXTS = ("ink", "keys", "part")  # of tables of words: colours, keys, parts of the window
 
 
 @dataclass(frozen=True)
@@ -107,6 +110,8 @@ def texts() -> dict[str, Text]:
     for lesson in SCENES:
         for text in _of_lesson(lesson):
             found.setdefault(text, Text(f"lesson {lesson.id}"))
+    for name, text in _of_tables():
+        found.setdefault(text, Text(f"resources/words/{name}.toml"))
     for entry in glossary.entries().values():
         for text in (entry.word, entry.text):
             found.setdefault(text, Text(f"glossary, {entry.id}"))
@@ -114,6 +119,25 @@ def texts() -> dict[str, Text]:
         for text in (one.title, one.task, one.why):
             found.setdefault(text, Text(f"exercise {one.id}"))
     return {text: about for text, about in found.items() if any(map(str.isalpha, text))}
+
+
+def _of_tables() -> Iterator[tuple[str, str]]:
+    """The name of each table of words, and each text there: in the menu names of groups, too."""
+    for file in sorted(resources.path("words").glob("*.toml")):
+        groups = language.texts(file.stem) if file.stem == "menu" else ()
+        yield from ((file.stem, text) for text in (*groups, *_within(language.texts(file.stem))))
+
+
+def _within(said: object) -> Iterator[str]:
+    """The texts of a table, at any depth."""
+    if isinstance(said, str):
+        yield said
+    elif isinstance(said, Mapping):
+        for key, inner in said.items():
+            yield from () if key in NO_TEXTS else _within(inner)
+    elif isinstance(said, list):
+        for inner in said:
+            yield from _within(inner)
 
 
 def _of_lesson(lesson: Lesson) -> Iterator[str]:

@@ -19,7 +19,7 @@ from gpuviz.lectures.lecture import (
 from gpuviz.memory.counts import DERIVED, by_name, count_of, parts
 from gpuviz.memory.units import SPACES, unit_of
 from gpuviz.memory.units import label as label_of
-from gpuviz.panels.resource_names import RESOURCES
+from gpuviz.panels.limit_words import RESOURCES
 from gpuviz.recordings.measurement import Measurement
 from gpuviz.run.run import Run
 from gpuviz.story.compare import SIDES

@@ -31,7 +31,7 @@ from gpuviz.lectures.own_files import KERNEL, TRACE, launch_in, plain_values, to
 from gpuviz.lectures.plot_beside import plot_of
 from gpuviz.memory.counts import DERIVED, Count, find, parts
 from gpuviz.memory.units import SPACES
-from gpuviz.panels.resource_names import RESOURCES
+from gpuviz.panels.limit_words import RESOURCES
 from gpuviz.story.lesson import check_values
 from gpuviz.views.make_view import lesson_for
 from gpuviz.views.provenance import Provenance

@@ -5,25 +5,11 @@ from dataclasses import dataclass
 
 from gpuviz.arch import Architecture
 from gpuviz.traces.trace import Space
-from gpuviz.words.language import grouped, later, tr, trn
+from gpuviz.words.language import grouped, texts, tr, trn
 
-SPACES = {
-    "global": later("Global memory"),
-    "texture": later("Read-only path (part of the loads above)"),
-    "shared": later("Shared memory"),
-    "local": later("Local memory"),
-    "constant": later("Constant memory"),
-    "bulk": later("Bulk copies (TMA)"),
-    "tensor": later("Tensor cores"),
-}
-OPS = {
-    "load": later("load"),
-    "store": later("store"),
-    "atomic": later("atomic"),
-    "reduction": later("reduction"),
-    "copy": later("async copy"),
-    "matrix": later("matrix"),
-}
+_TABLE = texts("units")
+SPACES: Mapping[str, str] = _TABLE["spaces"]
+OPS: Mapping[str, str] = _TABLE["operations"]
 
 
 @dataclass(frozen=True)
@@ -39,61 +25,7 @@ class Unit:
         return tr(self.one) if single and self.one else tr(self.name)
 
 
-UNITS: Mapping[str, Unit] = {
-    "requests": Unit(
-        later("requests"), later("One request is one memory instruction executed by one warp.")
-    ),
-    "sectors": Unit(
-        later("sectors"),
-        later(
-            "32-byte pieces of memory that the requests touched, counted for each "
-            "request. The lecture's word is transaction."
-        ),
-        later("sector"),
-    ),
-    "segments": Unit(
-        later("segments"),
-        later(
-            "Pieces of memory moved, of the sizes this architecture knows (32 to 128 "
-            "bytes), counted for each request. The lecture's word is transaction."
-        ),
-        later("segment"),
-    ),
-    "lines": Unit(
-        later("lines"),
-        later("128-byte cache lines that the requests touched, counted for each request."),
-        later("line"),
-    ),
-    "wavefronts": Unit(
-        later("wavefronts"),
-        later("Passes through the memory pipeline that served the requests, one after another."),
-        later("wavefront"),
-    ),
-    "replays": Unit(
-        later("replays"),
-        later("Passes beyond the first: what a request for different words takes besides."),
-        later("replay"),
-    ),
-    "instructions": Unit(
-        later("instructions"),
-        later(
-            "Machine instructions that tensor cores carry out, counted for each warp: an mma is "
-            "one, or several where the architecture lacks its shape or type. Compared with an "
-            "H200 (9.0); on others they are what the assembler makes."
-        ),
-        later("instruction"),
-    ),
-    "conflicts": Unit(
-        later("conflicts"), later("Wavefronts beyond the ideal: what bank conflicts cost.")
-    ),
-    "used": Unit(
-        later("asked / moved"),
-        later(
-            "Bytes the lanes asked for, of the bytes in the sectors moved. Above 100 % when "
-            "lanes share bytes."
-        ),
-    ),
-}
+UNITS: Mapping[str, Unit] = {name: Unit(**row) for name, row in _TABLE["units"].items()}
 
 
 def unit_of(quantity: str, sectors: bool = True) -> Unit:

@@ -13,6 +13,7 @@ from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
 from gpuviz.panels.layout import at_least, columns, first, rows, share
 from gpuviz.panels.limit_words import (
+    RESOURCES,
     advice_words,
     limit_sentence,
     model_note,
@@ -22,7 +23,6 @@ from gpuviz.panels.limit_words import (
 )
 from gpuviz.panels.panel import Need, Panel, line
 from gpuviz.panels.picture import Picture
-from gpuviz.panels.resource_names import RESOURCES
 from gpuviz.panels.warp_timeline import WarpTimeline
 from gpuviz.timing.explanation import Explanation
 from gpuviz.timing.warp_states import State

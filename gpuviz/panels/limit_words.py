@@ -1,29 +1,16 @@
 """What limits a launch, in words: its resources, the sentence, and what would be if."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from gpuviz.panels.resource_names import RESOURCES
 from gpuviz.panels.state_inks import NAMES
 from gpuviz.timing.device import Device
 from gpuviz.timing.explanation import Advice, Explanation, WhatIf
 from gpuviz.timing.warp_states import FAR
-from gpuviz.words.language import brief, duration, grouped, later, percent, tr, trn
+from gpuviz.words.language import brief, duration, grouped, percent, texts, tr, trn
 
-_WITHOUT: dict[str, str] = {
-    "alu": later("With integer units twice as wide"),
-    "fma": later("With multiply-add units that take a warp each cycle"),
-    "fp64": later("With units of double precision that take a warp each cycle"),
-    "tensor": later("With tensor cores that take a warp each cycle"),
-    "special": later("With units for special functions that take a warp each cycle"),
-    "lines": later("If each request touched one line"),
-    "wavefronts": later("Without bank conflicts"),
-    "l2": later("If L2 gave everything at once"),
-    "dram": later("If everything were in L2"),
-    "atomics": later("If atomics cost L2 nothing"),
-    "launch": later("If blocks came at once"),
-    "latency": later("If results were there at once"),
-    "barrier": later("Without barriers"),
-}
+RESOURCES: Mapping[str, str] = texts("rows")["resources"]
+"""What can limit a launch."""
+_WITHOUT: Mapping[str, str] = texts("rows")["without"]
 
 
 def limit_sentence(e: Explanation, source: Sequence[str] = ()) -> str:

@@ -1,6 +1,6 @@
 """What a warp does or waits for: words and colours of each state, and a key of them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,75 +13,19 @@ from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
 from gpuviz.panels.panel import Need, Panel
 from gpuviz.timing.warp_states import State
-from gpuviz.words.language import later, percent, tr
+from gpuviz.words.language import percent, texts, tr
 
-# Words; then how a lane that is in the state is told.
-NAMES: dict[State, str] = {
-    State.ABSENT: later("no warp"),
-    State.STARTS: later("starts"),
-    State.ISSUE: later("issues"),
-    State.DONE: later("done"),
-    State.DEPENDENCE: later("dependence"),
-    State.UNIT: later("special units"),
-    State.SHARED: later("shared memory"),
-    State.L1: later("L1"),
-    State.L2: later("L2"),
-    State.MEMORY: later("memory"),
-    State.ATOMIC: later("atomics"),
-    State.QUEUE: later("queue to L1"),
-    State.PIPE: later("unit busy"),
-    State.NOT_CHOSEN: later("not chosen"),
-    State.BARRIER: later("barrier"),
-    State.FETCH: later("instruction fetch"),
-    State.TENSOR: later("tensor cores"),
-}
-TOLD: dict[State, str] = {
-    State.ABSENT: later("no warp is resident"),
-    State.STARTS: later("has come, and not begun"),
-    State.ISSUE: later("issues"),
-    State.DONE: later("has ended; others of its block have not"),
-    State.DEPENDENCE: later("waits for a result that comes in a known time"),
-    State.UNIT: later("waits for a special function, a shuffle or a constant"),
-    State.SHARED: later("waits for shared memory"),
-    State.L1: later("waits for L1"),
-    State.L2: later("waits for L2"),
-    State.MEMORY: later("waits for memory"),
-    State.ATOMIC: later("waits for an atomic"),
-    State.QUEUE: later("waits until L1 and shared memory have served others"),
-    State.PIPE: later("waits until the unit has done what others asked"),
-    State.NOT_CHOSEN: later("is ready; another warp goes first"),
-    State.BARRIER: later("waits at a barrier for others"),
-    State.FETCH: later("waits for its next instructions"),
-    State.TENSOR: later("waits for tensor cores"),
-}
-# The colour of the palette, and how far it is moved towards the ground.
-_INKS: dict[State, tuple[str, float]] = {
-    State.ABSENT: ("cell", 0.6),
-    State.STARTS: ("border", 0.3),
-    State.ISSUE: ("good", 0.0),
-    State.DONE: ("cell", 0.0),
-    State.DEPENDENCE: ("compute", 0.0),
-    State.UNIT: ("compute", 0.5),
-    State.SHARED: ("shared", 0.0),
-    State.L1: ("load", 0.65),
-    State.L2: ("load", 0.4),
-    State.MEMORY: ("load", 0.0),
-    State.ATOMIC: ("shared", 0.55),
-    State.QUEUE: ("bad", 0.15),
-    State.PIPE: ("waste", 0.0),
-    State.NOT_CHOSEN: ("accent_soft", 0.0),
-    State.BARRIER: ("barrier", 0.0),
-    State.FETCH: ("faint", 0.35),
-    State.TENSOR: ("compute", 0.7),
-}
+_TABLE = {State[name]: row for name, row in texts("states").items()}
+NAMES: Mapping[State, str] = {state: row["name"] for state, row in _TABLE.items()}
+TOLD: Mapping[State, str] = {state: row["told"] for state, row in _TABLE.items()}
+"""How a lane that is in a state is told."""
 
 
 def colors(stage: Stage) -> Rgba:
     """(states, 4) the colour of each state."""
     palette = stage.palette
-    return np.stack(
-        [palette.soft(getattr(palette, ink), soft) for ink, soft in map(_INKS.__getitem__, State)]
-    )
+    rows = map(_TABLE.__getitem__, State)
+    return np.stack([palette.soft(getattr(palette, row["ink"]), row["soft"]) for row in rows])
 
 
 @dataclass(frozen=True, eq=False)

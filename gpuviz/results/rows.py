@@ -12,29 +12,11 @@ from gpuviz.results.badges import caption
 from gpuviz.results.table import Table
 from gpuviz.run.run import Run, not_checked
 from gpuviz.story.compare import SIDES
-from gpuviz.words.language import grouped, later, tr, typeset
+from gpuviz.words.language import grouped, later, texts, tr, typeset
 
 HEAD = ("run", "size", "arch", "line", "instruction", "quantity", "value", "badge")
 _COUNTS = frozenset(Count)
 _BYTES = later("bytes")
-_WORDS = {
-    "l2_load_sectors_least": later("sectors loaded from L2, at least"),
-    "l2_load_sectors_most": later("sectors loaded from L2, at most"),
-    "shared_load_wavefronts_raw": later("wavefronts of shared loads, as the counter has them"),
-    "shared_store_wavefronts_raw": later("wavefronts of shared stores, as the counter has them"),
-    "constant_cache_requests": later("requests to the constant cache"),
-    "instructions": later("instructions"),
-    "duration_ns": later("duration, ns"),
-    "achieved_occupancy": later("achieved occupancy, %"),
-    "l2_read_sectors": later("sectors read from L2"),
-    "l2_write_sectors": later("sectors written to L2"),
-    "dram_read_sectors": later("sectors read from memory"),
-    "dram_write_sectors": later("sectors written to memory"),
-    "median_us": later("median time, µs"),
-    "minimum_us": later("shortest time, µs"),
-    "quartiles_us": later("between the quartiles, µs"),
-    "empty_kernel_us": later("empty kernel, µs"),
-}
 
 
 def predicted(run: Run) -> dict[str, float]:
@@ -156,8 +138,9 @@ def read_from(found: Measurement) -> str:
 
 def named(key: str) -> str:
     """A count, a time or a counter in words; by its name where there are none."""
-    if key in _WORDS:
-        return tr(_WORDS[key])
+    words = texts("rows")["quantities"]
+    if key in words:
+        return tr(words[key])
     if key in METRICS:
         reason = key.removeprefix(PREFIX).replace("_", " ")
         return tr("stalled, cycles an instruction: {reason}", reason=reason)

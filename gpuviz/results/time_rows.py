@@ -8,34 +8,11 @@ from gpuviz.recordings.stall_reasons import ALL, KEYS, PREFIX
 from gpuviz.results.quantities import Row
 from gpuviz.run.stalls import modelled
 from gpuviz.timing.explanation import Explanation
-from gpuviz.words.language import later, tr
+from gpuviz.words.language import texts, tr
 
-_TIMES = {
-    "duration_ns": later("duration, ns"),
-    "l2_to_l1_sectors": later("L2 to L1, sectors"),
-    "dram_read_sectors": later("memory to L2, sectors"),
-}
-WAITS = {
-    ALL: later("all, and the issue itself"),
-    "waits_memory": later("global memory"),
-    "waits_shared": later("shared memory, units"),
-    "waits_barrier": later("barrier"),
-    "waits_dependence": later("dependence"),
-    "waits_issue": later("their turn"),
-    "waits_fetch": later("instruction fetch"),
-    "waits_drain": later("last stores"),
-}
+_WORDS = texts("rows")
+WAITS: Mapping[str, str] = _WORDS["waits"]
 """Kinds of waits."""
-_MEANWHILE = {
-    ALL: later("Cycles from one instruction of a warp to its next"),
-    "waits_memory": later("Waits for global or local memory, or for room in its queue"),
-    "waits_shared": later("Waits for shared memory or a special unit, or for room in their queue"),
-    "waits_barrier": later("Waits at a barrier for others"),
-    "waits_dependence": later("Waits for a result that comes in a known time"),
-    "waits_issue": later("Is ready; another warp goes first, or the unit is busy"),
-    "waits_fetch": later("Waits for its next instructions"),
-    "waits_drain": later("Has ended, and its stores are under way: not modelled"),
-}
 
 
 def time_rows(found: Sequence[Explanation | None]) -> list[Row]:
@@ -48,9 +25,9 @@ def time_rows(found: Sequence[Explanation | None]) -> list[Row]:
     note = model_note(known[0].timeline.device)
     predicted = [None if e is None else modelled(e) for e in found]
     rows = [Row(tr("Time and caches"))]
-    for key in _TIMES:
+    for key in _WORDS["times"]:
         values, strong = _of(key, predicted), key == "duration_ns"
-        rows.append(Row(tr(_TIMES[key]), note, key, values, strong=strong, modelled=True))
+        rows.append(Row(tr(_WORDS["times"][key]), note, key, values, strong=strong, modelled=True))
     hint = tr("For each instruction issued. A click shows or hides these rows.")
     if any(e.prediction.circumstances.dram_share for e in known):
         hint += "\n" + tr(
@@ -59,7 +36,7 @@ def time_rows(found: Sequence[Explanation | None]) -> list[Row]:
         )
     rows.append(Row(tr("Waiting, cycles an instruction"), hint, "waits"))
     for key in WAITS:
-        hint, values = f"{tr(_MEANWHILE[key])}.\n{_counters(key)}", _of(key, predicted)
+        hint, values = f"{tr(_WORDS['meanwhile'][key])}.\n{_counters(key)}", _of(key, predicted)
         label, strong = tr(WAITS[key]), key == ALL
         rows.append(Row(label, hint, key, values, strong=strong, modelled=True, digits=2))
     return rows

@@ -14,7 +14,7 @@ from gpuviz.results.count_columns import ratio
 from gpuviz.results.rows import timed_badge
 from gpuviz.results.table import Table
 from gpuviz.run.throughput import Throughput, Work, throughput
-from gpuviz.words.language import THIN, duration, later, three, time_unit, tr
+from gpuviz.words.language import THIN, duration, texts, three, time_unit, tr
 
 LEAST = 0.1  # percent of a peak: what is less is as good as nothing
 KEPT = 400  # launches that are plotted and counted in the statistics
@@ -99,30 +99,8 @@ class Line:
     quiet: tuple[bool, ...] = ()
 
 
-NAMES = {
-    "median": later("median"),
-    "shortest": later("shortest"),
-    "useful": later("useful GB/s"),
-    "moved": later("moved GB/s"),
-    "flops": later("GFLOP/s"),
-    "result": later("result"),
-}
-HINTS = {
-    "median": later("The middle one of the durations shown; ± half the way between the quartiles."),
-    "shortest": later("The least disturbed launch."),
-    "useful": later(
-        "Bytes the lanes asked for, read and written, a second; percent of what a "
-        "plain copy reaches on this GPU."
-    ),
-    "moved": later(
-        "Bytes of the sectors moved, a second. A cache may serve them faster than memory could."
-    ),
-    "flops": later(
-        "Floating-point operations a second; percent of what a loop of multiply-adds "
-        "reaches on this GPU."
-    ),
-    "result": later("The largest difference between the GPU's result and the emulator's."),
-}
+NAMES: Mapping[str, str] = texts("rows")["series"]
+HINTS: Mapping[str, str] = texts("rows")["series_hints"]
 RATES = ("useful", "moved", "flops")
 Cells = Sequence[str]
 

@@ -5,8 +5,8 @@
 that is not in the catalogue stays English. English itself has no catalogue. A text that counts is
 `trn("{n} sector", "{n} sectors", count)`: the catalogue gives its forms, and the language's own
 rule (that of gettext) chooses among them. What a lesson declares and the glossary are data, plain
-English, and translated where they are shown: `tr(lesson.title)`. Other tables mark their texts with
-`later`, so that they are collected.
+English, and translated where they are shown: `tr(lesson.title)`; so are the tables of
+resources/words. Tables in the program mark their texts with `later`, so that they are collected.
 """
 
 import re
@@ -16,6 +16,7 @@ from functools import lru_cache
 from gettext import c2py
 from operator import index
 from types import MappingProxyType
+from typing import Any
 
 from gpuviz.base import resources
 from gpuviz.base.errors import FormatError, InputError
@@ -174,6 +175,14 @@ def brief(name: str, most: int = 60) -> str:
     """A name that a stranger chose, printable, and leaving room for what stands beside it."""
     shown = "".join(c if c.isprintable() else " " for c in name)
     return shown if len(shown) <= most else f"{shown[: most - 1]}…"
+
+
+@lru_cache
+def texts(name: str) -> Mapping[str, Any]:
+    """A table of texts, resources/words/NAME.toml: English, which `tr` translates where they are
+    shown.
+    """
+    return MappingProxyType(resources.table(f"words/{name}.toml"))
 
 
 def later(text: str) -> str:

@@ -8,7 +8,7 @@ import numpy as np
 from gpuviz.base.arrays import I64
 from gpuviz.ptx.checks.report import line_of
 from gpuviz.traces.trace import Finding, Launch, MemoryInstruction, Space
-from gpuviz.words.language import later, tr
+from gpuviz.words.language import texts, tr
 
 Kind = Literal["read after write", "write after read", "write after write"]
 KINDS: tuple[Kind, ...] = ("read after write", "write after read", "write after write")
@@ -96,89 +96,9 @@ class Hazards:
         return found
 
 
-_KINDS = {
-    "read after write": later("read after write"),
-    "write after read": later("write after read"),
-    "write after write": later("write after write"),
-}
-_FIRST = {"write": later("is written"), "read": later("is read")}
-_SECOND = {"write": later("and written"), "read": later("and read")}
-_REMEDIES = {
-    "copy": later(
-        "wait for the copy (cp.async.wait_group, __pipeline_wait_prior) before the barrier"
-    ),
-    "counted": later("let every reader wait for the phase of the mbarrier that counts its bytes"),
-    "again": later(
-        "wait for the first copy (cp.async.wait_group) before the next into the same bytes"
-    ),
-    "proxy": later(
-        "put fence.proxy.async after the writes, before the barrier (cuda::ptx::fence_proxy_async)"
-    ),
-    "unread": later(
-        "wait until the copy has read (cp.async.bulk.wait_group.read) before its bytes are written"
-    ),
-    "scope": later(
-        "use atomics of the whole GPU: those that end in _block are atomic within a block alone"
-    ),
-    "stage": later("let the copy wait for an mbarrier at which all who read the stage arrive"),
-    "lane": later("put __syncwarp() between them, with a mask that has both lanes"),
-    "instruction": later("give each lane its own element, or use an atomic"),
-    "warp": later("put __syncthreads() between them"),
-    "warp, global": later("put __syncthreads() between them, or use an atomic"),
-    "block": later(
-        "let blocks write apart, use an atomic, or publish with __threadfence() and an atomic flag"
-    ),
-    "cluster": later(
-        "let the blocks of the cluster meet at a cluster barrier between them, or hand over at an "
-        "mbarrier"
-    ),
-    "ready": later(
-        "let all blocks of the cluster meet at a cluster barrier after the mbarriers began"
-    ),
-}
-_SPACES = {"shared": later("shared memory"), "global": later("global memory")}
-_SENTENCES = {
-    "copy": later(
-        "an asynchronous copy by thread {one} into shared memory at {where} ({first}) {does} by "
-        "thread {two} ({second}) before anybody waited for it"
-    ),
-    "again": later(
-        "shared memory at {where} is filled by an asynchronous copy of thread {one} ({first}), and "
-        "again by thread {two} ({second}) before anybody waited for the first"
-    ),
-    "instruction": later(
-        "{space} at {where} is written by threads {one} and {two} of one warp in the same "
-        "instruction ({second}), with different values"
-    ),
-    "proxy": later(
-        "shared memory at {where} is written by thread {one} ({first}) and read by a bulk copy "
-        "or wgmma of thread {two} ({second}), without a proxy fence in between"
-    ),
-    "unread": later(
-        "an asynchronous copy of thread {one} reads shared memory at {where} ({first}), and thread "
-        "{two} writes there ({second}) before anybody waited for that"
-    ),
-    "lane": later(
-        "{space} at {where} {did} by thread {one} ({first}) {does} by thread {two} of its "
-        "warp ({second}) in no order"
-    ),
-    "warp": later(
-        "{space} at {where} {did} by thread {one} ({first}) {does} by thread {two} of "
-        "another warp ({second}) in no order"
-    ),
-    "block": later(
-        "{space} at {where} {did} by thread {one} of block {other} ({first}) {does} by "
-        "thread {two} of block {block} ({second}) in no order"
-    ),
-    "cluster": later(
-        "shared memory of block {owner} at {where} {did} by thread {one} of block {other} "
-        "({first}) {does} by thread {two} of block {block} ({second}) in no order"
-    ),
-}
-
-
 def finding(launch: Launch, hazard: Hazard, space: Space) -> Finding:
     """A hazard in a sentence."""
+    words = texts("hazards")
     who, remedy = _apart(hazard, space)
     one, two = (launch.thread_index(thread) for thread in hazard.threads)
     second, _, first = hazard.kind.split()  # "read after write"
@@ -188,18 +108,18 @@ def finding(launch: Launch, hazard: Hazard, space: Space) -> Finding:
         "first": line_of(hazard.first),
         "second": line_of(hazard.second),
         "where": f"{hazard.address:#x}",
-        "space": tr(_SPACES[space]) if space in _SPACES else f"{space} memory",
-        "did": tr(_FIRST[first]),
-        "does": tr((_FIRST if who == "copy" else _SECOND)[second]),
+        "space": tr(words["spaces"][space]) if space in words["spaces"] else f"{space} memory",
+        "did": tr(words["first"][first]),
+        "does": tr(words["first" if who == "copy" else "second"][second]),
         "block": launch.block_index(hazard.block),
         "other": launch.block_index(hazard.blocks[0]),
         "owner": launch.block_index(hazard.owner),
     }
-    message = tr(_SENTENCES[who], **there)
+    message = tr(words["sentences"][who], **there)
     return Finding(
         "error",
         f"race, {hazard.kind}",
-        f"{tr(_KINDS[hazard.kind])}: {message}",
+        f"{tr(words['kinds'][hazard.kind])}: {message}",
         hazard.second.line,
         hazard.second.ptx_line,
         launch.block_index(hazard.block),
@@ -207,7 +127,7 @@ def finding(launch: Launch, hazard: Hazard, space: Space) -> Finding:
         hazard.address,
         hazard.count,
         check="race",
-        remedy=tr(_REMEDIES[remedy]),
+        remedy=tr(words["remedies"][remedy]),
         phase=hazard.phase,
         other_line=hazard.first.line,
         other_block=launch.block_index(hazard.blocks[0]),

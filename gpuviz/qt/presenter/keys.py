@@ -7,7 +7,6 @@ from PySide6.QtCore import QObject, Qt, Signal
 from gpuviz.lectures.hands import Hands
 from gpuviz.qt.controls.controls import timer
 from gpuviz.qt.presenter.conductor import Conductor
-from gpuviz.words.language import later
 
 _K = Qt.Key
 KEYS: Mapping[str, tuple[Qt.Key, ...]] = {
@@ -43,26 +42,6 @@ KEYS: Mapping[str, tuple[Qt.Key, ...]] = {
     "full": (_K.Key_F,),
     "start": (_K.Key_F5,),  # clickers have a key for it, which may be pressed again
     "leave": (_K.Key_Escape,),
-}
-# What the speaker is told of them.
-WORDS = {
-    "Space → PageDown": later("next"),
-    "← PageUp": later("back"),
-    "1 2 3 …": later("slide"),
-    "B  W": later("black, white"),
-    "P": later("parameters"),
-    "L": later("laser"),
-    "Z": later("lens"),
-    "D  T": later("pen, highlighter"),
-    "U  C  K": later("ink: undo, clear, keep"),
-    "H": later("count hands"),
-    "X": later("enlarge a part"),
-    "R": later("freeze"),
-    "+  −": later("letters"),
-    "M": later("measure again"),
-    "S": later("notes"),
-    "F": later("full screen"),
-    "Esc": later("end"),
 }
 _ACTS = {key: act for act, keys in KEYS.items() for key in keys}
 

@@ -27,9 +27,8 @@ from gpuviz.qt.look.theme import qcolor
 from gpuviz.qt.painting.frame_canvas import ScaledPicture
 from gpuviz.qt.painting.painter import paint
 from gpuviz.qt.presenter.conductor import Conductor
-from gpuviz.qt.presenter.keys import WORDS
 from gpuviz.qt.presenter.screen import Screen
-from gpuviz.words.language import tr, trn
+from gpuviz.words.language import texts, tr, trn
 
 Paint = Callable[[QPainter], object]
 
@@ -304,7 +303,8 @@ class Speaker(QWidget):
 
 def _keys() -> QLabel:
     """What the keys do, at the right; two lines where there is no room for one."""
-    told = (f"{key} {tr(WORDS[key])}".replace(" ", _FIXED) for key in WORDS)
+    keys = texts("keys")
+    told = (f"{key} {tr(keys[key])}".replace(" ", _FIXED) for key in keys)
     made = label("   ".join(told), "quiet", wraps=True)
     made.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
     return made

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QFrame, QWidget
 from gpuviz.qt.controls.controls import button, keep_arrows, label
 from gpuviz.qt.controls.layouts import column_of, row_of
 from gpuviz.qt.controls.message import Announcer
-from gpuviz.words.language import later, tr
+from gpuviz.words.language import texts, tr
 
 if TYPE_CHECKING:
     from gpuviz.qt.look.theme import Theme
@@ -30,69 +30,7 @@ class Stop:
     text: str
 
 
-STOPS = (
-    Stop(
-        "stage",
-        later("Welcome to gpuviz"),
-        later(
-            "It shows, for a real CUDA kernel, which lane of a warp touches which address, what "
-            "the memory system makes of it, and what that costs. Press Space to play this picture."
-        ),
-    ),
-    Stop(
-        "stage",
-        later("The picture"),
-        later(
-            "Colour is the lane; hatched is what a request moves and does not use. Point at "
-            "anything to be told what it is, click a lane to follow it, turn the wheel to enlarge."
-        ),
-    ),
-    Stop(
-        "timeline",
-        later("The story"),
-        later(
-            "One piece a step. Left and Right go from step to step, Space plays, and the bar can "
-            "be dragged."
-        ),
-    ),
-    Stop(
-        "parameters",
-        later("Change the kernel"),
-        later(
-            "Every change compiles and runs the kernel again, here in an emulator. The buttons "
-            "above are variants worth seeing."
-        ),
-    ),
-    Stop(
-        "counts",
-        later("What it costs"),
-        later(
-            "Counts predicted for the whole launch, and beside them what a GPU counted. A click "
-            "on a number goes to the line it comes from."
-        ),
-    ),
-    Stop(
-        "source",
-        later("The kernel itself"),
-        later(
-            "The line under way is lit, with its cost; PTX and machine code are behind the tabs. "
-            "A click on a line goes to its moment."
-        ),
-    ),
-    Stop(
-        "compare",
-        later("Two variants, side by side"),
-        later("Ctrl+B shows A and B on one clock and one scale, two architectures as well."),
-    ),
-    Stop(
-        "lessons",
-        later("Where to go on"),
-        later(
-            "The lessons are in the order of a course. Ctrl+O opens a kernel of your own, Ctrl+K "
-            "finds every command, F1 lists the keys. This tour is in the menu “Help”."
-        ),
-    ),
-)
+STOPS = tuple(Stop(**row) for row in texts("tour")["stop"])
 
 
 class Tour(QFrame):
