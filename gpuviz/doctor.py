@@ -1,7 +1,5 @@
 """Are the system libraries there that Qt needs? Asked before Qt is imported, and would crash.
 
-The lists are what `objdump -p` names as needed by the libraries and platform plugins of
-PySide6-Essentials 6.11 (Linux), less what the wheel or every C++ program brings.
 `python -m gpuviz.doctor` prints the advice; with `--packages` just the Debian package names.
 """
 
@@ -11,45 +9,13 @@ import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from gpuviz.base import resources
 from gpuviz.words.terminal import out
 
 EXIT_CODE = 3
 
-_CORE = {
-    "libEGL.so.1": "libegl1",
-    "libGL.so.1": "libgl1",
-    "libX11.so.6": "libx11-6",
-    "libdbus-1.so.3": "libdbus-1-3",
-    "libfontconfig.so.1": "libfontconfig1",
-    "libfreetype.so.6": "libfreetype6",
-    "libglib-2.0.so.0": "libglib2.0-0",
-    "libxkbcommon.so.0": "libxkbcommon0",
-    "libz.so.1": "zlib1g",
-    "libzstd.so.1": "libzstd1",
-}
-_XCB = {
-    "libX11-xcb.so.1": "libx11-xcb1",
-    "libxcb.so.1": "libxcb1",
-    "libxcb-cursor.so.0": "libxcb-cursor0",
-    "libxcb-icccm.so.4": "libxcb-icccm4",
-    "libxcb-image.so.0": "libxcb-image0",
-    "libxcb-keysyms.so.1": "libxcb-keysyms1",
-    "libxcb-randr.so.0": "libxcb-randr0",
-    "libxcb-render.so.0": "libxcb-render0",
-    "libxcb-render-util.so.0": "libxcb-render-util0",
-    "libxcb-shape.so.0": "libxcb-shape0",
-    "libxcb-shm.so.0": "libxcb-shm0",
-    "libxcb-sync.so.1": "libxcb-sync1",
-    "libxcb-util.so.1": "libxcb-util1",
-    "libxcb-xfixes.so.0": "libxcb-xfixes0",
-    "libxcb-xkb.so.1": "libxcb-xkb1",
-    "libxkbcommon-x11.so.0": "libxkbcommon-x11-0",
-}
-_WAYLAND = {
-    "libwayland-client.so.0": "libwayland-client0",
-    "libwayland-cursor.so.0": "libwayland-cursor0",
-}
-_PACKAGES = _CORE | _XCB | _WAYLAND
+_TABLE = resources.table("desktop/libraries.toml")
+_PACKAGES = {library: name for found in _TABLE.values() for library, name in found.items()}
 
 # Debian 13 and Ubuntu 24.04 renamed packages for 64-bit time.
 _RENAMED = {"libglib2.0-0": "libglib2.0-0t64"}
@@ -64,13 +30,13 @@ def missing_libraries(environment: Mapping[str, str] = os.environ) -> tuple[str,
     """
     if not sys.platform.startswith("linux"):
         return ()
-    missing = _missing(_CORE)
+    missing = _missing(_TABLE["core"])
     platform = environment.get("QT_QPA_PLATFORM", "").partition(";")[0].partition(":")[0]
     if platform not in ("", "xcb", "wayland"):
         return missing
-    if platform != "xcb" and environment.get("WAYLAND_DISPLAY") and not _missing(_WAYLAND):
+    if platform != "xcb" and environment.get("WAYLAND_DISPLAY") and not _missing(_TABLE["wayland"]):
         return missing
-    return missing + _missing(_XCB)
+    return missing + _missing(_TABLE["xcb"])
 
 
 def _missing(names: Iterable[str]) -> tuple[str, ...]:

@@ -28,7 +28,8 @@ from gpuviz.words.terminal import out
 
 PACKAGE = Path(__file__).parent.parent / "gpuviz"
 CALLS = ("tr", "later", "trn")
-NO_TEXTS = ("ink", "keys", "part")  # of tables of words: colours, keys, parts of the window
+# What is no text in tables of words: colours, keys, parts of the window, files and functions.
+NO_TEXTS = ("ink", "keys", "part", "kernel", "entry")
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from gpuviz.results.rows import totals
 from gpuviz.results.table import Table
 from gpuviz.views.lesson_view import View
 from gpuviz.views.provenance import KEYWORD
-from gpuviz.words.language import tr
+from gpuviz.words.language import texts, tr
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,19 +84,8 @@ def body(view: View, told: Playback, ground: str) -> str:
 
 def _said() -> dict[str, str]:
     """The words of the player."""
-    said = {
-        "unscripted": tr("With JavaScript this picture plays, step by step."),
-        "playback": tr("Playback"),
-        "step_back": tr("Step back"),
-        "next_step": tr("Next step"),
-        "play": tr("Play"),
-        "pause": tr("Pause"),
-        "keys": tr("Space plays and pauses; the arrows go from step to step."),
-        "time": tr("Time"),
-        "source": tr("Source"),
-        "counted": tr("Counts"),
-    }
-    return {name: escape(words) for name, words in said.items()}
+    said = texts("pages")["player"]
+    return {name: escape(tr(said[name])) for name in said}
 
 
 def write(export: Export, file: IO[bytes]) -> None:

@@ -12,8 +12,8 @@ import re
 from collections.abc import Mapping
 from typing import Any, Literal, get_args
 
-from gpuviz.base import errors
-from gpuviz.base.errors import Error, KernelFault, LaunchError, UnavailableError
+from gpuviz.base import errors, resources
+from gpuviz.base.errors import Error, KernelFault, UnavailableError
 
 Reason = Literal["denied", "busy", "unsupported", "missing", "failed"]
 
@@ -77,45 +77,12 @@ def from_wire(plain: Mapping[str, Any]) -> Error:
 
 _NAME = re.compile(r"\b(cudaError\w+|CUDA_ERROR_\w+)")
 
-# By the name without its prefix, in small letters and without underscores, as the runtime and the
-# driver spell the same errors differently.
-_FATAL: dict[str, str] = {
-    "illegaladdress": "the kernel accessed an illegal address: outside every buffer, or freed",
-    "misalignedaddress": "the kernel accessed an address that is not aligned to the access's width",
-    "illegalinstruction": "the kernel reached an illegal instruction (trap)",
-    "invalidaddressspace": "the kernel used an address in a memory space it does not belong to",
-    "invalidpc": "the kernel jumped to an address that holds no code",
-    "assert": "an assertion in the kernel failed",
-    "hardwarestackerror": "the kernel's call stack overflowed or was overwritten",
-    "launchfailed": "the kernel failed while it ran (a shared or local access out of range?)",
-    "launchfailure": "the kernel failed while it ran (a shared or local access out of range?)",
-    "launchtimeout": "the system stopped the kernel, which ran too long for a GPU with a display",
-    "eccuncorrectable": "the GPU's memory has an error that could not be corrected",
-    "devicesunavailable": "the GPU is in use by another process in exclusive mode",
-}
-_REFUSED: dict[str, tuple[type[Error], str]] = {
-    "launchoutofresources": (
-        LaunchError,
-        "the launch needs more registers or shared memory than a multiprocessor has",
-    ),
-    "invalidconfiguration": (LaunchError, "this GPU takes no launch of this shape"),
-    "invalidvalue": (LaunchError, "the GPU's driver refused the launch (a size out of range?)"),
-    "memoryallocation": (UnavailableError, "the GPU has too little free memory for the buffers"),
-    "outofmemory": (UnavailableError, "the GPU has too little free memory for the buffers"),
-    "nobinaryforgpu": (UnavailableError, "the machine code is for another GPU architecture"),
-    "nokernelimagefordevice": (
-        UnavailableError,
-        "the machine code is for another GPU architecture",
-    ),
-    "unsupportedptxversion": (
-        UnavailableError,
-        "the driver is older than the compiler that wrote "
-        "this PTX: update the driver, or install an older NVRTC",
-    ),
-    "invalidimage": (UnavailableError, "the driver does not load this machine code"),
-    "invalidptx": (UnavailableError, "the driver does not assemble this PTX"),
-    "insufficientdriver": (NoDevice, "the NVIDIA driver is missing, or older than CuPy needs"),
-    "nodevice": (NoDevice, "no NVIDIA GPU is there"),
+_WORDS = resources.table("gpu/faults.toml")
+_FATAL: Mapping[str, str] = _WORDS["fatal"]
+_REFUSED = {
+    name: (_KINDS[kind], said)
+    for kind, found in _WORDS["refused"].items()
+    for name, said in found.items()
 }
 
 

@@ -9,6 +9,7 @@ access, and lanes that take no part have ended, so that the access itself is not
 from collections.abc import Container, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from string import Template
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ import numpy.typing as npt
 
 from gpuviz.arch import architecture
 from gpuviz.arguments.specs import ArrayArgument
+from gpuviz.base import resources
 from gpuviz.base.errors import InputError, UnsupportedError
 from gpuviz.base.waiting import Cancel, Progress, go_on
 from gpuviz.compile import compile_cuda
@@ -204,18 +206,6 @@ _ATOMICS = {
     "atomic_add_u64": ("unsigned long long", "atomicAdd(s + at, (unsigned long long)v[0]);"),
 }
 
-_KERNEL = """extern "C" __global__ void pattern(const int* index, uint4* words) {{
-  __shared__ __align__(1024) {kind} s[{bytes} / sizeof({kind})];
-  int lane = threadIdx.x;
-  int at = index[lane];
-  uint4 w = words[lane];
-  unsigned v[4] = {{w.x, w.y, w.z, w.w}};
-  if (at < 0) return;
-  {body}
-  words[lane] = make_uint4(v[0], v[1], v[2], v[3]);
-}}
-"""
-
 
 def pattern_source(op: str, width: int) -> str:
     """CUDA C of the kernel `pattern(const int* index, uint4* words)`, for one block of 32 threads.
@@ -227,11 +217,16 @@ def pattern_source(op: str, width: int) -> str:
     InputError : an operation or width that is not known
     """
     if op in _ATOMICS:
-        kind, body = _ATOMICS[op]
-        return _KERNEL.format(kind=kind, bytes=_PATTERN_BYTES, body=body)
+        return _kernel(*_ATOMICS[op])
     if op not in ("load", "store") or width not in _VECTORS:
         raise InputError(f"no kernel for the pattern {op} of {width} bytes")
-    return _KERNEL.format(kind="unsigned char", bytes=_PATTERN_BYTES, body=_moved(op, width))
+    return _kernel("unsigned char", _moved(op, width))
+
+
+def _kernel(kind: str, body: str) -> str:
+    """The kernel, for elements of a type."""
+    text = Template(resources.text("gpu/pattern.cu"))
+    return text.substitute(kind=kind, bytes=_PATTERN_BYTES, body=body)
 
 
 def _moved(op: str, width: int) -> str:

@@ -7,9 +7,12 @@ runs the compiler's own machine code.
 """
 
 import re
+from functools import cache
+from string import Template
 
 import numpy as np
 
+from gpuviz.base import resources
 from gpuviz.base.arrays import I64
 from gpuviz.base.errors import UnsupportedError
 from gpuviz.recordings.measurement import Placement
@@ -45,35 +48,6 @@ _ISA = {
     (12, 9): (8, 8),
 }
 
-_NOTE = """{{
-.reg .pred %gpuviz_p;
-.reg .b32 %gpuviz_r<4>;
-.reg .b64 %gpuviz_d<3>;
-activemask.b32 %gpuviz_r0;
-mov.u32 %gpuviz_r1, %lanemask_lt;
-and.b32 %gpuviz_r1, %gpuviz_r0, %gpuviz_r1;
-setp.ne.u32 %gpuviz_p, %gpuviz_r1, 0;
-@%gpuviz_p bra gpuviz_{number};
-mov.u32 %gpuviz_r0, %ctaid.z;
-mov.u32 %gpuviz_r1, %nctaid.y;
-mov.u32 %gpuviz_r2, %ctaid.y;
-mad.lo.u32 %gpuviz_r0, %gpuviz_r0, %gpuviz_r1, %gpuviz_r2;
-mov.u32 %gpuviz_r1, %nctaid.x;
-mov.u32 %gpuviz_r2, %ctaid.x;
-mad.lo.u32 %gpuviz_r0, %gpuviz_r0, %gpuviz_r1, %gpuviz_r2;
-ld.global.u64 %gpuviz_d0, [{spans}];
-mad.wide.u32 %gpuviz_d0, %gpuviz_r0, 24, %gpuviz_d0;
-{take}
-gpuviz_{number}:
-}}"""
-_START = """mov.u32 %gpuviz_r3, %smid;
-cvt.u64.u32 %gpuviz_d1, %gpuviz_r3;
-st.global.u64 [%gpuviz_d0], %gpuviz_d1;
-mov.u64 %gpuviz_d2, %globaltimer;
-red.global.min.u64 [%gpuviz_d0+8], %gpuviz_d2;"""
-_STOP = """mov.u64 %gpuviz_d2, %globaltimer;
-red.global.max.u64 [%gpuviz_d0+16], %gpuviz_d2;"""
-
 
 def instrument(ptx: str) -> str:
     """PTX whose kernels note where and when their blocks run, in the buffer `SPANS` points to.
@@ -107,7 +81,7 @@ class _Rewriter:
         if before and not self._depth:
             self._kind = ""  # other braces follow, of debug sections
         if before == 0 and self._depth == 1 and kind == "entry":
-            return [line, self._note(_START)]
+            return [line, self._note("start")]
         ends = _END.match(code) if before else None
         if ends is None or (ends["what"] == "ret" and kind != "entry"):
             return [line]
@@ -117,14 +91,21 @@ class _Rewriter:
         """A note before the end; a guarded end becomes a branch around both."""
         last = f"{ends['indent']}{ends['what']};"
         if ends["guard"] is None:
-            return [self._note(_STOP), last]
+            return [self._note("stop"), last]
         around = f"gpuviz_on_{self._notes}"
         guard = ends["guard"] if ends["negated"] else "!" + ends["guard"]
-        return [f"@{guard} bra {around};", self._note(_STOP), last, f"{around}:"]
+        return [f"@{guard} bra {around};", self._note("stop"), last, f"{around}:"]
 
-    def _note(self, take: str) -> str:
+    def _note(self, when: str) -> str:
         self._notes += 1
-        return _NOTE.format(number=self._notes, spans=SPANS, take=take)
+        take = _ptx(f"note_{when}")
+        return Template(_ptx("note")).substitute(number=self._notes, spans=SPANS, take=take)
+
+
+@cache
+def _ptx(name: str) -> str:
+    """A piece of PTX that is put in."""
+    return resources.text(f"gpu/{name}.ptx").strip()
 
 
 def for_driver(ptx: str, driver: tuple[int, int]) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from gpuviz.base import resources
 from gpuviz.base.arrays import F64
 from gpuviz.compile import compile_cuda
 from gpuviz.gpu.buffers import Buffers
@@ -17,43 +18,7 @@ from gpuviz.gpu.kernel import Kernel
 from gpuviz.gpu.protocol import Load, Mode
 from gpuviz.recordings.measurement import Peaks
 
-SOURCE = """
-// Keeps the GPU busy for a while, so that launches queue up behind it without gaps.
-extern "C" __global__ void hold(unsigned long long nanoseconds) {
-  unsigned long long start, now;
-  asm volatile("mov.u64 %0, %globaltimer;" : "=l"(start));
-  do asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
-  while (now - start < nanoseconds);
-}
-
-extern "C" __global__ void empty() {}
-
-extern "C" __global__ void copy(const float4* __restrict__ from, float4* __restrict__ to,
-                                unsigned long long count) {
-  unsigned long long step = (unsigned long long)gridDim.x * blockDim.x;
-  unsigned long long at = (unsigned long long)blockIdx.x * blockDim.x + threadIdx.x;
-  for (; at < count; at += step) to[at] = from[at];
-}
-
-// Sixteen independent chains of multiply-adds in every thread.
-extern "C" __global__ void multiply_add(float* out, float a, float b, int rounds) {
-  float v[16];
-#pragma unroll
-  for (int i = 0; i < 16; ++i) v[i] = threadIdx.x + i;
-  for (int r = 0; r < rounds; ++r)
-#pragma unroll
-    for (int k = 0; k < 8; ++k)
-#pragma unroll
-      for (int i = 0; i < 16; ++i) v[i] = fmaf(v[i], a, b);
-  float sum = 0;
-#pragma unroll
-  for (int i = 0; i < 16; ++i) sum += v[i];
-  out[blockIdx.x * blockDim.x + threadIdx.x] = sum;
-}
-"""
 FLOPS_PER_ROUND = 2 * 16 * 8  # of one thread of multiply_add
-
-
 HOLD_NS = 25_000  # for each launch that queues up
 _LONGEST_HOLD_NS = 5_000_000
 _COPY_BYTES = 1 << 30
@@ -66,7 +31,9 @@ class Stopwatch:
 
     def __init__(self, cupy: Any, sm: str, l2: int) -> None:
         self._cupy, self._l2 = cupy, l2
-        self._code = np.frombuffer(compile_cuda(SOURCE, arch=sm).cubin, np.uint8)
+        self._code = np.frombuffer(
+            compile_cuda(resources.text("gpu/stopwatch.cu"), arch=sm).cubin, np.uint8
+        )
         self._hold = self._own("hold", 1, 1)
         self._sweep: Any = None
 

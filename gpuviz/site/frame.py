@@ -12,49 +12,15 @@ from gpuviz.export.page import fill, text
 from gpuviz.export.svg import STYLE
 from gpuviz.site.two_themes import pair
 from gpuviz.words import glossary, language
-from gpuviz.words.language import chosen, tr
+from gpuviz.words.language import chosen, texts, tr
 
 _NAMES = ("ground", "panel", "border", "ink", "muted", "accent", "accent_soft")
 
 
 def words() -> dict[str, str]:
     """What pages and their script say, by name; `{value}` and the like are filled in by either."""
-    return {
-        "course": tr("GPU memory, seen"),
-        "lead": tr(
-            "Every picture is made from a real CUDA kernel that was executed instruction by "
-            "instruction; nothing is drawn by hand."
-        ),
-        "lessons": tr("Lessons"),
-        "lectures": tr("Lectures"),
-        "documentation": tr("Documentation"),
-        "skip": tr("Skip to the picture"),
-        "theme": tr("Colours"),
-        "auto": tr("as the system"),
-        "light_theme": tr("light"),
-        "dark_theme": tr("dark"),
-        "before": tr("Previous lesson"),
-        "after": tr("Next lesson"),
-        "values": tr("Values"),
-        "values_there": tr(
-            "This page has pictures of {count} combinations, computed beforehand. The program "
-            "itself takes any value."
-        ),
-        "there": tr("There are: {values}"),
-        "presets": tr("Examples"),
-        "moved": tr("That value has its pictures with {values}, which were changed with it."),
-        "not_there": tr("This page has no pictures of {asked}; the nearest it has is shown."),
-        "lost": tr("The pictures of these values could not be loaded: {file} is missing."),
-        "predict": tr("Predict first"),
-        "right": tr("Right: {answer}."),
-        "wrong": tr("Not quite: you said {said}, it is {answer}."),
-        "give_up": tr("Show me"),
-        "close": tr("Close"),
-        "see": tr("See also"),
-        "slide": tr("Slide {number}"),
-        "play_lesson": tr("Play this in the lesson"),
-        "language_name": tr("Language"),
-    }
+    said = texts("pages")["site"]
+    return {name: tr(said[name]) for name in said}
 
 
 def word_list() -> dict[str, object]:

@@ -6,8 +6,8 @@ What looks for them while a launch runs is in `gpuviz.ptx.checks`.
 from typing import NamedTuple
 
 from gpuviz.base.errors import InputError
-from gpuviz.traces.trace import BESIDE, OUTSIDE, Finding
-from gpuviz.words.language import later, tr
+from gpuviz.traces.trace import Finding
+from gpuviz.words.language import texts, tr
 
 
 class CheckWords(NamedTuple):
@@ -17,23 +17,7 @@ class CheckWords(NamedTuple):
     finds: str
 
 
-CHECKS = {
-    "memory": CheckWords(
-        later("Memory"),
-        later("accesses outside, misaligned, beside what malloc gave, or after free"),
-    ),
-    "race": CheckWords(
-        later("Races"), later("threads that touch the same bytes in no order, one of them writing")
-    ),
-    "init": CheckWords(
-        later("Initial values"),
-        later("reads of shared, local and allocated memory that nobody wrote"),
-    ),
-    "sync": CheckWords(
-        later("Synchronisation"),
-        later("barriers, warp barriers, shuffles and votes that not everybody named comes to"),
-    ),
-}
+CHECKS = {name: CheckWords(**row) for name, row in texts("checks")["checks"].items()}
 ALL = tuple(CHECKS)
 NONE = ()
 
@@ -60,22 +44,5 @@ def chosen(text: str) -> tuple[str, ...]:
 
 def name_of(one: Finding) -> str:
     """What a finding is, in a few words."""
-    known = {
-        "race, read after write": tr("race: read after write"),
-        "race, write after read": tr("race: write after read"),
-        "race, write after write": tr("race: write after write"),
-        OUTSIDE: tr("outside of all buffers"),
-        BESIDE: tr("outside of shared memory"),
-        "illegal local access": tr("outside of local memory"),
-        "misaligned global access": tr("misaligned access of global memory"),
-        "misaligned shared access": tr("misaligned access of shared memory"),
-        "misaligned local access": tr("misaligned access of local memory"),
-        "uninitialised shared read": tr("shared memory read before it was written"),
-        "uninitialised local read": tr("local memory read before it was written"),
-        "uninitialised global read": tr("memory read before it was written"),
-        "barrier passed by": tr("threads that pass a barrier by"),
-        "barriers apart": tr("threads at different barriers"),
-        "member mask": tr("a mask that does not name who comes"),
-        "shuffle from nobody": tr("a shuffle from a lane that is not there"),
-    }
-    return known.get(one.kind, one.kind)
+    known = texts("checks")["findings"]
+    return tr(known[one.kind]) if one.kind in known else one.kind

@@ -1,9 +1,8 @@
 """The CUPTI library: found, loaded, its functions called, and its status codes in words.
 
 Each function takes one structure that begins with its own size and a null pointer; what follows is
-listed here as `name:type`. Layouts: cupti_range_profiler.h, cupti_profiler_host.h and
-cupti_profiler_target.h of CUDA 12.8 and 13.0, which agree; status codes: cupti_result.h. Later
-versions may append fields; the size tells the library which layout it gets.
+listed as `name:type` in resources/gpu/cupti.toml. Later versions may append fields; the size tells
+the library which layout it gets.
 """
 
 import ctypes
@@ -11,35 +10,18 @@ import importlib.util
 import os
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+from gpuviz.base import resources
 from gpuviz.gpu.faults import CountersUnavailable, Reason
 
 OK = 0
-INSUFFICIENT_PRIVILEGES = 35
 
-_REASONS: dict[Reason, tuple[int, ...]] = {
-    "denied": (INSUFFICIENT_PRIVILEGES, 40),
-    "busy": (7, 26, 36, 39),
-    "unsupported": (11, 14, 27, 33, 38, 41, 42, 43, 44, 45, 46),
-}
-_WHAT = {
-    7: "another profiling session is active on this GPU",
-    26: "the counters are in use by another process",
-    33: "the GPU is virtualised without profiling (a vGPU)",
-    36: "an older profiling interface is already in use by this process",
-    39: "another profiler is attached to this process",
-    40: "this virtual GPU does not let its guest read counters",
-    41: "confidential computing is on",
-    42: "this is a mining card",
-    43: "the GPU is partitioned (MIG)",
-    44: "the GPUs are linked by SLI",
-    45: "this Windows Subsystem for Linux does not pass counters on",
-    46: "this CUPTI does not know the GPU's chip",
-}
+_TABLE = resources.table("gpu/cupti.toml")
+_REASONS: Mapping[Reason, Sequence[int]] = _TABLE["reasons"]
 _ALLOW = {
     "win32": "open the NVIDIA Control Panel, Developer, Manage GPU Performance Counters, and allow "
     "access to all users",
@@ -82,7 +64,9 @@ _STATES: dict[Reason, str] = {
 def failure(function: str, status: int, name: str) -> CountersUnavailable:
     """The error for a status code that a function returned."""
     reason = reason_of(status)
-    told = _WHAT.get(status) or (name if reason == "denied" else f"{function}: {name or status}")
+    told = _TABLE["status"].get(str(status)) or (
+        name if reason == "denied" else f"{function}: {name or status}"
+    )
     return unavailable(reason, told)
 
 
@@ -96,33 +80,7 @@ _TYPES: dict[str, Any] = {
     "text": ctypes.c_char_p,
 }
 
-FIELDS = {
-    "cuptiProfilerInitialize": "",
-    "cuptiProfilerDeviceSupported": "device:int supported:int architecture:int sli:int vgpu:int "
-    "confidential:int mining:int wsl:int api:int",
-    "cuptiDeviceGetChipName": "device:size chip:text",
-    "cuptiProfilerHostInitialize": "kind:int chip:text availability:ptr host:ptr",
-    "cuptiProfilerHostDeinitialize": "host:ptr",
-    "cuptiProfilerHostGetBaseMetrics": "host:ptr kind:int names:ptr count:size",
-    "cuptiProfilerHostConfigAddMetrics": "host:ptr names:ptr count:size",
-    "cuptiProfilerHostGetConfigImageSize": "host:ptr size:size",
-    "cuptiProfilerHostGetConfigImage": "host:ptr size:size image:ptr",
-    "cuptiProfilerHostGetNumOfPasses": "size:size image:ptr passes:size",
-    "cuptiProfilerHostEvaluateToGpuValues": "host:ptr data:ptr size:size range:size names:ptr "
-    "count:size values:ptr",
-    "cuptiRangeProfilerEnable": "context:ptr profiler:ptr",
-    "cuptiRangeProfilerDisable": "profiler:ptr",
-    "cuptiRangeProfilerGetCounterDataSize": "profiler:ptr names:ptr count:size ranges:size "
-    "nodes:uint size:size",
-    "cuptiRangeProfilerCounterDataImageInitialize": "profiler:ptr size:size data:ptr",
-    "cuptiRangeProfilerSetConfig": "profiler:ptr config_size:size config:ptr data_size:size "
-    "data:ptr range:int replay:int ranges:size levels:short first_level:short pass_index:size "
-    "target_level:short",
-    "cuptiRangeProfilerStart": "profiler:ptr",
-    "cuptiRangeProfilerStop": "profiler:ptr pass_index:size target_level:size done:byte",
-    "cuptiRangeProfilerDecodeData": "profiler:ptr dropped:size",
-    "cuptiRangeProfilerGetCounterDataInfo": "data:ptr size:size ranges:size",
-}
+FIELDS: Mapping[str, str] = _TABLE["fields"]
 
 
 @cache
