@@ -112,8 +112,22 @@ def test_the_launch_is_that_of_the_lesson_on_limits() -> None:
     assert [getattr(here, n) for n in names] == [getattr(there, n) for n in names]
 
 
-def test_a_block_there_is_not_is_told() -> None:
-    assert "no block 3000" in LESSON.problem({**LESSON.defaults(), **SMALL, "shown": 3000})
+def test_a_block_there_is_not_is_the_last() -> None:
+    """Who chose fewer blocks was refused until another block was chosen, too."""
+    fewer = {"elements": 1 << 20, "threads": 1024}
+    (launch,) = plan({**LESSON.defaults(), **fewer})
+    assert launch.grid == (1, 1024, 1) and launch.record == (1023,)
+    story = performed(LESSON, {**SMALL, "shown": 3000}).story
+    assert any(
+        "block 2\u202f047" in words.lower()
+        for words in pictures.words(pictures.frame(story, 0.3, "large"))
+    )
+
+
+def test_more_blocks_than_go_along_y_lie_beside_each_other() -> None:
+    """It was a grid of 1 x 65,536, which no device accepts."""
+    (launch,) = plan({**LESSON.defaults(), "threads": 64})
+    assert launch.grid == (2, 32768, 1) and launch.record == (20000,)
 
 
 def test_the_last_picture_says_what_each_multiprocessor_has_run() -> None:

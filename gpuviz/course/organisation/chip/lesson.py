@@ -19,6 +19,7 @@ from gpuviz.story.script import Act, Script
 from gpuviz.words.language import grouped, tr, trn
 
 _ROLE, _KERNEL, _ENTRY = "fma4", "fma4.cu", "fma4"
+_ALONG_Y = 65535  # blocks that a grid has along y at most, on every device
 _BEGIN, _FIRST, _STEP, _STAY, _BACK, _REST, _END = 1.0, 3.5, 2.0, 1.2, 1.8, 4.0, 1.5  # seconds
 
 LOOK_FOR = "Which multiprocessors the blocks go to, and the way from the grid to one address."
@@ -33,7 +34,7 @@ PARAMETERS = (
         hint="a thread each",
     ),
     Parameter("threads", "threads per block", 128, offers=(64, 128, 256, 512, 1024)),
-    Parameter("shown", "block shown", 20000, 0, 65535, hint="its linear number"),
+    Parameter("shown", "block shown", 20000, 0, 65535, hint="its linear number, the last at most"),
     Parameter("lane", "lane shown", 5, 0, 31, hint="of warp 0 of the block"),
     Parameter(
         "sms", "multiprocessors", 132, 1, 256, hint="of the rule, where no GPU noted the blocks"
@@ -47,17 +48,21 @@ PRESETS = (
 )
 
 
-def problem(values: Values) -> str:
-    """Why these values make no sense together, or ""."""
+def _grid(values: Values) -> tuple[int, int]:
+    """Blocks along x and y: along y as in the lesson on limits, unless that takes fewer."""
     blocks = number(values, "elements") // number(values, "threads")
-    if number(values, "shown") >= blocks:
-        what = {"shown": values["shown"], "last": blocks - 1}
-        return tr("The grid has no block {shown}: its last one is block {last}.", **what)
-    return ""
+    across = -(-blocks // _ALONG_Y)
+    return across, blocks // across
+
+
+def _shown(values: Values) -> int:
+    """The block shown: fewer blocks may have been chosen meanwhile."""
+    across, down = _grid(values)
+    return min(number(values, "shown"), across * down - 1)
 
 
 def plan(values: Values) -> tuple[Plan, ...]:
-    """One launch over all elements, its blocks along y as in the lesson on limits."""
+    """One launch over all elements."""
     elements, threads = number(values, "elements"), number(values, "threads")
     buffers = (f"f32[{elements}]={fill}" for fill in (A, B, C, "zeros"))
     return (
@@ -65,10 +70,10 @@ def plan(values: Values) -> tuple[Plan, ...]:
             _ROLE,
             _KERNEL,
             _ENTRY,
-            (1, elements // threads, 1),
+            (*_grid(values), 1),
             (threads, 1, 1),
             (*buffers, f"i32={elements}"),
-            record=(number(values, "shown"),),
+            record=(_shown(values),),
             size=trn("{n} element", "{n} elements", elements, n=grouped(elements)),
             outputs=False,
             placed=True,
@@ -78,7 +83,7 @@ def plan(values: Values) -> tuple[Plan, ...]:
 
 def narrate(values: Values, runs: Runs) -> Story:
     """Blocks come and go; a pause at one of them, the way in to an address, and on to the end."""
-    run, shown = runs[_ROLE], number(values, "shown")
+    run, shown = runs[_ROLE], _shown(values)
     arch, launch, lane = architecture(run.arch), run.trace.launch, number(values, "lane")
     placed = placed_of(run, _resident(run, arch), number(values, "sms"))
     halt = float(placed.start[shown] + placed.end[shown]) / 2
@@ -252,4 +257,4 @@ def _expected(placed: BlockPlacement, run: Run, arch: Architecture) -> str:
     )
 
 
-LESSON = Lesson(*named(__name__), LOOK_FOR, PARAMETERS, PRESETS, plan, narrate, problem, WORDS)
+LESSON = Lesson(*named(__name__), LOOK_FOR, PARAMETERS, PRESETS, plan, narrate, words=WORDS)
