@@ -13,8 +13,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import lru_cache
 
+from gpuviz.base.keeping import kept_with_first
 from gpuviz.draw.layout import Rect
 from gpuviz.draw.stage import Stage
 from gpuviz.panels.panel import Need, Panel
@@ -126,7 +126,7 @@ def _share(node: Node) -> float:
     return max((part.weight for part in node.parts), default=0.0)
 
 
-@lru_cache(maxsize=256)  # while a picture is placed, nodes are asked again and again
+@kept_with_first(16)  # while a picture is placed, nodes are asked again and again
 def need(node: Node, stage: Stage, width: float) -> Need:
     """The room a node needs without its spare parts, being so wide."""
     if isinstance(node, Panel):

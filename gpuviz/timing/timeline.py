@@ -5,12 +5,12 @@ busy what all warps share is.
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
-from functools import lru_cache
 
 import numpy as np
 
 from gpuviz.base.arrays import F32, F64, I32, I64
 from gpuviz.base.errors import InputError
+from gpuviz.base.keeping import kept_with_first
 from gpuviz.timing import simulation as sim
 from gpuviz.timing.device import Device
 from gpuviz.timing.facts import facts
@@ -218,7 +218,7 @@ class _Curve:
         return np.diff(come[np.searchsorted(self.at, edges, side="left")])
 
 
-@lru_cache(maxsize=4)
+@kept_with_first(4)
 def _curves(timeline: Timeline) -> dict[str, _Curve]:
     """What is worked and moved, added up once for all zooms."""
     e = timeline.events

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import tracemalloc
+import weakref
 from typing import TypeVar
 
 import numpy as np
@@ -14,6 +16,7 @@ from gpuviz.panels.grid import Grids
 from gpuviz.panels.lanes_over_time import LanesOverTime
 from gpuviz.panels.layout import panels
 from gpuviz.panels.panel import GO, Panel
+from gpuviz.story import perform as told
 from gpuviz.story.kernel_launch import KernelLaunch
 from gpuviz.story.lesson import Story
 from gpuviz.story.own_kernel.phases import WarpPhases
@@ -21,7 +24,7 @@ from gpuviz.story.own_kernel.pictures import PICTURES
 from gpuviz.story.own_kernel.story import lesson_of
 from gpuviz.story.perform import perform
 from tests.course import pictures
-from tests.course.own_kernels import FAULTY, FILE, LAUNCHES, shown
+from tests.course.own_kernels import FAULTY, FILE, LAUNCHES, launch_of, shown
 
 pytestmark = pytest.mark.skipif(not nvrtc.libraries(), reason="NVRTC is not installed")
 P = TypeVar("P", bound=Panel)
@@ -134,3 +137,19 @@ def test_occupancy_and_roofline_are_those_of_the_launch() -> None:
     # 2 n³ operations on 2 n³ / 16 floats that are loaded and n² that are stored.
     n = 64
     assert f"{2 * n**3 / (4 * (2 * n**3 / 16 + n**2)):.3g} operations" in roof.title
+
+
+def test_a_story_that_is_not_told_any_more_keeps_no_trace() -> None:
+    """Each picture's own results had held the last four, or sixteen, of hundreds of megabytes."""
+    one = lesson_of(launch_of("sgemm"))
+    gone = []
+    for picture in PICTURES:
+        performance = perform(one, {"picture": picture})
+        story, (run,) = performance.story, performance.runs.values()
+        for share in (0.1, 0.5, 0.9):
+            pictures.frame(story, share, "window")
+        gone.append(weakref.ref(run.trace))
+    told._KEPT.clear()
+    del performance, story, run
+    gc.collect()
+    assert [ref() for ref in gone] == [None] * len(PICTURES)

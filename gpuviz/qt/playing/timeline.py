@@ -5,7 +5,6 @@ Of more steps than have room beside each other a strip shows all, and below it a
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,6 +23,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
+from gpuviz.base.keeping import kept_with_first
 from gpuviz.qt.controls.controls import Ring, plain_tip
 from gpuviz.qt.look.theme import qcolor
 from gpuviz.qt.playing import long_strip
@@ -415,7 +415,7 @@ class Timeline(QWidget):
         painter.drawLine(QPointF(x, BAR[0] - 6), QPointF(x, BAR[0] + self._bar() + 6))
 
 
-@lru_cache(maxsize=4)
+@kept_with_first(4)
 def _runs(story: Story) -> tuple[tuple[int, int, str], ...]:
     return tuple(runs_of(story.steps))
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from math import isqrt
 
 import numpy as np
 
 from gpuviz.base.arrays import F64, I64, Array, Bool
+from gpuviz.base.keeping import kept_with_first
 from gpuviz.panels.figures import Figure, FigureRow
 from gpuviz.panels.grid import Grid, Grids, Heat, Paint
 from gpuviz.panels.layout import Node, rows
@@ -157,7 +158,7 @@ class ElementAccesses:
         return _elements(rows.address[row], rows.lanes(row), self.start, self.size, width)
 
 
-@lru_cache(maxsize=16)
+@kept_with_first(16)
 def touched(trace: Trace, every: Events, name: str) -> ElementAccesses:
     """How often the block touches each element of a buffer, or of shared memory."""
     buffer = next((b for b in trace.launch.buffers if b.name == name), None)
@@ -285,7 +286,7 @@ def _heated(said: str, times: I64, cells: Cells, now: I64, tip: _Tip) -> Grid:
     )
 
 
-@lru_cache(maxsize=8)
+@kept_with_first(8)
 def _heat_of(found: ElementAccesses, cells: Cells, writes: bool) -> Heat:
     """How often the elements of each cell are touched, at most; it is the same at any moment."""
     heat = cells.most(found.touched, found.writes if writes else found.reads)
@@ -307,7 +308,7 @@ def _valued(run: Run, cells: Cells, now: I64, tip: _Tip) -> Grid:
     )
 
 
-@lru_cache(maxsize=4)
+@kept_with_first(4)
 def _shades_of(run: Run, name: str, cells: Cells) -> tuple[float, float, F64, tuple[str, ...]]:
     """The least and the largest value, how dark each cell is, and what stands in it."""
     values = run.outputs[name].ravel()

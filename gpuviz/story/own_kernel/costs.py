@@ -1,8 +1,8 @@
 """The accesses of a launch that cost more than they have to, for the list of what was found."""
 
 from dataclasses import dataclass
-from functools import lru_cache
 
+from gpuviz.base.keeping import kept_with_first
 from gpuviz.memory.line_costs import AccessCost, line_costs
 from gpuviz.memory.units import OPS
 from gpuviz.run.run import Run
@@ -25,7 +25,7 @@ class Costly:
     title: str
 
 
-@lru_cache(maxsize=4)
+@kept_with_first(4)
 def costly(run: Run) -> tuple[Costly, ...]:
     """The worst of each kind on each line, those that would save most first."""
     found: dict[tuple[int, str, str], Costly] = {}

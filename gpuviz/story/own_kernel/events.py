@@ -12,6 +12,7 @@ import numpy as np
 
 from gpuviz.arch import Architecture
 from gpuviz.base.arrays import I8, I32, I64, Bool
+from gpuviz.base.keeping import kept_with_first
 from gpuviz.memory.bank_request import BankRequest
 from gpuviz.memory.bank_request import one_request as one_bank_request
 from gpuviz.memory.request import Request, one_request
@@ -156,7 +157,7 @@ def every_warp(events: Events) -> Events:
     return events if events.warp == ALL else _every(events.trace, events.arch, events.block)
 
 
-@lru_cache(maxsize=2)
+@kept_with_first(2)
 def _every(trace: Trace, arch: Architecture, block: int) -> Events:
     return events_of(trace, arch, block, ALL)
 

@@ -1,11 +1,11 @@
 """The picture of lanes over time: which of a warp's lanes are at work in what it issues."""
 
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 
 from gpuviz.base.arrays import I64, Bool
+from gpuviz.base.keeping import kept_with_first
 from gpuviz.panels.figures import Figure, FigureRow
 from gpuviz.panels.lanes_over_time import LanesOverTime, Span
 from gpuviz.panels.layout import rows
@@ -36,7 +36,7 @@ class _Way:
     total: int
 
 
-@lru_cache(maxsize=4)
+@kept_with_first(4)
 def _way_of(trace: Trace, path: Path, warp: int) -> _Way:
     count = np.array([s.count for s in trace.stretches], np.int64)[path.stretch]
     active = lane_mask(path.active)
@@ -53,7 +53,7 @@ def _way_of(trace: Trace, path: Path, warp: int) -> _Way:
     )
 
 
-@lru_cache(maxsize=4)
+@kept_with_first(4)
 def _rows_of(trace: Trace, block: int, warp: int, path: Path) -> I64:
     """(R,) the stretch of the way that each request of a warp was made in.
 
@@ -97,7 +97,7 @@ def _way(events: Events, warp: int) -> _Way:
     return _way_of(events.trace, _path(events.trace, events.block, warp), warp)
 
 
-@lru_cache(maxsize=8)
+@kept_with_first(8)
 def _path(trace: Trace, block: int, warp: int) -> Path:
     assert trace.path is not None
     return trace.path.of(block, warp)

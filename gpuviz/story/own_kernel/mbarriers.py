@@ -3,11 +3,11 @@
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import lru_cache
 
 import numpy as np
 
 from gpuviz.base.arrays import I64
+from gpuviz.base.keeping import kept_with_first
 from gpuviz.panels.panel import Ink
 from gpuviz.panels.swimlanes import Bar, Swimlanes
 from gpuviz.story.own_kernel.moment import Moment
@@ -77,7 +77,7 @@ def _turn(moment: Moment, known: _Block) -> int:
     return int(known.turn[np.flatnonzero(known.step <= step)[-1:]].sum())
 
 
-@lru_cache(maxsize=4)
+@kept_with_first(4)
 def _block_of(trace: Trace, block: int) -> _Block:
     handed = trace.handovers
     assert handed is not None

@@ -2,12 +2,12 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import ClassVar
 
 import numpy as np
 
 from gpuviz.base.arrays import F32, F64, I64, Bool, Rgba
+from gpuviz.base.keeping import kept_with_first
 from gpuviz.draw.heading import label
 from gpuviz.draw.layout import Rect, centers, first_fitting
 from gpuviz.draw.marks import Boxes, Lines, Mark, Texts
@@ -196,7 +196,7 @@ class _Block:
     wide: I64
 
 
-@lru_cache(maxsize=4)
+@kept_with_first(4)
 def _block_of(every: Events) -> _Block:
     warp, phase = every.rows.warp.astype(np.int64), every.rows.phase.astype(np.int64)
     order = np.lexsort((phase, warp))

@@ -5,12 +5,12 @@ and finds it in L1. The requests of the recorded blocks are led through an H200'
 """
 
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 
 from gpuviz.arch import Architecture
 from gpuviz.base.arrays import I64
+from gpuviz.base.keeping import kept_with_first
 from gpuviz.memory.request import Request
 from gpuviz.memory.units import in_bytes
 from gpuviz.timing.caches import Loads, Lookups, loads_of, lookups
@@ -48,7 +48,7 @@ class Fate:
         )
 
 
-@lru_cache(maxsize=4)
+@kept_with_first(4)
 def _through_l1(trace: Trace) -> tuple[Loads, Lookups]:
     found = loads_of(trace, trace.recorded)
     return found, lookups(found, L1 // LINE)

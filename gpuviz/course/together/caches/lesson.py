@@ -1,13 +1,14 @@
 """Caches: what a naive product finds in L1, why tiles still win, what shared memory takes."""
 
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 
 import numpy as np
 
 from gpuviz.arch import Architecture, architecture
 from gpuviz.arch.occupancy import occupancy
 from gpuviz.base.arrays import F64
+from gpuviz.base.keeping import kept_with_first
 from gpuviz.course import named
 from gpuviz.course.together.caches.window import STEPS, Corner, Window, window
 from gpuviz.course.together.matmul_common.sizes import KERNEL
@@ -161,7 +162,7 @@ class Reads:
         return None if found is None else found.values().get(name)
 
 
-@lru_cache(maxsize=4)  # a story is told again for each measurement
+@kept_with_first(4)  # a story is told again for each measurement
 def _loads(trace: Trace, blocks: tuple[int, ...]) -> Loads:
     return loads_of(trace, blocks)
 
