@@ -215,6 +215,7 @@ class Engine:
             with stopped_by(self._stop.is_set):
                 self._do(wish)
             self._report(Idle())
+            self._wish = wish = Look()  # nothing of what was measured is held while it rests
         self._silent.set()
         if self._gpu is not None:
             self._gpu.close()

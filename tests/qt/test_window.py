@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QPoint, Qt
-from PySide6.QtGui import QGuiApplication, QImage
+from PySide6.QtCore import QPoint, QSize, Qt
+from PySide6.QtGui import QGuiApplication, QImage, QPixmap
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QWidget
 from pytestqt.qtbot import QtBot
@@ -368,12 +370,28 @@ def test_the_list_chooses_lessons_by_key_and_click(window: Window, qtbot: QtBot)
 
 
 def test_thumbnails_come_in_idle_time(window: Window, qtbot: QtBot) -> None:
-    size = window.stage.size() / 20
+    def pictures(id: str) -> QPixmap | None:
+        return window.thumbnails.picture(id, QSize(48, 27))
 
     def all_there() -> bool:
-        return all(window.thumbnails.picture(x.id, size) is not None for x in LESSONS)
+        return all(pictures(x.id) is not None for x in LESSONS)
 
     qtbot.waitUntil(all_there, timeout=8000)
+    before = {x.id: pictures(x.id).toImage() for x in LESSONS}
+    window.actions_["theme.light"].trigger()
+    changed = lambda: all(pictures(x.id).toImage() != before[x.id] for x in LESSONS)  # noqa: E731
+    qtbot.waitUntil(changed, timeout=8000)
+
+
+def test_a_lesson_that_is_not_shown_any_more_holds_no_run(window: Window, qtbot: QtBot) -> None:
+    """Its thumbnail had held its story, and that all of its runs: of thirty lessons a gigabyte."""
+    ready = lambda: window.thumbnails.picture(LESSONS[0].id, QSize(48, 27)) is not None  # noqa: E731
+    qtbot.waitUntil(ready, timeout=8000)
+    gone = weakref.ref(window.player.story)
+    for lesson in LESSONS[1:3]:
+        with qtbot.waitSignal(window.director.performed, timeout=8000):
+            window.course.open(lesson)
+    qtbot.waitUntil(lambda: not gc.collect() and gone() is None, timeout=8000)
 
 
 def test_counts_are_grouped_named_and_never_invented(window: Window) -> None:

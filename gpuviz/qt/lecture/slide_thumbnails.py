@@ -117,6 +117,7 @@ class SlideThumbnails(QObject):
         from gpuviz.story.exhibit import showing
 
         slide, self._under_way = self._under_way, None
+        self._performer.forget()
         if slide is not None:
             self._keep(slide, showing(job.variants, performances).story)
 

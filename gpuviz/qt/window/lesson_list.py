@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QModelIndex, QObject, QPersistentModelIndex, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QFontMetrics,
+    QImage,
     QPainter,
     QPainterPath,
     QPen,
@@ -267,23 +269,30 @@ def _ground(
 
 
 TAKEN_FROM = QSize(720, 405)  # the stage a thumbnail is taken from
+LARGEST = 5  # device pixels for each of a thumbnail's own: large letters on a fine screen
 MOMENT = 0.6  # share of the story at which it is taken
 IDLE_MS = 400
 
 
-def thumbnail(story: Story, palette_of: Theme, size: QSize) -> QPixmap:
+def thumbnail(story: Story, palette_of: Theme) -> QImage:
     """A story's picture, made small."""
     stage = Stage(TAKEN_FROM.width(), TAKEN_FROM.height(), palette_of.look.palette)
-    small = to_image(story.frame(MOMENT * story.duration, stage)).scaled(
+    return _scaled(to_image(story.frame(MOMENT * story.duration, stage)), QSize(*PICTURE) * LARGEST)
+
+
+def _scaled(image: QImage, size: QSize) -> QImage:
+    return image.scaled(
         size,
         Qt.AspectRatioMode.KeepAspectRatioByExpanding,
         Qt.TransformationMode.SmoothTransformation,
     )
-    return QPixmap.fromImage(small)
 
 
 class Thumbnails(QObject):
-    """Performs one lesson after the other while the director rests; keeps the stories."""
+    """Performs one lesson after the other while the director rests; keeps a picture of each.
+
+    Their stories would hold all that was run for them.
+    """
 
     ready = Signal(str)  # id of a lesson whose thumbnail is new
 
@@ -297,8 +306,8 @@ class Thumbnails(QObject):
         super().__init__(parent)
         director, theme = core.director, core.theme
         self._view, self._theme, self._director = core.view, theme, director
-        self._waiting = list(lessons)
-        self._stories: dict[str, Story] = {}
+        self._lessons, self._waiting = lessons, list(lessons)
+        self._made: dict[str, QImage] = {}
         self._pictures: dict[str, QPixmap] = {}
         self._performer = Performer(perform, self)
         self._performer.performed.connect(self._take)
@@ -311,16 +320,9 @@ class Thumbnails(QObject):
 
     def picture(self, id: str, size: QSize) -> QPixmap | None:
         """A lesson's thumbnail in at least this many device pixels, None while there is none."""
-        story = self._stories.get(id)
-        if story is None:
-            return None
-        kept = self._pictures.get(id)
-        if kept is None or kept.width() < size.width():
-            try:
-                kept = self._pictures[id] = thumbnail(story, self._theme, size)
-            except Exception:  # the stage reports a picture that cannot be made
-                del self._stories[id]
-                return None
+        made, kept = self._made.get(id), self._pictures.get(id)
+        if made is not None and (kept is None or kept.width() < size.width()):
+            kept = self._pictures[id] = QPixmap.fromImage(_scaled(made, size))
         return kept
 
     def close(self) -> None:
@@ -341,10 +343,12 @@ class Thumbnails(QObject):
             self._performer.ask(Job((Variant(lesson, lesson.defaults(), view.arch, view.level),)))
 
     def _take(self, job: Job, performances: tuple[Performance, ...]) -> None:
-        self._stories[job.lesson.id] = performances[0].story
-        self._pictures.pop(job.lesson.id, None)
+        self._performer.forget()
         self._skip(job)
-        self.ready.emit(job.lesson.id)
+        with suppress(Exception):  # the stage reports a picture that cannot be made
+            self._made[job.lesson.id] = thumbnail(performances[0].story, self._theme)
+            self._pictures.pop(job.lesson.id, None)
+            self.ready.emit(job.lesson.id)
 
     def _skip(self, job: Job, *_: object) -> None:
         self._waiting = [one for one in self._waiting if one.id != job.lesson.id]
@@ -352,6 +356,6 @@ class Thumbnails(QObject):
             self._timer.start()
 
     def _repaint(self) -> None:
-        self._pictures.clear()
-        for id in self._stories:
-            self.ready.emit(id)
+        """In other colours, as they come."""
+        self._waiting = list(self._lessons)
+        self._timer.start()
