@@ -32,9 +32,12 @@ _NVRTC = ("--device-as-default-execution-space", "-lineinfo", "--ptxas-options=-
 # NVRTC writes the folder it runs in into its output, unless the name is absolute.
 _FOLDER = "/gpuviz/"
 _SYSTEM = (Path("/usr"), Path("/opt"))  # where nvcc's own headers and the host's are
-_ROUNDS = 16  # each leaves something out, takes something back, or adds a header of CUDA
+_ROUNDS = 16  # each leaves something out, takes something back, or adds a header of CUDA;
+_LACKING = 6  # where a library is not installed, which is why, most often
+_FULL, _FULL_ROUNDS = 100, 5  # errors that NVRTC tells at a time; rounds with as many
 _SHOWN = 3
 _STANDARD, _OLDER = re.compile(r"-std=c\+\+1[14]"), "requires at least C++"
+_CONCEPTS = re.compile(r"^[ \t]*(?:concept\s+\w+\s*=|requires\s)", re.MULTILINE)
 _NAMES = "__nv_name_map"  # where NVRTC writes the names asked for, one a line
 _NEVER_DEFINED = re.compile(r"\[with \w+=(\w+)\]\" was referenced but not defined")
 _UNDEFINED = re.compile(r'__nv_name_map\(\d+\): error: identifier "(\w+)" is undefined')
@@ -108,12 +111,17 @@ def device_code(wanted: Compilation) -> Program:
     given |= headers.of_libraries(split.read.values(), compiler.folders)
     searched = (f"-I{place}" for place in compiler.folders)
     options = (*compiler.options, *searched, f"--pre-include={headers.PRELUDE}")
+    if any(map(_CONCEPTS.search, split.read.values())):
+        options = tuple(re.sub(r"-std=c\+\+1\d", "-std=c++20", option) for option in options)
     asked = (options, wanted.instances, compiler.name, given)
     key = cache.key("device code, 2", wanted.name, *asked, split.read)
     if (kept := cache.load(key)) is not None:
         return kept
     refuse_devices((wanted.source, *wanted.macros), wanted.include)
     output = _compile_split(compiler.library, split, options, given, wanted.instances)
+    if not output.ok and (others := split.elsewhere(output.log)):
+        linked = device_code(replace(wanted, source=wanted.source + others))
+        return replace(linked, source=wanted.source)
     read = tuple(map(str, split.unit.files.values()))
     if not output.ok or not log.resources(output.log):
         failure = _split_failure(split, output)
@@ -140,11 +148,14 @@ def _compile_split(
     """
     wanted = tuple(dict.fromkeys((*instances, *split.instances)))
     refused: set[str] = set()
-    for _ in range(_ROUNDS):
+    lacking, full = bool([*advice.of((), split.missing)]), 0
+    for _ in range(_LACKING if lacking else _ROUNDS):
         headers = {**given, **split.headers}
         task = Task(split.source, _FOLDER + split.name, options, headers, wanted)
         output, split.made = library.compile(task), wanted
         if output.ok:
+            return output
+        if split.elsewhere(output.log):
             return output
         if newer := _newer(options, output.log):
             options = newer
@@ -154,6 +165,9 @@ def _compile_split(
             options = (*options, *(one for one in more if one not in options))
             continue
         errors = [d for d in log.diagnostics(output.log, _FOLDER) if d.severity == "error"]
+        full += len(errors) >= _FULL
+        if full > (0 if lacking else _FULL_ROUNDS):
+            return output
         host = [error for error in errors if _HOSTS.search(error.text)]
         if host and split.learn(host):  # a member of a class that a template only happens to read
             continue

@@ -152,6 +152,18 @@ def _index(folder: Path) -> _Index:
     return kept
 
 
+def defining(functions: Collection[str], stems: Collection[str], folder: Path) -> list[str]:
+    """The other .cu files of a project that define functions of these names, the nearest first, or
+    are called as the headers that declare them.
+    """
+    every = [f for n, fs in _index(folder).files.items() if n.endswith(".cu") for f in fs]
+    names = "|".join(map(re.escape, functions))
+    defined = re.compile(rf"__device__[^;{{}}]*\b(?:{names})\s*\([^;{{}}]*\)[^;{{}}]*\{{")
+    near = sorted(every, key=lambda file: len(_called(file, folder)))[:_FILES]
+    found = (f for f in near if f.stem in stems or (_file(f) and defined.search(bounded.text(f))))
+    return [_called(file, folder) for file in found]
+
+
 def _walked(root: Path, since: float) -> _Index:
     found: dict[str, list[Path]] = {}
     count = 0

@@ -19,15 +19,22 @@ from gpuviz.base.errors import InputError
 from gpuviz.compile import headers, nvrtc
 from gpuviz.compile.launches import HostLaunch, guessed, instances, mentioned, written
 from gpuviz.compile.program import Diagnostic
-from gpuviz.compile.project_headers import Unit, unit
+from gpuviz.compile.project_headers import Unit, defining, unit
 from gpuviz.files import bounded
 from gpuviz.source.definitions import Definitions
+from gpuviz.source.kernel_names import demangled
 from gpuviz.source.lambdas import lambdas
 from gpuviz.source.parts import Part, Text, text_of
 
 _UNKNOWN = re.compile(
     r'(?:identifier|name|function|class|"[\w:]+" has no member) "(?:\w*::)*(\w+)"'
     r'|no (operator) "([^"]+)" matches'
+)
+_AMBIGUOUS = "more than one instance of overloaded function"
+_NOT_DEFINED = re.compile(
+    r'^(\S+)\(\d+\): .*function "(?:[^"\[(]*::)?(\w+)[^"]*" was referenced but not defined'
+    r"|Unresolved extern function '(\w+)'",
+    re.MULTILINE,
 )
 _MANY = 50  # errors; NVRTC tells a hundred at a time
 _PATIENCE = 3  # rounds in which a header that holds no kernel is mended part by part
@@ -55,7 +62,17 @@ class Choice:
         """Change it by what the compiler said; False when there is nothing left to change."""
         found = list(errors)
         self._rounds.update({error.file for error in found})
-        return self._take_back(found) or self._leave_out(found)
+        return self._take_back(found) or self._without_std(found) or self._leave_out(found)
+
+    def _without_std(self, errors: list[Diagnostic]) -> bool:
+        """`using namespace std`, where functions are ambiguous by it: for the host they are one."""
+        every = [(n, p) for n, t in self.texts.items() for p in t.parts if p.names == ("std",)]
+        found = [(name, part) for name, part in every if part not in self.out[name]]
+        if not any(_AMBIGUOUS in error.text for error in errors):
+            return False
+        for name, part in found:
+            self.out[name].add(part)
+        return bool(found)
 
     def _take_back(self, errors: list[Diagnostic]) -> bool:
         """Functions and variables of the host that device code names."""
@@ -140,7 +157,7 @@ class Split:
         known: Callable[[str], bool],
     ):
         """Read the file and its project's headers; InputError when one of these is too large."""
-        self.name = name
+        self.name, self._folder = name, folder
         self.unit: Unit = unit(source, name, folder, own, known)
         self._known = Definitions.of(self.unit.texts.values())
         self.launches: tuple[HostLaunch, ...] = _written(_Read.of(self.unit.texts, self._known))
@@ -237,6 +254,18 @@ class Split:
     def lost(self) -> tuple[Diagnostic, ...]:
         """Why device code was left out, in the order of the text."""
         return tuple(sorted(self._choice.lost.values(), key=lambda d: (d.file, d.line)))
+
+    def elsewhere(self, log: str) -> str:
+        """Directives that include the files of the project which define device functions that this
+        one only declares, as a linker would find them; "" without any.
+        """
+        found = _NOT_DEFINED.findall(log)
+        plain = (demangled(one).partition("(")[0].rpartition("::")[2] for *_, one in found)
+        names = {name or other for (_, name, _), other in zip(found, plain, strict=True)}
+        stems = {Path(file).stem for file, _, _ in found}
+        files = defining(names, stems - {Path(self.name).stem}, self._folder) if found else []
+        new = (f'\n#include "{file}"' for file in files if file not in self.unit.texts)
+        return "".join(new)
 
     def learn(self, errors: Collection[Diagnostic]) -> bool:
         """Leave out what does not compile, take back what is missed; False: nothing to be done."""

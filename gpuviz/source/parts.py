@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Literal
@@ -363,18 +363,23 @@ def _made_of(node: Node) -> tuple[str, ...] | None:
     """An argument for each parameter without a default: `float`, `32`, `true`."""
     listed = node.child_by_field_name("parameters") if node.type == "template_declaration" else None
     given = [one for one in listed.named_children if one.type != "comment"] if listed else []
-    guessed = [_argument(one) for one in given if not one.type.startswith("optional")]
+    types = set(map(text_of, descend(node, {"type_identifier"})))
+    guessed = [_argument(one, types) for one in given if not one.type.startswith("optional")]
     known = tuple(one for one in guessed if one)
     plain = len(known) == len(guessed) and known.count("32") <= _NUMBERS
     return known if listed is not None and plain else None
 
 
-def _argument(parameter: Node) -> str:
-    """What a parameter of a template may be given; "" where there is no saying."""
-    if parameter.type == "type_parameter_declaration":
-        return "float"
+def _argument(parameter: Node, types: Collection[str]) -> str:
+    """What a parameter of a template may be given; "" where there is no saying. One by a concept
+    looks like a value, and is among the names of `types`.
+    """
     kind = text_of(parameter.child_by_field_name("type"))
     whole = bool(_WHOLE.fullmatch(kind)) and parameter.type == "parameter_declaration"
+    if parameter.type == "type_parameter_declaration" or (
+        not whole and text_of(parameter.child_by_field_name("declarator")) in types
+    ):
+        return "float"
     return "true" if kind == "bool" else "32" if whole else ""
 
 

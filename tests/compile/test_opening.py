@@ -425,3 +425,41 @@ def test_traits_are_known_without_their_header(tmp_path: Path) -> None:
 __global__ void k(Pack<float, 4>* a, std::common_type_t<float, int>* b) { b[0] = sizeof(a[0]); }
 """
     assert len(kernels(text + MAIN.format("k<<<1, 1>>>(0, a);"), tmp_path)) == 1
+
+
+def test_device_functions_that_another_file_defines_come_from_there(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "far").mkdir()
+    (tmp_path / "far" / "law.cuh").write_text(
+        "template <class T> struct L { __device__ T at(); };\n"
+    )
+    (tmp_path / "far" / "law.cu").write_text(
+        '#include "law.cuh"\ntemplate <class T> __device__ T L<T>::at() { return 3; }'
+    )
+    (tmp_path / "half.cu").write_text("__device__ float half_of(float x) { return x / 2; }")
+    file = tmp_path / "k.cu"
+    text = """#include "law.cuh"
+    __device__ float half_of(float);
+    __global__ void k(float* x) { L<float> l; x[0] = half_of(l.at()); }
+    int main() { k<<<1, 1>>>(0); }"""
+    file.write_text(text)
+    made = load_program(file)
+    assert made.kernels == ("_Z1kPf",) and made.source == text
+
+
+def test_functions_that_are_ambiguous_by_all_of_std_are_the_globals(tmp_path: Path) -> None:
+    file = tmp_path / "k.cu"
+    file.write_text(
+        "#include <algorithm>\n#include <complex>\nusing namespace std;\n"
+        "__global__ void k(float* x) { x[0] = exp(x[1]) + log(x[2]); }\nint main() {}"
+    )
+    assert load_program(file).kernels == ("_Z1kPf",)
+
+
+def test_concepts_are_compiled_as_cpp_20_and_kernels_of_them_made_of_floats(tmp_path: Path) -> None:
+    file = tmp_path / "k.cu"
+    file.write_text(
+        "#include <type_traits>\ntemplate <class T>\nconcept Number = std::is_arithmetic_v<T>;\n"
+        "template <Number T, int N> __global__ void k(T* x) { x[0] = N; }\nint main() {}"
+    )
+    assert "k<float, 32>" in demangled(load_program(file).kernels[0])
