@@ -431,7 +431,7 @@ def test_device_functions_that_another_file_defines_come_from_there(tmp_path: Pa
     (tmp_path / ".git").mkdir()
     (tmp_path / "far").mkdir()
     (tmp_path / "far" / "law.cuh").write_text(
-        "template <class T> struct L { __device__ T at(); };\n"
+        "#pragma once\ntemplate <class T> struct L { __device__ T at(); };\n"
     )
     (tmp_path / "far" / "law.cu").write_text(
         '#include "law.cuh"\ntemplate <class T> __device__ T L<T>::at() { return 3; }'
