@@ -37,6 +37,7 @@ LAYERS = (
     ("timing",),
     ("recordings",),
     ("run", "gpu", "sweeps"),
+    ("rewrites",),
     ("draw",),
     ("panels",),
     ("story",),

@@ -27,6 +27,7 @@ timing      what a launch takes on a device, and why: one multiprocessor cycle b
             what limits
 recordings  what a GPU said of launches, and the files that it is kept in
 run         a launch run without a GPU: emulated, counted, its time predicted and explained
+rewrites    changes of a kernel that may make it faster, each compiled, run and compared
 gpu         a launch run on a GPU: the process that owns it, counters, whose code may run
 sweeps      one or two things varied over many launches, here or on a cluster
 draw        marks, palette and layout: a picture as data

@@ -10,6 +10,7 @@ from typing import Any
 from gpuviz.agents.launches import CountedLaunch
 from gpuviz.api.tables import Counts
 from gpuviz.assertions.claim import Judgement
+from gpuviz.cli.advise import trial_json
 from gpuviz.cli.checking import errors
 from gpuviz.compile import demangled
 from gpuviz.launch.unresolved import Unresolved
@@ -25,6 +26,7 @@ from gpuviz.panels.limit_words import (
 from gpuviz.panels.state_inks import NAMES
 from gpuviz.recordings.measurement import largest_difference
 from gpuviz.results import comparison
+from gpuviz.rewrites.proof import Advised
 from gpuviz.timing.explanation import Explanation
 from gpuviz.traces.trace import Finding
 
@@ -161,6 +163,21 @@ def why(launch: CountedLaunch, e: Explanation) -> Answer:
             NAMES[state]: round(share, 2) for state, share in e.waits.items() if share >= _LEAST
         },
     } | _said({"size": size_note(e), **fidelity(launch)})
+
+
+def advised(found: Advised, most: int = 3) -> Answer:
+    """Rewrites that are right and faster with their diffs, and what became of the others."""
+    tried = [trial_json(found, one) for one in found.trials]
+    faster = [one for one in tried if one["verdict"] == "faster"]
+    return {
+        "microseconds": round(found.microseconds, 2),
+        "modelled": model_note(found.explained.prediction.device),
+        "right_and_faster": faster[:most],
+        "tried_and_left": [
+            f"{one['does']}: {one['verdict']}" + (f" ({one['why']})" if one["why"] else "")
+            for one in [*faster[most:], *(one for one in tried if one["verdict"] != "faster")]
+        ],
+    }
 
 
 def compared(

@@ -24,6 +24,8 @@ from gpuviz.cli.options import launch_of_words
 from gpuviz.launch.job import Job
 from gpuviz.memory.line_costs import LineCost, line_costs
 from gpuviz.memory.operands import operands_of
+from gpuviz.rewrites import proof
+from gpuviz.rewrites.proof import Advised
 from gpuviz.run import predicted, stalls
 from gpuviz.run.run import Run
 from gpuviz.timing.explanation import Explanation
@@ -81,9 +83,14 @@ def count(words: Sequence[str], *, progress: Progress, cancel: Cancel) -> Counte
 
 def explain(launch: CountedLaunch, *, progress: Progress, cancel: Cancel) -> Explanation:
     """Where its time goes, as modelled, and what to change; raises as `predicted.explain`."""
-
     arch = architecture(launch.run.arch)
     return predicted.explain(launch.job, arch, progress=progress, cancel=cancel, advise=True)
+
+
+def advise(launch: CountedLaunch, *, progress: Progress, cancel: Cancel) -> Advised:
+    """Rewrites of its kernel, tried; raises as `proof.advise`."""
+    arch = architecture(launch.run.arch)
+    return proof.advise(launch.job, arch, progress=progress, cancel=cancel)
 
 
 def is_modelled(claim: str) -> bool:

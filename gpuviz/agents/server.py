@@ -22,10 +22,10 @@ from gpuviz.timing.explanation import Explanation
 Result = TypeVar("Result")
 INSTRUCTIONS = """gpuviz executes CUDA kernels without a GPU, and tells what the memory system of an
 NVIDIA GPU makes of them: counts as the hardware's counters have them, and time as modelled.
-Begin with `open`, then `launch`; ask `findings` and `why` what to change, change the file, `launch`
-again, and `compare` the two. A change is right when `compare` says that the outputs are equal (or
-differ by rounding alone) and that there are no errors. Numbers that rest on guesses say so: give
-`args` to say what is guessed."""
+Begin with `open`, then `launch`; ask `findings` and `why` what is wrong, `advise` for rewrites that
+were tried, change the file, `launch` again, and `compare` the two. A change is right when `compare`
+says that the outputs are equal (or differ by rounding alone) and that there are no errors. Numbers
+that rest on guesses say so: give `args` to say what is guessed."""
 
 
 def server() -> MCPServer:
@@ -61,6 +61,7 @@ class _Tools:
             self.launch,
             self.findings,
             self.why,
+            self.advise,
             self.compare,
             self.check,
             self.counts,
@@ -109,6 +110,13 @@ class _Tools:
         that would give, what it would take without each bottleneck.
         """
         return answers.why(self._launches[launch], await self._explained(launch))
+
+    async def advise(self, launch: str) -> Answer:
+        """Rewrites of the kernel that are right and faster, each tried: compiled, run, its buffers
+        compared, checked for races, its time predicted; as diffs, with what was tried in vain. May
+        take a minute.
+        """
+        return answers.advised(await _apart(launches.advise, self._launches[launch]))
 
     async def compare(self, a: str, b: str) -> Answer:
         """Two launches: time of B over A as modelled, whether they leave the same in their buffers,

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from gpuviz.api.time import Limits, Timeline
     from gpuviz.launch.job import Job
     from gpuviz.results.table import Table
+    from gpuviz.rewrites.proof import Advised
     from gpuviz.run import run as base
     from gpuviz.timing.explanation import Explanation
     from gpuviz.traces.trace import Trace
@@ -199,6 +200,22 @@ class Run:
             raise UnavailableError("this run is not of a kernel that could be launched here")
         found = _explained(self._run, self._job)
         return Subject(found, self.kernel, self._run.trace.source, self.arch)
+
+    def advice(self) -> Advised:
+        """Rewrites of the kernel that were tried for this launch: `.proven` are right and faster,
+        `.diff` shows each, `.trials` has the others with the reason.
+
+        Raises
+        ------
+        InputError : the kernel's text is not at hand, or nothing can be proven of this launch
+        UnavailableError : no time is modelled for this architecture
+        """
+        from gpuviz.arch import architecture
+        from gpuviz.rewrites.proof import advise
+
+        if self._job is None:
+            raise UnavailableError("this run is not of a kernel that could be launched here")
+        return advise(self._job, architecture(self.arch))
 
     def compare(self, other: Run) -> Table:
         """This run (A) and another (B): counts, instructions, registers, times."""

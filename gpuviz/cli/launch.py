@@ -306,8 +306,8 @@ def _check_used(arguments: argparse.Namespace, kernel: Kernel, texts: LaunchText
 class ProgressLine:
     """Tells of a fraction done, and of the time that is left."""
 
-    def __init__(self) -> None:
-        self._left = TimeLeft()
+    def __init__(self, what: str = "emulating") -> None:
+        self._what, self._left = what, TimeLeft()
         self._told = time.monotonic()
 
     def __call__(self, fraction: float) -> None:
@@ -317,7 +317,7 @@ class ProgressLine:
             passing("")
         elif left and now - self._told >= _EVERY:
             self._told = now
-            passing(f"emulating: {fraction:.0%}, about {left} left (Ctrl+C stops)")
+            passing(f"{self._what}: {fraction:.0%}, about {left} left (Ctrl+C stops)")
 
 
 def options_of(arguments: argparse.Namespace) -> Options:

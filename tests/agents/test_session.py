@@ -146,10 +146,13 @@ def test_the_server_is_spoken_to_through_pipes(transpose: Path) -> None:
     async def play() -> None:
         async with Client(stdio_client(command)) as client:
             tools = (await client.list_tools()).tools
-            assert all(tool.description for tool in tools) and len(tools) == 8
+            assert all(tool.description for tool in tools) and len(tools) == 9
             ask = asker(client)
             made = await improve(ask, transpose)
             why = await ask("why", launch=made[-1])
             assert "NVIDIA H200" in why["modelled"] and why["microseconds"] > 0
+            advised = await ask("advise", launch=made[0])
+            assert advised["right_and_faster"][0]["rule"] == "stage"
+            assert "__syncthreads" in advised["right_and_faster"][0]["diff"]
 
     anyio.run(play)
