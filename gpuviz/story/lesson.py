@@ -130,6 +130,8 @@ class Plan(LaunchSpec):
     `explained` whether it tells where the time of the launch goes (`Run.explained`), with what it
     reads in memory. `placed` says whether the story shows which multiprocessors the blocks went to.
     `checks` are what the story tells of, looked for whatever else is (see `check_table`).
+    Without a launch that is `later` the story can be told already, as only a table needs it: its
+    run may be missing then.
     """
 
     record: tuple[int, ...] = (0,)
@@ -146,6 +148,7 @@ class Plan(LaunchSpec):
     explained: bool = False
     placed: bool = False
     checks: tuple[str, ...] = ()
+    later: bool = False
 
     def companion(
         self, size: str, grid: Triple, arguments: tuple[str, ...], **changes: Any

@@ -62,7 +62,8 @@ _STRANGER = 1 << 30  # bytes that the emulation of a lecture's kernel may take
 class Performance:
     """A lesson performed: its story, the runs it tells of (by role), and what was launched.
 
-    Companions (`Plan.companion`) are among the plans; among the runs once they are emulated.
+    Companions (`Plan.companion`), and what is `later`, are among the plans; among the runs once
+    they are emulated.
     """
 
     story: Story
@@ -71,8 +72,9 @@ class Performance:
 
     @property
     def waiting(self) -> tuple[Plan, ...]:
-        """The companions that have not been emulated yet."""
-        return tuple(p for p in self.plans if p.companion_of and p.role not in self.runs)
+        """What is to be emulated next: what is later, then companions, which take long."""
+        missing = tuple(plan for plan in self.plans if plan.role not in self.runs)
+        return tuple(plan for plan in missing if not plan.companion_of) or missing
 
 
 def perform(
@@ -89,6 +91,7 @@ def perform(
     checks: tuple[str, ...] = (),
     seconds: float = SECONDS,
     begun: Performance | None = None,
+    hasty: bool = False,
     call: CallRun = here,
 ) -> Performance:
     """Run every launch of a lesson and tell its story.
@@ -99,7 +102,8 @@ def perform(
     `checks` are looked for (`check_table`) where the NumPy engine runs a launch anyway;
     what takes longer than so many `seconds` is counted from some of its blocks.
     Companions are emulated only where a performance that has been `begun` is gone on with: that
-    may take many seconds, and a story does not wait for it.
+    may take many seconds, and a story does not wait for it. One that is `hasty` does not wait for
+    what only a table needs, either (`Plan.later`).
     `call` calls what takes long, in this process or elsewhere (`processes.calls`).
 
     Raises
@@ -112,7 +116,8 @@ def perform(
     plans = begun.plans if begun else accepted(lesson.plan(checked), arch, prebuilt, library)
     find = measured or (lambda plan: library.recordings.find(plan).measurement)
     beside = [plan for plan in plans if plan.companion_of]
-    wanted = beside if begun else [plan for plan in plans if not plan.companion_of]
+    at_once = [plan for plan in plans if not (plan.companion_of or (hasty and plan.later))]
+    wanted = begun.waiting if begun else at_once
     runs: dict[str, Run] = dict(begun.runs if begun else lesson.given(arch))
     for plan, part in _in_turn(wanted, progress, cancel):
         options = _options(plan, checks, seconds, part, cancel)
@@ -121,12 +126,20 @@ def perform(
         runs[plan.role] = replace(
             run, measurement=find(plan), companion_of=plan.companion_of, others=others
         )
+    runs = _in_order(runs, plans)
     for plan in beside:
         made = Companion(plan.role, plan.size_words, find(plan), runs.get(plan.role))
         runs[plan.companion_of] = replace(runs[plan.companion_of], companion=made)
     runs |= _swept(lesson, checked, runs, level, arch, library.gpu, measured is None)
     progress(1.0)
     return Performance(lesson.narrate(checked, runs), runs, plans)
+
+
+def _in_order(runs: Runs, plans: Sequence[Plan]) -> dict[str, Run]:
+    """The runs as they are launched, companions at the end: whichever came first."""
+    whole = [plan.role for plan in plans if not plan.companion_of]
+    place = {plan.role: len(whole) for plan in plans} | {role: n for n, role in enumerate(whole)}
+    return dict(sorted(runs.items(), key=lambda one: place.get(one[0], -1)))
 
 
 def _in_turn(
@@ -221,7 +234,7 @@ def _run(
 
     if any("=@" in argument for argument in plan.arguments):
         return made()  # its files may have changed
-    program, known = job.program, replace(plan, role="", others=())
+    program, known = job.program, replace(plan, role="", others=(), later=False)
     text = program.source, program.ptx, program.cubin, program.origin, program.note
     return kept((known, text, arch, level, options.checks), made)
 

@@ -45,7 +45,7 @@ def _performed(
 
 def _emulated(job: Job, arch: Architecture, *, level: Level, options: Options) -> Run:
     shape = job.grid, job.block, job.arguments, job.dynamic_shared, job.size
-    key = job.program.ptx, job.entry, shape, arch.sm, options.record, options.path
+    key = job.program.ptx, job.entry, shape, arch.sm, options.record, options.path, options.blocks
     if key not in _EMULATED:
         _EMULATED[key] = _RUN(job, arch, level=level, options=options)
     return _EMULATED[key]

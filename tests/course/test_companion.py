@@ -118,3 +118,34 @@ def test_a_companion_that_an_architecture_refuses_is_left_out_there() -> None:
     one = Lesson("wide", "Wide", "", "", (), (), with_many_blocks, narrate)
     assert [p.role for p in perform(one, {}, arch="sm_20").plans] == ["naive"]
     assert len(perform(one, {}, arch="sm_90").plans) == 2
+
+
+def _several(values: Values) -> tuple[Plan, ...]:
+    small, real = plan(values)
+    first, last = (replace(small, role=role, later=True) for role in ("before", "after"))
+    return first, small, last, real
+
+
+SEVERAL = replace(LESSON, plan=_several)
+
+
+def test_what_only_a_table_needs_is_run_when_the_picture_is_there() -> None:
+    made = perform(SEVERAL, {}, hasty=True)
+    assert (made.story.title, list(made.runs)) == ("naive", ["naive"])
+    assert [one.role for one in made.waiting] == ["before", "after"]
+    made = perform(SEVERAL, {}, begun=made, hasty=True)
+    assert list(made.runs) == ["before", "naive", "after"]  # as if nothing had been put off
+    assert made.story.title == "before, naive, after"
+    assert [one.role for one in made.waiting] == ["naive, real size"]
+    made = perform(SEVERAL, {}, begun=made, hasty=True)
+    assert list(made.runs)[-1] == "naive, real size" and made.waiting == ()
+
+
+def test_who_does_not_hurry_gets_all_of_it_at_once() -> None:
+    assert list(perform(SEVERAL, {}).runs) == ["before", "naive", "after"]
+
+
+def test_a_launch_that_was_put_off_is_known_where_it_is_not() -> None:
+    late = perform(SEVERAL, {}).runs["before"]
+    now = replace(SEVERAL, plan=lambda v: (replace(_several(v)[0], later=False),))
+    assert perform(now, {}).runs["before"].trace is late.trace

@@ -9,7 +9,7 @@ from gpuviz.course.together.roofline.points import point_of
 from gpuviz.draw.marks import Boxes
 from gpuviz.recordings.measurement import DeviceFacts, Measurement, Peaks, Timing
 from gpuviz.run import emulated
-from gpuviz.story.lesson import Story, check_values
+from gpuviz.story.lesson import Plan, Story, check_values
 from gpuviz.story.perform import Performance, perform
 from tests.course import pictures
 from tests.course.performed import performed
@@ -34,14 +34,28 @@ def number(case: str, name: str) -> int:
     return int(check_values(LESSON, CASES[case])[name])
 
 
-@cases
-def test_every_kernel_is_right(case: str) -> None:
-    runs = played(case).runs
+def test_every_product_is_right_and_counted_as_its_classes_of_blocks_say() -> None:
+    whole = replace(LESSON, plan=lambda values: tuple(map(_of_all_blocks, LESSON.plan(values))))
+    values = check_values(LESSON, CASES["the document's device"])
+    runs = perform(whole, values, level="ptx", measured=lambda plan: None).runs
+    counted = played("the document's device").runs
+    n = number("the document's device", "size")
     for role in ROLES[len(ENDS) :]:
         out = {k: v.astype(np.float64) for k, v in runs[role].outputs.items()}
-        n = number(case, "size")
         exact = out["M"].reshape(n, n) @ out["N"].reshape(n, n)
         assert np.abs(out["P"].reshape(n, n) - exact).max() < 1e-6 * n
+        assert counted[role].outputs == {}
+        assert counted[role].counts.totals == runs[role].counts.totals
+        assert counted[role].trace.flops == runs[role].trace.flops
+
+
+def _of_all_blocks(plan: Plan) -> Plan:
+    return replace(plan, run_blocks="all")
+
+
+@cases
+def test_kernels_at_both_ends_are_right(case: str) -> None:
+    runs = played(case).runs
     out = runs["polynomial"].outputs
     exact = np.polyval([0.5] * (number(case, "degree") + 1), out["x"].astype(np.float64))
     assert np.allclose(out["y"], exact, rtol=1e-5)

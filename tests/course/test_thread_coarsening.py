@@ -200,6 +200,26 @@ def test_what_a_gpu_gained_stands_below_what_is_published(monkeypatch: pytest.Mo
     assert "one cell after the other 20 % slower, all together unrolled 25 % faster" in shown
 
 
+@pytest.mark.parametrize("stage", pictures.STAGES)
+def test_the_picture_is_there_before_the_rest_of_its_table(stage: str) -> None:
+    runs = played("adjacent unrolled").runs
+    values = LESSON.defaults() | CASES["adjacent unrolled"]
+    later = {plan.role for plan in LESSON.plan(values) if plan.later}
+    assert later == {"adjacent", "interleaved", "interleaved unrolled"}
+    few = {role: run for role, run in runs.items() if role not in later}
+    whole, story = LESSON.narrate(values, runs), LESSON.narrate(values, few)
+    assert story.steps == whole.steps and story.title == whole.title
+    pictures.check_text(story, stage)
+    said = " ".join(pictures.words(pictures.frame(story, 1.0, "full")))
+    assert "…: being counted" in said and "4 side by side, unrolled" in said
+    assert "being counted" not in " ".join(pictures.words(pictures.frame(whole, 1.0, "full")))
+
+
+def test_one_cell_a_thread_is_the_same_launch_whatever_the_others_compute() -> None:
+    first = {LESSON.plan(LESSON.defaults() | {"multi": multi})[0] for multi in (2, 4, 8)}
+    assert len(first) == 1
+
+
 def test_every_combination_has_a_plan() -> None:
     for parameter in LESSON.parameters:
         for choice in parameter.choices:

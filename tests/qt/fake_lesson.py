@@ -199,6 +199,7 @@ class FakePerform:
     planned: bool = False  # whether there is a launch that a GPU could run
     ships: bool = False  # whether there is prebuilt PTX
     beside: int = 0  # how many of the planned launches have a companion
+    later: tuple[str, ...] = ()  # further roles that only a table needs
 
     def __call__(
         self,
@@ -214,6 +215,7 @@ class FakePerform:
         checks: tuple[str, ...] = (),
         seconds: float = 60.0,
         begun: Performance | None = None,
+        hasty: bool = False,
     ) -> Performance:
         """The performance of a lesson; of PTX that ships only if there is some."""
         self.checked.append(checks)
@@ -228,6 +230,9 @@ class FakePerform:
         made = replace(run(values, arch, level, self.findings), engine=self.engine)
         runs = dict.fromkeys(self.roles, made)
         plans = tuple(plan(role, values) for role in self.roles) if self.planned else ()
+        plans += tuple(replace(plan(role, values), later=True) for role in self.later)
+        if begun or not hasty:
+            runs |= dict.fromkeys(self.later, made)
         for one in [p.companion("2^20 words", p.grid, p.arguments) for p in plans[: self.beside]]:
             plans += (one,)
             if begun:

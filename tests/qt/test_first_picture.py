@@ -90,3 +90,30 @@ def test_an_own_choice_is_not_hurried(
     window.view.set_values({"stride": 5})
     qtbot.waitUntil(lambda: "word 5" in window.player.story.title)  # type: ignore[union-attr]
     assert len(perform.asked) == before + 1
+
+
+def test_what_only_a_table_needs_follows_the_picture(
+    window: Window, perform: FakePerform, qtbot: QtBot
+) -> None:
+    perform.later = ("table",)
+    before: list[tuple[str, ...]] = []
+    window.director.performed.connect(lambda showing: before.append(tuple(showing.runs)))
+    with qtbot.waitSignal(window.director.updated) as told:
+        window.view.set_values({"stride": 3})
+    assert before == [("pairs",)]
+    assert tuple(told.args[0].runs) == ("pairs", "table")
+    roles = window.source.roles
+    assert [roles.itemData(n) for n in range(roles.count())] == ["pairs", "table"]
+    assert not window.director.performer.busy
+
+
+def test_it_is_told_again_until_nothing_waits(
+    window: Window, perform: FakePerform, qtbot: QtBot
+) -> None:
+    perform.later, perform.planned, perform.beside = ("table",), True, 1
+    told: list[tuple[str, ...]] = []
+    window.director.updated.connect(lambda showing: told.append(tuple(showing.runs)))
+    with qtbot.waitSignal(window.director.performed):
+        window.view.set_values({"stride": 3})
+    qtbot.waitUntil(lambda: not window.director.performer.busy)
+    assert len(told[-1]) == 3

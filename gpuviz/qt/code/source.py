@@ -160,6 +160,11 @@ class Source(QWidget):
         self._show_role(role)
         self._follow()
 
+    def update_runs(self, showing: Exhibit) -> None:
+        """The same launches: runs that were waited for have code, too."""
+        if list(showing.runs) != list(self._runs):
+            self.show_runs(showing)
+
     def clear(self) -> None:
         """Show no code."""
         self._runs, self._codes = {}, []

@@ -61,7 +61,7 @@ class Director(QObject):
         self._hurry = True
         self._going = ""
         self._held = True  # until it is let go
-        self.performer = Performer(perform, self)
+        self.performer = Performer(perform, self, hasty=True)
         self.performer.performed.connect(self._take)
         self.performer.failed.connect(self._fail)
         self._patience = timer(self, PATIENCE_MS, self._forget)
@@ -164,12 +164,19 @@ class Director(QObject):
         self.run()
 
     def _take(self, job: Job, performances: tuple[Performance, ...]) -> None:
-        """A lesson opened begins at its start; new values keep the place in the story."""
         if job.begun:
             made = showing(job.variants, performances)
             live = measurements_of(self._showing) if self._showing is not None else {}
             self.retell(with_measurements(made, live))
-            return
+        else:
+            self._show(job, performances)
+        if job.hurried:
+            self.run()
+        elif any(one.waiting for one in performances):
+            self.performer.ask(Job(job.variants, performances))
+
+    def _show(self, job: Job, performances: tuple[Performance, ...]) -> None:
+        """A lesson opened begins at its start; new values keep the place in the story."""
         self._patience.stop()
         same = self._told is not None and self._told.id == job.lesson.id
         self._told = job.lesson
@@ -177,10 +184,6 @@ class Director(QObject):
         self._player.tell(made.story, keep=same)
         self._arrive()
         self.performed.emit(made)
-        if job.hurried:
-            self.run()
-        elif any(one.waiting for one in performances):
-            self.performer.ask(Job(job.variants, performances))
 
     def retell(self, made: Exhibit) -> None:
         """Show the same launches, of which more is known."""

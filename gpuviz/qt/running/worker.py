@@ -41,10 +41,12 @@ class Perform(Protocol):
         checks: tuple[str, ...],
         seconds: float,
         begun: Performance | None,
+        hasty: bool,
     ) -> Performance:
         """The performance, or an `errors.Error`; of the PTX that ships if `prebuilt`.
 
-        With `begun` the same performance, its companions emulated, too.
+        With `begun` the same performance, with what of it was waiting; a `hasty` one leaves waiting
+        what only a table needs.
         """
 
 
@@ -52,7 +54,7 @@ class Perform(Protocol):
 class Job:
     """Variants of one lesson to perform: one, or two to compare.
 
-    `begun` is what was performed of them already, when their companions are to be emulated.
+    `begun` is what was performed of them already, when what was left waiting is to be emulated.
     """
 
     variants: tuple[Variant, ...]
@@ -78,7 +80,10 @@ class _Ticket:
 
 
 class Performer(QObject):
-    """A thread that performs the newest job asked for. What the job before performed is kept."""
+    """A thread that performs the newest job asked for. What the job before performed is kept.
+
+    A `hasty` one leaves waiting what can: whoever asks goes on with it.
+    """
 
     started = Signal(Job)  # the job that begins
     progressed = Signal(float)  # fraction done, 0 to 1, of the job under way
@@ -89,9 +94,11 @@ class Performer(QObject):
     _broke = Signal(_Ticket, Exception)
     _moved = Signal(_Ticket, float)
 
-    def __init__(self, perform: Perform, parent: QObject | None = None) -> None:
+    def __init__(
+        self, perform: Perform, parent: QObject | None = None, hasty: bool = False
+    ) -> None:
         super().__init__(parent)
-        self._perform = perform
+        self._perform, self._hasty = perform, hasty
         self._current: _Ticket | None = None
         self._wanted: Job | None = None
         self._thread: threading.Thread | None = None
@@ -169,6 +176,7 @@ class Performer(QObject):
             checks=variant.checks,
             seconds=variant.seconds,
             begun=begun[number] if begun else None,
+            hasty=self._hasty,
         )
 
     def _reporter(self, ticket: _Ticket, done: float) -> Progress:

@@ -239,6 +239,7 @@ class Features(QObject):
 
     def _update_runs(self, showing: Exhibit) -> None:
         self.counts.update_runs(showing)
+        self._panes.source.update_runs(showing)
         self.timing.update_runs(showing)
         self._core.meter.update(showing)
 

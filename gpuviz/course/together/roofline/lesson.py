@@ -139,6 +139,7 @@ def _product(role: str, n: int, width: int) -> Plan:
         record=(),
         size=tr("{n} × {n}, blocks of {width} × {width}, loop over k unrolled", n=n, width=block),
         outputs=False,
+        run_blocks="classes",
     )
 
 

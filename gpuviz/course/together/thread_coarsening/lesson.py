@@ -1,7 +1,7 @@
 """Thread coarsening: several cells of a matrix product for each thread, side by side or apart."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -94,9 +94,11 @@ def _role(values: Values) -> str:
 
 
 def plan(values: Values) -> tuple[Plan, ...]:
-    """All kernels are launched; the story is of one, the table of all."""
-    multi = of.number(values, "multi")
-    several = tuple(_plan(role, values, multi) for role in _ROLES[1:-1])
+    """All kernels are launched; the story is of one, beside one cell a thread, the table of all."""
+    multi, told = of.number(values, "multi"), _role(values)
+    several = tuple(
+        replace(_plan(role, values, multi), later=role != told) for role in _ROLES[1:-1]
+    )
     return (_plan(_ROLES[0], values, 1), *several, _unrolled_alone(of.number(values, "size")))
 
 
@@ -111,7 +113,7 @@ def _plan(role: str, values: Values, cells: int) -> Plan:
         (size // (_BLOCK[0] * cells), size // _BLOCK[1], 1),
         _BLOCK,
         (*matrices, f"i32={size}", f"i32={size}"),
-        (("MULTI", str(of.number(values, "multi"))),),
+        (("MULTI", str(cells if cells > 1 else _FIRST["multi"])),),  # of one cell it is the same
         size=tr("{n} × {n}, blocks of 32 × 8, loop over k not unrolled", n=size),
     )
 
@@ -190,7 +192,7 @@ def narrate(values: Values, runs: Runs) -> Story:
     requests = first_requests(runs[role].trace, arch, 0, 0)
     each, script = min(_MOST / len(requests), 2.2), Script(role)
     acts = acts_of(script, requests, Pace(each * 0.35, each * 0.2, each * 0.65), 1)
-    costs = tuple(cost_of(runs[r], size**3) for r in _ROLES)
+    costs = {n: cost_of(runs[r], size**3) for n, r in enumerate(_ROLES) if r in runs}
     now, noun = _ROLES.index(role), requests[0].noun
     title, result = _title(values), _verdict(costs[now], costs[0], noun)
     lesson, alone = _alone(runs)
@@ -427,8 +429,10 @@ class _LaneRequests:
         )
 
 
-def _table(costs: tuple[Cost, ...], multi: int, noun: str, kept: Sequence[int], now: int) -> Table:
-    """What the kernels cost, `now` being the one shown."""
+def _table(
+    costs: Mapping[int, Cost], multi: int, noun: str, kept: Sequence[int], now: int
+) -> Table:
+    """What the kernels cost, as far as they have been counted, `now` being the one shown."""
     every = (
         tr("1 cell a thread"),
         tr("{n} side by side", n=multi),
@@ -437,17 +441,19 @@ def _table(costs: tuple[Cost, ...], multi: int, noun: str, kept: Sequence[int], 
         tr("{n} a block apart, unrolled", n=multi),
         tr("1 cell a thread, unrolled"),
     )
-    what, of, some = nouns(noun), Columns([costs[i] for i in kept]), [costs[i] for i in kept]
+    what, some = nouns(noun), [costs.get(i) for i in kept]
+    of, times = Columns(some), [c.time if c else None for c in some]
+    counting = tuple("" if c else tr("…: being counted") for c in some)
     transactions = tr("{nouns} for 32 products", nouns=what), what
     instructions = tr("PTX instructions"), tr("PTX instr.")
     columns = (
-        Column(("",), tuple(every[i] for i in kept), "left", tr("model")),
-        of((tr("loads for 32 products"), tr("loads")), lambda c: number(c.loads)),
-        of(transactions, lambda c: number(c.transactions), bold=True),
-        of.bars("", lambda c: Bar(c.transactions)),
-        of(instructions, lambda c: number(c.instructions, 2), optional=2),
-        of(tr("registers"), lambda c: c.registers, optional=3),
-        *time_column([c.time for c in some]),
+        Column(("",), tuple(every[i] for i in kept), "left", tr("model"), remarks=counting),
+        of((tr("loads for 32 products"), tr("loads")), lambda c: number(c.loads) if c else "…"),
+        of(transactions, lambda c: number(c.transactions) if c else "…", bold=True),
+        of.bars("", lambda c: Bar(c.transactions if c else 0.0)),
+        of(instructions, lambda c: number(c.instructions, 2) if c else "…", optional=2),
+        of(tr("registers"), lambda c: c.registers if c else "…", optional=3),
+        *time_column(times),
     )
     return Table(columns, list(kept).index(now))
 
@@ -468,10 +474,11 @@ def _published() -> Provenance:
     return Provenance(texts)
 
 
-def _measured(costs: Sequence[Cost], now: int) -> tuple[Provenance, ...]:
+def _measured(costs: Mapping[int, Cost], now: int) -> tuple[Provenance, ...]:
     """What a GPU gained, to be held against what is published; nothing where none was timed."""
     turn, together = _SAME[now % 2]
-    single, turned, joined, alone = (costs[i].time for i in (0, turn, together, 5))
+    found = (costs.get(i) for i in (0, turn, together, 5))
+    single, turned, joined, alone = (one.time if one else None for one in found)
     if single is None or turned is None or joined is None:
         return ()
     what: dict[str, object] = {
