@@ -13,8 +13,13 @@ from pytestqt.qtbot import QtBot
 from gpuviz.base.errors import UnavailableError
 from gpuviz.compile import Program, gallery, nvrtc
 from gpuviz.course import SCENES
+from gpuviz.draw.stage import Stage
+from gpuviz.qt.running import director
 from gpuviz.qt.window.window import Window
 from gpuviz.story import perform as performing
+from gpuviz.story.exhibit import Exhibit
+from gpuviz.story.lesson import Story
+from gpuviz.views.playback import told
 from tests.qt.fake_lesson import FakePerform
 
 needs_nvrtc = pytest.mark.skipif(not nvrtc.libraries(), reason="no NVRTC for this system")
@@ -117,3 +122,66 @@ def test_it_is_told_again_until_nothing_waits(
         window.view.set_values({"stride": 3})
     qtbot.waitUntil(lambda: not window.director.performer.busy)
     assert len(told[-1]) == 3
+
+
+def test_what_is_shown_is_told_and_laid_out_by_the_thread_that_performs(
+    window: Window, perform: FakePerform, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tellers: list[threading.Thread] = []
+    real = director.going_on
+
+    def going_on(before: Exhibit | None, made: Exhibit) -> Exhibit:
+        tellers.append(threading.current_thread())
+        return real(before, made)
+
+    monkeypatch.setattr(director, "going_on", going_on)
+    asked: list[tuple[float, bool]] = []
+    picture = window.stage.foresee
+
+    def foresee(story: Story, keeps: bool) -> None:
+        picture(story, keeps)
+        asked.append((story.duration, keeps))
+        tellers.append(threading.current_thread())
+
+    window.director.foresee = foresee
+    with qtbot.waitSignal(window.director.performed):
+        window.view.set_values({"stride": 3})
+    assert len(tellers) == 2 and threading.main_thread() not in tellers
+    with qtbot.waitSignal(window.director.performed):
+        window.course.open(window.course.lessons[1])
+    assert [keeps for _, keeps in asked] == [True, False]
+
+
+def test_the_picture_foreseen_is_the_one_that_is_shown(window: Window, qtbot: QtBot) -> None:
+    """A story lays out a moment once for a stage: it must be the same."""
+    made: list[tuple[float, Stage]] = []
+    window.director.foresee = lambda story, keeps: made.append(
+        (told(window.player.state, story, keeps).t, window.stage.stage())
+    )
+    window.player.seek(2.5)
+    with qtbot.waitSignal(window.director.performed):
+        window.view.set_values({"stride": 3})
+    assert made == [(window.player.t, window.stage.stage())]
+
+
+def test_a_picture_that_cannot_be_foreseen_is_the_stages_to_tell(
+    window: Window, qtbot: QtBot
+) -> None:
+    def broken(story: Story, keeps: bool) -> None:
+        raise ValueError("no picture")
+
+    window.director.foresee = broken
+    with qtbot.waitSignal(window.director.performed):
+        window.view.set_values({"stride": 3})
+    assert window.message.isHidden()
+
+
+def test_a_stage_is_the_same_until_it_changes(window: Window) -> None:
+    """What a story laid out for it is asked for again wherever the pointer goes."""
+    stage = window.stage.stage()
+    assert window.stage.stage() is stage
+    window.stage.ask("Which?")
+    assert window.stage.stage() is not stage
+    window.stage.ask("")
+    window.theme.set_mode("light" if window.theme.look.palette.name != "light" else "dark")
+    assert window.stage.stage() is not stage

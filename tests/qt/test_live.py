@@ -221,7 +221,8 @@ def test_a_lesson_that_cannot_be_told_with_live_numbers_stays_and_says_so(
     make: Make, perform: FakePerform, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     perform.planned = True
-    monkeypatch.setattr("gpuviz.story.exhibit.with_measurements", lambda shown, found: 1 / 0)
+    broken = "gpuviz.qt.running.director.with_measurements"
+    monkeypatch.setattr(broken, lambda shown, found: 1 / 0)
     window = make(gpus(), by_itself=True)
     qtbot.waitUntil(lambda: window.message.isVisible(), timeout=20_000)
     assert "every word 2" in written(window)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,20 +27,29 @@ from gpuviz.draw.zoom import STEP, Zoom
 from gpuviz.qt.controls.controls import Ring, plain_tip
 from gpuviz.qt.painting.painter import paint
 from gpuviz.qt.playing.spoken_steps import SpokenSteps
+from gpuviz.views.playback import told
 from gpuviz.words.language import tr
 
 if TYPE_CHECKING:
     from gpuviz.draw.marks import Frame
+    from gpuviz.draw.palette import Palette
     from gpuviz.qt.look.theme import Theme
     from gpuviz.qt.playing.player import Player
     from gpuviz.qt.running.view_store import ViewStore
-    from gpuviz.story.lesson import Values
+    from gpuviz.story.lesson import Story, Values
 
 SMALLEST = QSize(420, 260)
 _NOTCH = 120  # of a wheel, in Qt's eighths of a degree
 _PAN = 60  # pixels that a key moves an enlarged picture
 _STILL = 4  # pixels that a click may move and still be one
 _VEIL = 0.62  # how much of a picture that is not that of the values shown is hidden
+
+
+@lru_cache(maxsize=4)
+def _stage(
+    width: float, height: float, palette: Palette, scale: float, asked: str, told: bool
+) -> Stage:
+    return Stage(width, height, palette, scale, asked, revealed=told)
 
 
 class StageView(QWidget):
@@ -104,10 +114,12 @@ class StageView(QWidget):
             self.update()
 
     def stage(self) -> Stage:
-        """The stage of this widget's size, in the colours in use."""
+        """The stage of this widget's size, in the colours in use: the same one until any of that
+        changes, as stories keep what they laid out for a stage.
+        """
         look = self._theme.look
         size = float(self.width()), float(self.height())
-        return Stage(*size, look.palette, look.scale, self._asked, revealed=self._told)
+        return _stage(*size, look.palette, look.scale, self._asked, self._told)
 
     def ask(self, question: str, told: bool = False) -> None:
         """Ask at the head of the picture, which keeps back what answers it until that is `told`."""
@@ -242,6 +254,12 @@ class StageView(QWidget):
         painter.setFont(look.font(15))
         below = room.adjusted(0, look.px(38), 0, 0)
         painter.drawText(below, int(Qt.TextFlag.TextWordWrap), tr(lesson.look_for))
+
+    def foresee(self, story: Story, keeps: bool) -> None:
+        """Make ready what a story is shown with: from its beginning, or where the player is. Called
+        in a thread, so that the one of the window need not lay it out.
+        """
+        story.frame(told(self._player.state, story, keeps).t, self.stage())
 
     def _make(self) -> None:
         self._fresh = True

@@ -12,7 +12,7 @@ from gpuviz.gpu.consent import Code
 from gpuviz.qt.running.live_story import LiveStory
 from gpuviz.qt.running.meter import Meter
 from gpuviz.recordings.measurement import DeviceFacts, Measurement
-from gpuviz.story.exhibit import Exhibit, measurements_of
+from gpuviz.story.exhibit import Exhibit, measurements_of, with_measurements
 from gpuviz.words.language import tr
 
 
@@ -28,7 +28,7 @@ class SlideMeasurements(QObject):
         self._showing: Exhibit | None = None
         self._told: dict[Exhibit, Exhibit] = {}
         self.words = ""
-        self._live_story = LiveStory(meter, self._now, self._retell, self)
+        self._live_story = LiveStory(meter, self._now, with_measurements, self._retell, self)
         self._live_story.broke.connect(lambda error: self._say(f"{type(error).__name__}: {error}"))
         meter.measured.connect(self._take)
         meter.troubled.connect(self._fall_back)

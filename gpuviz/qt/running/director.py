@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -22,10 +23,13 @@ from gpuviz.story.exhibit import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from gpuviz.qt.playing.player import Player
     from gpuviz.qt.running.view_store import ViewStore
+    from gpuviz.recordings.measurement import Measurement
     from gpuviz.run.session import Session
-    from gpuviz.story.lesson import Lesson, Values
+    from gpuviz.story.lesson import Lesson, Story, Values
     from gpuviz.story.perform import Performance
     from gpuviz.views.state import ViewState
 
@@ -56,12 +60,14 @@ class Director(QObject):
     ) -> None:
         super().__init__(parent)
         self._player, self._view, self._session = player, view, session
+        # Makes a picture ready, of the beginning of a story or where the player is.
+        self.foresee: Callable[[Story, bool], None] = lambda story, keeps: None
         self._told: Lesson | None = None
         self._showing: Exhibit | None = None
         self._hurry = True
         self._going = ""
         self._held = True  # until it is let go
-        self.performer = Performer(perform, self, hasty=True)
+        self.performer = Performer(perform, self, True, self._exhibited)
         self.performer.performed.connect(self._take)
         self.performer.failed.connect(self._fail)
         self._patience = timer(self, PATIENCE_MS, self._forget)
@@ -163,24 +169,42 @@ class Director(QObject):
             self._patience.start()
         self.run()
 
-    def _take(self, job: Job, performances: tuple[Performance, ...]) -> None:
+    def _exhibited(self, job: Job, performances: tuple[Performance, ...]) -> Exhibit:
+        """What is performed as it is shown, told with what was measured live of the same launches
+        until now: in the thread that performs, as that takes as long as a picture.
+        """
+        made, before = showing(job.variants, performances), self._showing
+        if job.begun and before is not None:
+            return self.measured(made, measurements_of(before))
+        made = going_on(before, made)
+        self._foresee(made, self._told is not None and self._told.id == job.lesson.id)
+        return made
+
+    def measured(self, shown: Exhibit, found: Mapping[str, Measurement | None]) -> Exhibit:
+        """The same, told with other measurements (`with_measurements`); in any thread."""
+        made = with_measurements(shown, found)
+        self._foresee(made, True)
+        return made
+
+    def _foresee(self, made: Exhibit, keeps: bool) -> None:
+        with suppress(Exception):  # the stage says what is wrong with a picture
+            self.foresee(made.story, keeps)
+
+    def _take(self, job: Job, performances: tuple[Performance, ...], made: Exhibit) -> None:
         if job.begun:
-            made = showing(job.variants, performances)
-            live = measurements_of(self._showing) if self._showing is not None else {}
-            self.retell(with_measurements(made, live))
+            self.retell(made)
         else:
-            self._show(job, performances)
+            self._show(job, made)
         if job.hurried:
             self.run()
         elif any(one.waiting for one in performances):
             self.performer.ask(Job(job.variants, performances))
 
-    def _show(self, job: Job, performances: tuple[Performance, ...]) -> None:
+    def _show(self, job: Job, made: Exhibit) -> None:
         """A lesson opened begins at its start; new values keep the place in the story."""
         self._patience.stop()
         same = self._told is not None and self._told.id == job.lesson.id
-        self._told = job.lesson
-        self._showing = made = going_on(self._showing, showing(job.variants, performances))
+        self._told, self._showing = job.lesson, made
         self._player.tell(made.story, keep=same)
         self._arrive()
         self.performed.emit(made)

@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from gpuviz.qt.running.activity import InThread
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from gpuviz.qt.running.meter import Meter
     from gpuviz.recordings.measurement import Measurement
@@ -21,7 +21,8 @@ INTERVAL = 1.0  # seconds between two tellings: numbers that change more often n
 
 
 class LiveStory(QObject):
-    """Follows the meter: `shown` is what is told now, `take` is given the same as it is told anew.
+    """Follows the meter: `shown` is what is told now, `measured` tells the same anew with other
+    measurements, `take` is given that.
 
     Nothing is emulated, and the thread of the window never waits.
     """
@@ -33,11 +34,12 @@ class LiveStory(QObject):
         self,
         meter: Meter,
         shown: Callable[[], Exhibit | None],
+        measured: Callable[[Exhibit, Mapping[str, Measurement | None]], Exhibit],
         take: Callable[[Exhibit], None],
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
-        self._meter, self._shown, self._take = meter, shown, take
+        self._meter, self._shown, self._measured, self._take = meter, shown, measured, take
         self._busy = False
         self._missed = False  # numbers that came while a story was being told
         self._broken: Exhibit | None = None
@@ -68,7 +70,7 @@ class LiveStory(QObject):
         return max(0.0, self._last + INTERVAL - time.monotonic())
 
     def _tell(self) -> None:
-        from gpuviz.story.exhibit import measurements_of, with_measurements
+        from gpuviz.story.exhibit import measurements_of
 
         showing = self._shown()
         if showing is None or showing is self._broken:
@@ -78,7 +80,7 @@ class LiveStory(QObject):
         if all(_seen(told.get(key)) == _seen(one) for key, one in newest.items()):
             return
         self._busy = True
-        self._telling.ask(partial(with_measurements, showing, newest), showing)
+        self._telling.ask(partial(self._measured, showing, newest), showing)
 
     def _land(self, showing: Exhibit, made: object) -> None:
         self._busy, self._last = False, time.monotonic()

@@ -12,12 +12,14 @@ from PySide6.QtCore import QObject, Signal
 
 from gpuviz.base.errors import Cancelled, Failure, failure_of
 from gpuviz.base.waiting import stopped_by
+from gpuviz.story.exhibit import Exhibit, Variant, showing
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from gpuviz.base.waiting import Cancel, Progress
     from gpuviz.run.run import Level
     from gpuviz.run.session import Library
-    from gpuviz.story.exhibit import Variant
     from gpuviz.story.lesson import Lesson, Values
     from gpuviz.story.perform import Performance
 
@@ -82,23 +84,29 @@ class _Ticket:
 class Performer(QObject):
     """A thread that performs the newest job asked for. What the job before performed is kept.
 
-    A `hasty` one leaves waiting what can: whoever asks goes on with it.
+    A `hasty` one leaves waiting what can: whoever asks goes on with it. `exhibited` makes of what
+    is performed what is shown, in that thread.
     """
 
     started = Signal(Job)  # the job that begins
     progressed = Signal(float)  # fraction done, 0 to 1, of the job under way
-    performed = Signal(Job, tuple)  # job, its performances, one a variant
+    performed = Signal(Job, tuple, Exhibit)  # job, its performances, one a variant; as shown
     failed = Signal(Job, Failure)  # job, `Failure`
     rested = Signal()  # nothing is under way any more
-    _done = Signal(_Ticket, tuple)
+    _done = Signal(_Ticket, tuple, Exhibit)
     _broke = Signal(_Ticket, Exception)
     _moved = Signal(_Ticket, float)
 
     def __init__(
-        self, perform: Perform, parent: QObject | None = None, hasty: bool = False
+        self,
+        perform: Perform,
+        parent: QObject | None = None,
+        hasty: bool = False,
+        exhibited: Callable[[Job, tuple[Performance, ...]], Exhibit] | None = None,
     ) -> None:
         super().__init__(parent)
         self._perform, self._hasty = perform, hasty
+        self._exhibited = exhibited or (lambda job, made: showing(job.variants, made))
         self._current: _Ticket | None = None
         self._wanted: Job | None = None
         self._thread: threading.Thread | None = None
@@ -153,7 +161,8 @@ class Performer(QObject):
                     _known(variant, kept, ticket.job) or self._one(number, ticket)
                     for number, variant in enumerate(ticket.job.variants)
                 )
-            tell = partial(self._done.emit, ticket, performances)
+            shown = self._exhibited(ticket.job, performances)
+            tell = partial(self._done.emit, ticket, performances, shown)
         except Exception as error:
             tell = partial(self._broke.emit, ticket, error)
         with suppress(RuntimeError):  # the window may be gone by now
@@ -196,11 +205,11 @@ class Performer(QObject):
         if ticket is self._current and not ticket.stop.is_set():
             self.progressed.emit(fraction)
 
-    def _take(self, ticket: _Ticket, performances: tuple[Performance, ...]) -> None:
+    def _take(self, ticket: _Ticket, performances: tuple[Performance, ...], shown: Exhibit) -> None:
         self._current = None
         if not ticket.stop.is_set():
             self._kept = list(zip(ticket.job.variants, performances, strict=True))
-            self.performed.emit(ticket.job, performances)
+            self.performed.emit(ticket.job, performances, shown)
         self._go_on()
 
     def _fail(self, ticket: _Ticket, error: Exception) -> None:

@@ -199,9 +199,9 @@ class Features(QObject):
             part.follow(core.meter)
         core.meter.found.connect(self.suit)
         core.meter.questioned.connect(self._ask_about)
-        director = core.director
+        told = core.director
         self.live_story = LiveStory(
-            core.meter, lambda: director.showing, director.retell, self._window
+            core.meter, lambda: told.showing, told.measured, told.retell, self._window
         )
         self.live_story.broke.connect(panes.stage.broke)
         self.sweep_work: SweepWork | None = None

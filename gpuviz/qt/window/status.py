@@ -215,11 +215,17 @@ class Status(QFrame):
 
     def _start(self, job: Job) -> None:
         self._job, self._left, self._announced = job, TimeLeft(), ""
-        self.progress.setValue(0)
+        self._advance(0)
         self._timer.start()
 
+    def _advance(self, percent: int) -> None:
+        """Qt would paint the bar at once, and whatever else of the window is to be painted."""
+        self.progress.setUpdatesEnabled(False)
+        self.progress.setValue(percent)
+        self.progress.setUpdatesEnabled(True)
+
     def _move(self, fraction: float) -> None:
-        self.progress.setValue(round(fraction * 100))
+        self._advance(round(fraction * 100))
         if self._announced and self._job is not None and (left := self._left.at(fraction)):
             self._write(self._announced + " " + tr("about {time} left", time=left))
 

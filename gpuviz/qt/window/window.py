@@ -161,6 +161,7 @@ class Window(QMainWindow):
         self.course.added.connect(self.lessons.add)
         self.course.renamed.connect(self.lessons.rename)
         self.course.removed.connect(self.lessons.remove)
+        director.foresee = self.stage.foresee
         self.stage.picked.connect(director.pick)
         self.stage.broke.connect(lambda error: self.message.show_failure(failure_of(error)))
         self.status.findings_asked.connect(self._show_findings)
