@@ -28,7 +28,9 @@ from gpuviz.ptx.arithmetic.kinds import (
     is_signed,
     widened,
 )
+from gpuviz.ptx.arithmetic.video import PARTS, video
 from gpuviz.ptx.text.ir import Opcode
+from gpuviz.ptx.text.isa import VIDEO
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -78,6 +80,7 @@ _SETS: dict[str, str] = {
     "NUMBER": "u8/s8/u16/s16/u32/s32/u64/s64",
     "ROUND": "rn/rz/rm/rp",
     "INTEGRAL": "rni/rzi/rmi/rpi",
+    **{f"{one.upper()}PART": "/".join(f"{one}:{part}" for part in PARTS) for one in "dab"},
     "COMPARE": "/".join(INTEGER_RELATIONS),
     "FCOMPARE": "/".join(FLOAT_RELATIONS),
     "COMBINE": "/".join(COMBINATIONS),
@@ -277,6 +280,11 @@ ROWS: tuple[Row, ...] = (
     *(
         Row(name, "WORD WORD WORD sat? add?", "u32 u32 u32", "u32", packed.bytewise(name))
         for name in packed.BYTEWISE
+    ),
+    *(
+        Row(name, f"WORD WORD WORD sat? {third} APART? BPART?", sources, "u32", video(name))
+        for name in VIDEO
+        for third, sources in (("", "u32 u32"), ("add/min/max/DPART", "u32 u32 u32"))
     ),
     # logic, shifts, bit fields
     Row("and", "BITS/pred", "t t", "t", same(np.bitwise_and)),

@@ -3,6 +3,7 @@
 import struct
 from collections import Counter
 from dataclasses import dataclass, field, replace
+from itertools import chain, repeat
 
 from gpuviz.base.errors import FormatError
 from gpuviz.ptx.text.declarations import SPACES, read_variables
@@ -19,6 +20,7 @@ from gpuviz.ptx.text.ir import (
     Variable,
     Vec,
 )
+from gpuviz.ptx.text.isa import VIDEO
 from gpuviz.ptx.text.stream import Stream, number_value
 
 # --- names ---------------------------------------------------------------------------------------
@@ -388,9 +390,22 @@ class BodyReader:
         guard = self._guard()
         opcode = Opcode.parse(s.next())
         operands = self._operands.list_until(";")
+        if opcode.name in VIDEO:
+            opcode, operands = self._with_parts(opcode, operands)
         if opcode.name == "bra":
             self._branches.append((len(self.instructions), tuple(self._open)))
         self.instructions.append(Instruction(pc, opcode, operands, guard, self._line, ptx_line))
+
+    def _with_parts(
+        self, opcode: Opcode, operands: tuple[Operand, ...]
+    ) -> tuple[Opcode, tuple[Operand, ...]]:
+        """Parts of registers, `%r1.h0`, as modifiers of the opcode: `d:h0`, `a:b1`."""
+        parts, whole = [], []
+        for letter, one in zip(chain("dab", repeat("c")), operands, strict=False):
+            name, _, part = one.name.partition(".") if isinstance(one, Sym) else ("", "", "")
+            whole.append(self.scopes.find(name) if part else one)
+            parts += [f"{letter}:{part}"] if part else []
+        return Opcode(opcode.name, (*opcode.mods, *parts)), tuple(whole)
 
     def _guard(self) -> Reg | Not | None:
         s = self._stream

@@ -13,6 +13,7 @@ Kind = Op | Literal["image", "branch", "leave", "call", "barrier", "together", "
 ACCESSES = frozenset[Kind]({"load", "store", "atomic", "reduction", "copy"})
 WRITES = ACCESSES - {"load"}
 ATOMICS = ("atomic", "reduction")
+VIDEO = ("vadd", "vsub", "vabsdiff", "vmin", "vmax")  # of which operands may be parts of registers
 MATRIX_ROWS = ("ldmatrix", "stmatrix")  # each lane names a row of 16 bytes
 
 # Operands: t written, u written after it was read, a address, v value or other source. What is not
