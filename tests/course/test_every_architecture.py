@@ -21,14 +21,16 @@ from tests.course.performed import real
 FIRST = "sm_10"
 
 
+def test_what_ships_of_a_lesson_is_never_refused_by_the_first() -> None:
+    for one in SCENES:
+        values = check_values(one, {})
+        for plan in accepted(one.plan(values), FIRST, prebuilt=True):
+            check_limits(job_of(plan, FIRST, prebuilt=True), architecture(FIRST))
+
+
+@pytest.mark.slow
 @pytest.mark.skipif(not nvrtc.libraries(), reason="NVRTC is not installed")
-@pytest.mark.parametrize(
-    "arch",
-    [
-        pytest.param(arch, marks=[] if arch.sm == FIRST else pytest.mark.slow, id=arch.sm)
-        for arch in ARCHITECTURES
-    ],
-)
+@pytest.mark.parametrize("arch", ARCHITECTURES, ids=lambda arch: arch.sm)
 def test_what_a_lesson_opens_with_is_never_refused(arch: Architecture) -> None:
     for one in SCENES:
         values = check_values(real(one), {})

@@ -1,22 +1,29 @@
 """gpuviz as a process of its own, driven by a few lines of Python, that can be killed.
 
-    python -m tests.qt.restarted CODE    runs the window with CODE as its event loop
+    python -m tests.qt.restarted CODE [ARGUMENT ...]    runs `gpuviz ARGUMENT ...` with CODE as the
+                                                        event loop of its window
 
 CODE sees `window`, `app`, `wait(condition)` and `told()`, which prints what the window shows; with
-`status = run()` it ends in the event loop there would have been.
+`status = run()` it ends in the event loop there would have been. With MADE_UP_GPU in its
+environment there is a GPU (`fake_gpu.py`), and `launched` are the kernels that came as far as that.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import sys
 import time
 from collections.abc import Callable
+from typing import Any, ClassVar
 
 from PySide6.QtWidgets import QApplication
 
 from gpuviz import app as entry
+from gpuviz.cli import main as gpuviz
+from gpuviz.gpu.client import Gpu, GpuLaunch
 from gpuviz.qt.window.window import Window
+from tests.qt import fake_gpu
 
 _PATIENCE = 60.0
 
@@ -52,10 +59,25 @@ def told(window: Window) -> None:
     print(json.dumps(said), flush=True)
 
 
-def main(code: str) -> int:
+class Watched(Gpu):
+    """A made-up GPU; whatever it keeps to be launched is noted before."""
+
+    launched: ClassVar[list[str]] = []
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number, arguments=fake_gpu.arguments())
+
+    def _keep(self, launch: GpuLaunch, *given: Any) -> str:
+        self.launched.append(launch.entry)
+        return super()._keep(launch, *given)
+
+
+def main(code: str, *arguments: str) -> int:
     """Run the entry point with this event loop."""
 
     run = QApplication.exec
+    if "MADE_UP_GPU" in os.environ:
+        entry._gpu = Watched
 
     def loop() -> int:
         app = QApplication.instance()
@@ -69,14 +91,15 @@ def main(code: str) -> int:
             "time": time,
             "told": lambda: told(window),
             "run": run,
+            "launched": Watched.launched,
             "status": 0,
         }
         exec(code, given)
         return int(given["status"])  # type: ignore[call-overload,no-any-return]
 
     QApplication.exec = staticmethod(loop)  # type: ignore[assignment,method-assign]
-    return entry.main()
+    return gpuviz([*arguments])
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]))
+    sys.exit(main(*sys.argv[1:]))

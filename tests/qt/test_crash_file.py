@@ -229,12 +229,12 @@ def test_a_view_asked_for_comes_before_the_lost_one(
 class Process:
     """gpuviz with folders of its own, until it is killed."""
 
-    def __init__(self, home: Path, code: str, **environment: str) -> None:
+    def __init__(self, home: Path, code: str, *arguments: str, **environment: str) -> None:
         names = ("XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME")
         folders = {name: str(home / name) for name in names}
         folders["XDG_CACHE_HOME"] = os.environ.get("XDG_CACHE_HOME", str(Path.home() / ".cache"))
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "tests.qt.restarted", code],
+            [sys.executable, "-m", "tests.qt.restarted", code, *arguments],
             cwd=ROOT,
             text=True,
             stdout=subprocess.PIPE,

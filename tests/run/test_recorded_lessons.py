@@ -87,14 +87,15 @@ def recorded_launches() -> list[tuple[str, Plan, int | None]]:
 
 
 @pytest.mark.skipif(not nvrtc.libraries(), reason="NVRTC is not installed")
-def test_the_driver_finds_room_for_as_many_blocks_as_predicted() -> None:
-    arch, said = architecture("9.0"), recorded_launches()
+@pytest.mark.parametrize("each", [6, pytest.param(1, marks=pytest.mark.slow)])
+def test_the_driver_finds_room_for_as_many_blocks_as_predicted(each: int) -> None:
+    arch, said = architecture("9.0"), recorded_launches()[::each]
     for name, plan, driver in said:
         known = resources_of(plan)
         threads, shared = prod(plan.block), known.static_shared_bytes + plan.dynamic_shared
         predicted = occupancy(arch, threads, known.registers, shared)
         assert (name, driver) == (name, predicted.blocks)
-    assert len(said) > 60
+    assert len(said) > 60 // each
 
 
 def resources_of(plan: Plan) -> Resources:

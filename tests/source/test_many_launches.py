@@ -9,7 +9,7 @@ from gpuviz.source.definitions import Definitions
 from gpuviz.source.parts import read
 
 KERNEL = "template <int N> __global__ void k(int* a, int n) { a[threadIdx.x] = n; }\n"
-MANY = 10_000
+LITTLE, MANY = 2_000, 10_000
 SECONDS = 5.0  # of this process; each took minutes, or did not end
 
 
@@ -24,6 +24,10 @@ def launches(text: str) -> tuple[HostLaunch, ...]:
     return found
 
 
+many = pytest.mark.parametrize("many", [LITTLE, pytest.param(MANY, marks=pytest.mark.slow)])
+
+
+@many
 @pytest.mark.parametrize(
     "line",
     [
@@ -32,21 +36,22 @@ def launches(text: str) -> tuple[HostLaunch, ...]:
     ],
     ids=["numbers", "names"],
 )
-def test_ten_thousand_launches_are_read_in_seconds(line: str) -> None:
-    lines = "\n".join(line.format(n=n) for n in range(MANY))
+def test_thousands_of_launches_are_read_in_seconds(line: str, many: int) -> None:
+    lines = "\n".join(line.format(n=n) for n in range(many))
     found = launches(f"int main() {{\nint* a;\n{lines}\n}}\n")
-    assert [one.grid for one in found] == [(n + 1, 1, 1) for n in range(MANY)]
-    assert [one.values[1] for one in found] == list(range(MANY))
+    assert [one.grid for one in found] == [(n + 1, 1, 1) for n in range(many)]
+    assert [one.values[1] for one in found] == list(range(many))
 
 
-def test_templates_around_ten_thousand_launches_are_made_as_they_are_called() -> None:
+@many
+def test_templates_around_thousands_of_launches_are_made_as_they_are_called(many: int) -> None:
     functions = "\n".join(
         f"template <int B> void f{n}(int* a) {{ k<B><<<{n + 1}, B>>>(a, 1); }}"
-        for n in range(MANY // 4)
+        for n in range(many // 4)
     )
-    calls = "\n".join(f"f{n}<{n + 1}>(a);" for n in range(MANY // 4))
+    calls = "\n".join(f"f{n}<{n + 1}>(a);" for n in range(many // 4))
     found = launches(f"{functions}\nint main() {{ int* a;\n{calls}\n}}\n")
-    assert [one.instance for one in found] == [f"k<{n + 1}>" for n in range(MANY // 4)]
+    assert [one.instance for one in found] == [f"k<{n + 1}>" for n in range(many // 4)]
 
 
 MAIN = "int main(int n) {{ int* a; k<1><<<{grid}, 1>>>(a, n); }}\n"
@@ -59,9 +64,10 @@ WIDE = [f"{{}}{n + 1} max({','.join([f'{{}}{n}'] * 30)})" for n in range(24)]
         MAIN.format(grid="pow(3, 1000000000000)"),
         "".join(f"#define M{n + 1} max({', '.join([f'M{n}'] * 30)})\n" for n in range(24))
         + MAIN.format(grid="M7"),
-        "ABCDE(\n" * 20_000 + MAIN.format(grid="1"),
+        "ABCDE(\n" * LITTLE + MAIN.format(grid="1"),
+        pytest.param("ABCDE(\n" * 2 * MANY + MAIN.format(grid="1"), marks=pytest.mark.slow),
     ],
-    ids=["power", "macros", "calls"],
+    ids=["power", "macros", "calls", "many calls"],
 )
 def test_what_would_never_come_to_an_end_is_not_known(text: str) -> None:
     assert not any(one.grid for one in launches(text))

@@ -211,9 +211,9 @@ def test_without_llvm_the_function_itself_runs(monkeypatch: pytest.MonkeyPatch) 
 
 @pytest.mark.machine_code
 def test_the_simulation_is_the_same_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
-    compiled = prediction.predict(known("copy1_2e18"), H200)
+    compiled = prediction.predict(known("copy1_2e14"), H200)
     monkeypatch.setattr(prediction, "native", lambda function: function)
-    plain = prediction.predict(known("copy1_2e18"), H200)
+    plain = prediction.predict(known("copy1_2e14"), H200)
     assert plain.cycles == compiled.cycles
     assert np.array_equal(plain.outcome.sums, compiled.outcome.sums)
     assert plain.outcome.sums[Sum.MISSES] > 0

@@ -102,7 +102,7 @@ class Meter(QObject):
             {key: one for key, one in live.items() if one.source == "live"}
         )
         if now != before:
-            self._become(trouble="")  # which was of other launches
+            self._become(trouble="", unagreed=())  # which were of other launches
             self._failed = set()
         self._tell_known()
         if self._again and self.state.device and not (now == before and self._busy):
@@ -281,7 +281,7 @@ class Meter(QObject):
                     self.placed.emit(key, measurement)
             else:
                 self.missing.emit(key, self._reason(why))
-        self._become(recorded=" · ".join(captions(known)), unagreed=())
+        self._become(recorded=" · ".join(captions(known)))
 
     def _reason(self, why: str) -> str:
         if self.state.device is not None:
@@ -340,7 +340,7 @@ class Meter(QObject):
 
     def _find(self, devices: tuple[DeviceFacts, ...], device: DeviceFacts | None, why: str) -> None:
         """GPUs came or went: what is missing is missing for another reason."""
-        self._become(devices=devices, device=device, why=why)
+        self._become(devices=devices, device=device, why=why, unagreed=())
         self._again = self._by_itself
         self._newest = LatestMeasurements()  # of another GPU, or of none
         self._tell_known()
