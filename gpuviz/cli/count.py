@@ -22,7 +22,7 @@ from gpuviz.memory.counting import CountRow
 from gpuviz.memory.counts import Count, by_name
 from gpuviz.memory.line_costs import AccessCost, LineCost, line_costs
 from gpuviz.memory.operands import operands_of
-from gpuviz.ptx.options import Options
+from gpuviz.ptx.options import Options, OutOfTime
 from gpuviz.results.table import text as table
 from gpuviz.run import emulated, roomy
 from gpuviz.run.run import Level, Run
@@ -55,12 +55,13 @@ def run(arguments: argparse.Namespace) -> int:
         checks=checks,
         thorough=thorough,
     )
+    whole = asserted or buffers.asks(arguments)
     if buffers.asks(arguments) and arguments.blocks == "auto":
         options = replace(options, blocks="all")
     entries, findings, checked = [], list[Finding](), set(checks)
     unexpected, judged = False, dict[str, list[Judgement]]()
     for role, job in jobs(arguments).items():
-        one, ended = counted(job, arch, arguments.level, options)
+        one, ended = counted(job, arch, arguments.level, options, whole)
         if arguments.file:
             versions.keep(Path(arguments.file))
         findings += one.trace.findings
@@ -88,11 +89,20 @@ def run(arguments: argparse.Namespace) -> int:
     return 1 if errors(findings) or unexpected or failed else 0
 
 
-def counted(job: Job, arch: Architecture, level: Level, options: Options) -> tuple[Run, bool]:
-    """Run a launch, past a fault that the checks look for; whether there was one."""
+def counted(
+    job: Job, arch: Architecture, level: Level, options: Options, whole: bool = True
+) -> tuple[Run, bool]:
+    """Run a launch, past a fault that the checks look for; whether there was one. Where its time
+    is too short for all blocks, and not only the `whole` will do, a sample of them.
+    """
     ended = False
     try:
         one = roomy_run(job, arch, level, options)
+    except OutOfTime as late:
+        if whole or options.blocks != "all":
+            raise
+        err(f"{late}; these are the counts of a sample")
+        one = roomy_run(job, arch, level, replace(options, blocks="sample", thorough=False))
     except KernelFault as fault:
         if not of_fault(fault, options.checks):
             raise

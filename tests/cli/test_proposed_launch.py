@@ -231,3 +231,26 @@ def test_what_a_budget_ends_goes_on(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert "--go-on" not in capsys.readouterr().out
     told = (parser("count").parse_args(one) for one in ([*command, "--go-on"], command))
     assert [one.seconds for one in told] == [math.inf, 60.0]
+
+
+LONG = """__global__ void longer(float* x, int n) {
+    float s = 0;
+    for (int i = 0; i < n; i++) s = s * 1.01f + x[(threadIdx.x + i) & 31];
+    x[blockIdx.x * 32 + threadIdx.x] = s;
+}"""
+
+
+@pytest.mark.slow
+def test_all_blocks_that_take_too_long_are_told_and_a_sample_is_counted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "kernel.cu"
+    file.write_text(LONG)
+    command = ["count", str(file), "--grid", "200000", "--block", "32", "--budget", "4"]
+    command += ["--arg", "rand(6400000)", "--arg", "2000", "--blocks", "all"]
+    assert main(command) == 0
+    told = capsys.readouterr()
+    assert "% of the blocks done" in told.err and "the counts of a sample" in told.err
+    assert re.search(r"sample of [\d,]+ of 200,000 blocks \([\d.]+ %\)", told.out)
+    assert main([*command, "--expect", "x=x"]) == 2
+    assert "sample" not in capsys.readouterr().err
