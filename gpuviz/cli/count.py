@@ -16,6 +16,7 @@ from gpuviz.cli.checking import checks_of, errors, of_fault, summary, told
 from gpuviz.cli.launch import jobs, options_of
 from gpuviz.cli.options import declare_launch
 from gpuviz.compile import demangled
+from gpuviz.files import writing as files
 from gpuviz.launch import versions
 from gpuviz.launch.job import Job
 from gpuviz.memory.counting import CountRow
@@ -40,12 +41,14 @@ _LINES_HEAD = (
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    declare_launch(parser, "count")
+    declare_launch(parser, "count", ncu={"type": Path})
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Count, print; 0, or 1 when a check found an error, or what was expected is not so."""
     arch = architecture(arguments.arch)
+    if arguments.ncu:
+        files.check_place(arguments.ncu)
     asserted = asserting.asks(arguments)
     checks, thorough = checks_of(arguments)
     thorough |= asserting.checks_needed(arguments)
@@ -58,12 +61,13 @@ def run(arguments: argparse.Namespace) -> int:
     whole = asserted or buffers.asks(arguments)
     if buffers.asks(arguments) and arguments.blocks == "auto":
         options = replace(options, blocks="all")
-    entries, findings, checked = [], list[Finding](), set(checks)
+    entries, runs, findings, checked = [], list[Run](), list[Finding](), set(checks)
     unexpected, judged = False, dict[str, list[Judgement]]()
     for role, job in jobs(arguments).items():
         one, ended = counted(job, arch, arguments.level, options, whole)
         if arguments.file:
             versions.keep(Path(arguments.file))
+        runs.append(one)
         findings += one.trace.findings
         checked &= set(one.checked)
         ranked = _ranked(one, job) if arguments.lines else None
@@ -83,6 +87,10 @@ def run(arguments: argparse.Namespace) -> int:
         out(json.dumps(entries[0] if len(entries) == 1 else entries, indent=1))
     else:
         out(summary([name for name in checks if name in checked], findings))
+    if arguments.ncu:
+        from gpuviz.export.counts import raw_page  # pictures are nothing that counting needs
+
+        files.write(arguments.ncu, raw_page(runs))
     for finding in findings:
         err(told(finding, arguments.file or ""))
     failed = asserting.told(judged, arguments) if asserted else 0

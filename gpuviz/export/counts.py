@@ -1,12 +1,17 @@
 """The counts of a view's runs as data."""
 
 import json as json_
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from typing import IO, Any
 
+from gpuviz.arch import architecture
+from gpuviz.compile import demangled
 from gpuviz.export.export import Export
+from gpuviz.recordings import ncu as raw
 from gpuviz.recordings.measurement import Measurement
-from gpuviz.results.rows import badge, summary, table, times
+from gpuviz.recordings.ncu import ProfiledLaunch
+from gpuviz.results.rows import badge, predicted, summary, table, times
 from gpuviz.run.run import Run
 
 
@@ -25,6 +30,24 @@ def json(export: Export, file: IO[bytes]) -> None:
     view = export.view
     plain = json_.dumps({role: _plain(run) for role, run in view.runs.items()}, indent=1)
     file.write(f'{{"view": {view.provenance.text()},\n"runs": {plain}}}\n'.encode())
+
+
+def ncu(export: Export, file: IO[bytes]) -> None:
+    """As Nsight Compute writes its raw page: a row a run, and one for what was measured of it."""
+    file.write(raw_page(export.view.runs.values()).encode())
+
+
+def raw_page(runs: Iterable[Run]) -> str:
+    """Runs as a raw page of Nsight Compute (`recordings.ncu`)."""
+    return raw.text([row for run in runs for row in _rows(run)])
+
+
+def _rows(run: Run) -> Iterator[ProfiledLaunch]:
+    launch, found = run.trace.launch, run.measurement
+    told, arch = (demangled(launch.kernel), launch.grid, launch.block), architecture(run.arch)
+    yield ProfiledLaunch(*told, "gpuviz (predicted)", arch.version, predicted(run))
+    if found is not None and (read := found.values()):
+        yield ProfiledLaunch(*told, f"gpuviz ({found.caption})", found.device.capability, read)
 
 
 def _plain(run: Run) -> dict[str, Any]:

@@ -115,6 +115,7 @@ def _video(name: str, codec: video.Codec) -> Format:
 MP4, WEBM = _video(later("MP4: film"), video.MP4), _video(later("WebM: film"), video.WEBM)
 HTML = Format(".html", later("HTML: a page to click through"), "page", page.write, ("fps",))
 CSV = Format(".csv", "CSV", "data", counts.csv, record=None)
+NCU = Format(".ncu.csv", later("CSV as Nsight Compute writes it"), "data", counts.ncu, record=None)
 JSON = Format(".json", "JSON", "data", counts.json)
 MARKDOWN = Format(".md", "Markdown", "data", counts.markdown, record=None)
 
@@ -127,7 +128,7 @@ def _timeline(export: Export, file: IO[bytes]) -> None:
 
 TIMELINE = Format(".trace.json", later("Timeline: for Perfetto and Chrome"), "timeline", _timeline)
 
-FORMATS = (PNG, SVG, PDF, GIF, APNG, MP4, WEBM, HTML, CSV, JSON, MARKDOWN, TIMELINE)
+FORMATS = (PNG, SVG, PDF, GIF, APNG, MP4, WEBM, HTML, CSV, NCU, JSON, MARKDOWN, TIMELINE)
 SUFFIXES = tuple(row.suffix for row in FORMATS)
 
 

@@ -8,11 +8,14 @@ from gpuviz.export.export import Content, FindRecord, in_one_piece
 from gpuviz.export.formats import FORMATS
 from gpuviz.files import bounded
 from gpuviz.files.archive import form_of
+from gpuviz.files.folders import PAGE, REPORT
 from gpuviz.launch import capture
 from gpuviz.recordings import recording
 from gpuviz.recordings.recording import Recording
 from gpuviz.story import traced
 from gpuviz.story.lesson import Lesson
+from gpuviz.story.own_kernel import profiled
+from gpuviz.story.own_kernel.profiled import OpenedReport
 from gpuviz.story.own_kernel.story import captured_lesson
 from gpuviz.traces import file as trace_file
 from gpuviz.views.make_view import missing
@@ -69,15 +72,20 @@ def _place(content: Content) -> int:
     return -1
 
 
-def read_any(path: Path) -> Provenance | Recording | Lesson | tuple[Lesson, ...]:
+Read = Provenance | Recording | Lesson | tuple[Lesson, ...] | OpenedReport
+
+
+def read_any(path: Path) -> Read:
     """What is in a file, whatever its name: the record of a view, a recording, the lesson of a
-    trace, those of a capture.
+    trace, those of a capture, or of a report of Nsight Compute.
 
     Raises
     ------
     InputError : the file cannot be read, or it shows a kernel whose file is gone
     FormatError : gpuviz did not write it, it is damaged, or of a newer gpuviz
     """
+    if path.suffix.lower() in (PAGE, REPORT):
+        return profiled.opened(path)
     with bounded.opened(path, LARGEST) as file:
         zipped = file.read(4) == b"PK\x03\x04"
     if zipped:

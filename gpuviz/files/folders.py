@@ -40,4 +40,5 @@ TRACE = ".gputrace"
 RECORDING = ".gpurec"
 CAPTURE = ".gpucapture"
 LECTURE = ".gpuviz-lecture"
-OPENED = (*KERNELS, LECTURE, TRACE, RECORDING, CAPTURE)  # all of these
+PAGE, REPORT = ".csv", ".ncu-rep"  # of Nsight Compute
+OPENED = (*KERNELS, LECTURE, TRACE, RECORDING, CAPTURE, PAGE, REPORT)  # all of these

@@ -17,6 +17,7 @@ from tests.hostile.kinds import (
     names,
     npy,
     older,
+    profile,
     ptx,
     ptx_made,
     recording,
@@ -49,5 +50,6 @@ _ALL: tuple[Kind, ...] = (
     forged.KIND,
     older.KIND,
     tensors.KIND,
+    profile.KIND,
 )
 KINDS = {kind.name: kind for kind in _ALL}

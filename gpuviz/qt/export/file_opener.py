@@ -1,4 +1,4 @@
-"""Opens whatever gpuviz knows: kernels, exported files, traces, recordings, links, lectures."""
+"""Opens whatever gpuviz knows: kernels, exported files, traces, recordings, reports, lectures."""
 
 from collections.abc import Callable
 from functools import partial
@@ -18,6 +18,7 @@ from gpuviz.qt.export.file_dialogs import AskWhich, ask_which, shortened
 from gpuviz.qt.running.activity import InThread
 from gpuviz.recordings.recording import Recording
 from gpuviz.story.lesson import Lesson
+from gpuviz.story.own_kernel.profiled import OpenedReport
 from gpuviz.views import link
 from gpuviz.views.provenance import Provenance
 from gpuviz.words.language import tr, trn
@@ -96,6 +97,10 @@ class FileOpener(QObject):
             self.lesson_opened.emit(outcome)
         elif isinstance(outcome, tuple):
             for lesson in reversed(outcome):  # the first is shown
+                self.lesson_opened.emit(lesson)
+        elif isinstance(outcome, OpenedReport):
+            self.recording_opened.emit(path, outcome.recording)
+            for lesson in reversed(outcome.lessons):
                 self.lesson_opened.emit(lesson)
         elif isinstance(outcome, Recording):
             self.recording_opened.emit(path, outcome)
