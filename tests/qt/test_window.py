@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import threading
 import weakref
 from collections.abc import Callable
 from dataclasses import replace
@@ -24,8 +25,10 @@ from gpuviz.qt.commands.actions import COMMANDS
 from gpuviz.qt.commands.keys_dialog import KeysDialog
 from gpuviz.qt.commands.palette_dialog import PaletteDialog
 from gpuviz.qt.controls.knobs import ChoiceKnob, NumberKnob, SwitchKnob
-from gpuviz.qt.look.theme import qcolor
+from gpuviz.qt.look.theme import Theme, qcolor
+from gpuviz.qt.window import lesson_list
 from gpuviz.qt.window.window import Window
+from gpuviz.story.lesson import Story
 from gpuviz.traces.trace import Finding
 from gpuviz.words import language
 from tests.qt.fake_lesson import LESSONS, FakePerform
@@ -381,6 +384,26 @@ def test_thumbnails_come_in_idle_time(window: Window, qtbot: QtBot) -> None:
     window.actions_["theme.light"].trigger()
     changed = lambda: all(pictures(x.id).toImage() != before[x.id] for x in LESSONS)  # noqa: E731
     qtbot.waitUntil(changed, timeout=8000)
+
+
+def test_thumbnails_are_drawn_in_a_thread_and_not_while_values_change(
+    window: Window, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn: list[tuple[str, threading.Thread]] = []
+    draw = lesson_list.thumbnail
+
+    def noted(story: Story, theme: Theme) -> QImage:
+        drawn.append((story.title, threading.current_thread()))
+        return draw(story, theme)
+
+    monkeypatch.setattr(lesson_list, "thumbnail", noted)
+    for stride in (5, 6, 7):
+        with qtbot.waitSignal(window.director.performed):
+            window.view.set_values({"stride": stride})
+        assert not drawn
+    qtbot.waitUntil(lambda: bool(drawn))
+    assert drawn[0][0].endswith("every word 7")
+    assert threading.main_thread() not in {thread for _, thread in drawn}
 
 
 def test_a_lesson_that_is_not_shown_any_more_holds_no_run(window: Window, qtbot: QtBot) -> None:

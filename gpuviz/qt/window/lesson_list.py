@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QModelIndex, QObject, QPersistentModelIndex, QRectF, QSize, Qt, Signal
@@ -25,6 +25,7 @@ from gpuviz.draw.stage import Stage
 from gpuviz.qt.controls.controls import keep_arrows, plain_tip, timer
 from gpuviz.qt.look.theme import Theme
 from gpuviz.qt.painting.painter import to_image
+from gpuviz.qt.running.activity import InThread
 from gpuviz.qt.running.core import Core
 from gpuviz.qt.running.worker import Job, Perform, Performer
 from gpuviz.story.exhibit import Variant
@@ -289,7 +290,8 @@ def _scaled(image: QImage, size: QSize) -> QImage:
 
 
 class Thumbnails(QObject):
-    """Performs one lesson after the other while the director rests; keeps a picture of each.
+    """Performs one lesson after the other while the director rests; draws and keeps a picture of
+    each, in a thread.
 
     Their stories would hold all that was run for them.
     """
@@ -309,6 +311,8 @@ class Thumbnails(QObject):
         self._lessons, self._waiting = lessons, list(lessons)
         self._made: dict[str, QImage] = {}
         self._pictures: dict[str, QPixmap] = {}
+        self._newest: tuple[Job, Story] | None = None  # told, but not drawn yet
+        self._drawing = InThread(self._land, self)
         self._performer = Performer(perform, self)
         self._performer.performed.connect(self._take)
         self._performer.failed.connect(self._skip)
@@ -329,6 +333,7 @@ class Thumbnails(QObject):
         """Stop what is under way."""
         self._timer.stop()
         self._waiting.clear()
+        self._drawing.forget()
         self._performer.close()
 
     def _yield(self, job: Job) -> None:
@@ -337,16 +342,28 @@ class Thumbnails(QObject):
         self._performer.cancel()
 
     def _next(self) -> None:
-        if self._waiting and not self._performer.busy and not self._director.performer.busy:
+        if self._performer.busy or self._director.performer.busy:
+            return
+        if self._newest is not None:
+            (job, story), self._newest = self._newest, None
+            self._drawing.ask(partial(thumbnail, story, self._theme), job)
+        elif self._waiting:
             lesson = self._waiting[0].open()
             view = self._view.now
             self._performer.ask(Job((Variant(lesson, lesson.defaults(), view.arch, view.level),)))
 
     def _take(self, job: Job, performances: tuple[Performance, ...]) -> None:
+        """It is drawn in idle time, too: while a value is dragged there is another story soon."""
         self._performer.forget()
+        self._newest = job, performances[0].story
+        if not self._director.performer.busy:
+            self._timer.start()
+
+    def _land(self, job: Job, made: object) -> None:
+        """The stage reports a picture that cannot be made."""
         self._skip(job)
-        with suppress(Exception):  # the stage reports a picture that cannot be made
-            self._made[job.lesson.id] = thumbnail(performances[0].story, self._theme)
+        if isinstance(made, QImage):
+            self._made[job.lesson.id] = made
             self._pictures.pop(job.lesson.id, None)
             self.ready.emit(job.lesson.id)
 
