@@ -1,4 +1,4 @@
-"""A table of numbers, one row of which may be under way; bars stand beside a number."""
+"""A table of numbers, one row of which may be under way."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -6,16 +6,12 @@ from typing import ClassVar, Generic, TypeVar
 
 import numpy as np
 
-from gpuviz.base.arrays import Rgba
-from gpuviz.draw.axis import Scales
 from gpuviz.draw.heading import badge
-from gpuviz.draw.layout import Rect, elide, first_fitting
+from gpuviz.draw.layout import Rect
 from gpuviz.draw.marks import Align, Boxes, Lines, Mark, Texts
 from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
-from gpuviz.panels.bar import Bar, draw_bar
 from gpuviz.panels.panel import Ink, Need, Panel, color
-from gpuviz.words.language import tr
 
 T = TypeVar("T")
 _GAP = 1.3  # between columns, in letter sizes
@@ -29,11 +25,7 @@ class Column:
 
     `badge` says where the numbers come from, in a pill. Columns that are
     `optional` are left out where there is no room, the highest first. Cells that were `given` tell
-    nothing a class may be asked. `bars` stand in place of words: one or several below each other
-    in each cell, each as long as its value beside those of other rows; the colour, if a bar has
-    none, is the accent, quiet in rows that are not under way. Such a column is at least `wide`
-    letters wide. `tone` is the colour of the words. A cell with one of the `remarks` is quiet; they
-    stand below the table, once each, with the `origin` of the numbers: where and when.
+    nothing a class may be asked. `tone` is the colour of the words.
     """
 
     titles: tuple[str, ...]
@@ -44,11 +36,7 @@ class Column:
     optional: int = 0
     bold: bool = False
     given: bool = False
-    bars: tuple[tuple[Bar, ...], ...] = ()
-    wide: float = 4.0
     tone: Ink = "ink"
-    remarks: tuple[str, ...] = ()
-    origin: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,18 +62,6 @@ class Columns(Generic[T]):
         """A column of words or numbers."""
         said = tuple("–" if (it := cell(one)) is None else str(it) for one in self.things)
         return Column(_wordings(titles), said, align, badge, ink, optional, bold, given)
-
-    def bars(
-        self,
-        titles: str | tuple[str, ...],
-        bars: Callable[[T], Bar | tuple[Bar, ...]],
-        optional: int = 1,
-        wide: float = 4.0,
-    ) -> Column:
-        """A column of bars, below each other in each row."""
-        made, none = map(bars, self.things), ("",) * len(self.things)
-        stacks = tuple((one,) if isinstance(one, Bar) else one for one in made)
-        return Column(_wordings(titles), none, "left", optional=optional, bars=stacks, wide=wide)
 
 
 def _wordings(titles: str | tuple[str, ...]) -> tuple[str, ...]:
@@ -176,9 +152,8 @@ def _halved(text: str, size: float) -> tuple[str, ...]:
 def _width(stage: Stage, column: Column, title: tuple[str, ...], size: float) -> float:
     """The width a column needs."""
     cells = (text_width(c, size, True) for c in column.cells)
-    bars = size * column.wide if column.bars else 0.0
     pill = text_width(column.badge, stage.text(13)) + stage.text(13) * 1.2 if column.badge else 0
-    return max(*(text_width(t, size) for t in title), pill, bars, *cells)
+    return max(*(text_width(t, size) for t in title), pill, *cells)
 
 
 def _placed(
@@ -192,12 +167,7 @@ def _placed(
     size: float,
 ) -> TableLayout:
     """Columns side by side, what is left over shared out between them."""
-    elastic = [i for i, index in enumerate(kept) if columns[index].bars]
-    gap = _GAP * size + min(free / max(len(kept) - 1, 1), size * (1.5 if elastic else 5))
-    rest = area.width - sum(widths) - gap * (len(kept) - 1)
-    widths = [
-        w + (max(rest, 0.0) / len(elastic) if i in elastic else 0.0) for i, w in enumerate(widths)
-    ]
+    gap = _GAP * size + min(free / max(len(kept) - 1, 1), size * 5)
     left = area.x + np.concatenate([[0.0], np.cumsum(np.array(widths[:-1]) + gap)])
     badges = any(columns[i].badge and columns[i].titles[0] for i in kept)
     lines = max(len(t) for t in titles)
@@ -210,7 +180,6 @@ def _placed(
     )
 
 
-_ABOVE = 0.2  # of a row's height is free above and below a bar
 _SIDE = 0.4  # letters that the row under way reaches beyond the words
 
 
@@ -233,12 +202,11 @@ class Table(Panel):
         badges = any(column.badge and column.titles[0] for column in self.columns)
         titles = lay_out(stage, Rect(0, 0, width, 0), self.columns).titles
         high = height_of(stage, self.rows, max(map(len, titles)), badges)
-        foot = self._foot(stage)
-        return Need(high + foot, high * 0.75 + foot, least_width(stage, self.columns))
+        return Need(high, high * 0.75, least_width(stage, self.columns))
 
     def draw(self, stage: Stage, area: Rect) -> Iterator[Mark]:
-        """Titles, cells, and bars in their cells."""
-        laid = lay_out(stage, area._replace(height=area.height - self._foot(stage)), self.columns)
+        """Titles and cells."""
+        laid = lay_out(stage, area, self.columns)
         shown = self.rows if self.shown is None else min(self.shown, self.rows)
         if self.now is not None and self.now < shown:
             row = Rect(area.x, area.y + laid.head + self.now * laid.row, area.width, laid.row)
@@ -251,89 +219,20 @@ class Table(Panel):
             yield from _heading(stage, laid, place)
             if laid.tells(number):
                 yield from self._cells(stage, laid, number, shown)
-        for number, column in enumerate(self.columns):
-            if column.bars:
-                yield from self._bars(stage, laid, number, shown)
-        yield from self._remarks(stage, laid, area)
-
-    def _foot(self, stage: Stage) -> float:
-        """The height of what is said below the rows."""
-        told = any(c.origin or any(c.remarks) for c in self.columns)
-        return stage.text(14) * TIGHT if told else 0.0
-
-    def _remarks(self, stage: Stage, laid: TableLayout, area: Rect) -> Iterator[Mark]:
-        """Where numbers come from and what to know of quiet cells: below the rows, to the right."""
-        told = [self.columns[i] for i in laid.kept if laid.tells(i)]
-        origin = " · ".join(dict.fromkeys(c.origin for c in told if c.origin))
-        remark = " · ".join(dict.fromkeys(r for c in told for r in c.remarks if r))
-        grey = tr("grey: {remark}", remark=remark) if remark else ""
-        said = tuple(
-            " · ".join(filter(None, parts)) for parts in ((origin, grey), (origin, remark), (grey,))
-        )
-        if not grey:
-            said = (origin, *_shorter(origin))
-        if said[0] and not stage.asks:
-            size, last = stage.text(13), grey or said[-1]
-            words = first_fitting(said, area.width, size) or elide(last, area.width, size)
-            bottom = laid.area.y + laid.head + self.rows * laid.row
-            at = np.array([[area.right, bottom + size * TIGHT / 2]], np.float32)
-            yield Texts(at, (words,), stage.palette.muted, size, "right")
 
     def _cells(self, stage: Stage, laid: TableLayout, number: int, shown: int) -> Iterator[Mark]:
         """The words of a column, quieter than the row under way."""
         column = self.columns[number]
-        looks: dict[tuple[bool, bool], list[int]] = {}
+        looks: dict[bool, list[int]] = {}
         for row in range(shown):
-            quiet = bool(column.remarks and column.remarks[row])
-            bold = (column.bold or row == self.now) and not quiet
             if column.cells[row]:
-                looks.setdefault((bold, quiet), []).append(row)
-        for (bold, quiet), rows in sorted(looks.items()):
+                looks.setdefault(column.bold or row == self.now, []).append(row)
+        for bold, rows in sorted(looks.items()):
             areas = [laid.cell(row, number) or laid.area for row in rows]
             at = np.array([(_anchor(column, a), a.center[1]) for a in areas], np.float32)
-            ink = color(stage, "muted" if quiet else column.tone)
+            ink = color(stage, column.tone)
             words = tuple(column.cells[row] for row in rows)
             yield Texts(at, words, ink, laid.size, column.align, bold)
-
-    def scales(self) -> Scales:
-        """The longest bars of each column of bars."""
-        found = [self._longest(i) for i, column in enumerate(self.columns) if column.bars]
-        return {name: most for longest in found for name, most in longest.items()}
-
-    def _longest(self, number: int) -> dict[str, float]:
-        """The longest of the bars that stand first in each row of a column, second, ...; they are
-        named after what the column before counts.
-        """
-        rows, title = self.columns[number].bars, self.columns[max(number - 1, 0)].titles[0]
-        return {
-            f"bars {place} of {title}": max(bar.whole for bar in scale)
-            for place, scale in enumerate(zip(*rows, strict=True))
-        }
-
-    def _bars(self, stage: Stage, laid: TableLayout, number: int, shown: int) -> Iterator[Mark]:
-        rows = self.columns[number].bars
-        most = [stage.most(name, own) for name, own in self._longest(number).items()]
-        for row, stack in enumerate(rows[:shown]):
-            if (cell := laid.cell(row, number)) is None:
-                continue
-            lanes = cell.inset(0, cell.height * _ABOVE / len(stack)).rows(len(stack), 2)
-            for bar, lane, longest in zip(stack, lanes, most, strict=True):
-                long = max(lane.width * bar.whole / longest, stage.text(14) * 0.1)
-                radius = 0 if bar.lost else 2
-                fill = self._fill(stage, bar, row)
-                yield from draw_bar(stage, bar, lane._replace(width=long), fill, radius)
-
-    def _fill(self, stage: Stage, bar: Bar, row: int) -> Rgba:
-        if bar.ink is not None:
-            return color(stage, bar.ink)
-        accent = stage.palette.accent
-        return accent if row == self.now else stage.palette.soft(accent, 0.35)
-
-
-def _shorter(origin: str) -> tuple[str, ...]:
-    """Where numbers come from without the last, or the last few, of its parts."""
-    parts = origin.split(", ")
-    return tuple(", ".join(parts[:n]) for n in range(len(parts) - 1, 0, -1))
 
 
 def _heading(stage: Stage, laid: TableLayout, place: int) -> Iterator[Mark]:

@@ -37,6 +37,8 @@ TRACKS = {
     "dram": later("memory"),
 }
 
+_VEIL = 190  # opacity, of 255, of what hides the cycles that are still to come
+
 
 @dataclass(frozen=True, eq=False)
 class WarpTimeline(Panel):
@@ -140,7 +142,9 @@ class WarpTimeline(Panel):
         if self.now is not None and self.now < self.end:  # the rest is still to come
             x = float(self._x(lanes, self.now))
             rest = Rect(x, lanes.y, lanes.right - x + 1, lanes.height)
-            yield Boxes(rest.array(), stage.palette.ground)
+            veil = stage.palette.ground.copy()
+            veil[3] = _VEIL
+            yield Boxes(rest.array(), veil)
             line = np.array([[[x, lanes.y], [x, lanes.bottom]]], np.float32)
             yield Lines(line, stage.palette.outline, 1.5)
 

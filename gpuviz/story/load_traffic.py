@@ -5,19 +5,19 @@ model gives the number asked for and the number of different ones, a GPU's count
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from gpuviz.base.arrays import I64
 from gpuviz.memory.counts import Count
 from gpuviz.memory.request import Request
-from gpuviz.panels.bar import Bar
-from gpuviz.panels.figures import Figure
-from gpuviz.panels.table import Column, Columns
+from gpuviz.memory.units import counted
+from gpuviz.panels.panel import Values
+from gpuviz.panels.time_bars import TimeBars
 from gpuviz.run.run import Run
-from gpuviz.story.measured import LaunchTime, time_column, time_figures, time_of
-from gpuviz.words.language import grouped, tr
+from gpuviz.story.measured import LaunchTime, time_bars, time_of
+from gpuviz.words.language import tr
 
 _PIECE = 32  # bytes
 FROM_L2 = "l2_to_l1_sectors"  # a counter (gpuviz.gpu.counters)
@@ -25,20 +25,16 @@ FROM_L2 = "l2_to_l1_sectors"  # a counter (gpuviz.gpu.counters)
 
 @dataclass(frozen=True, eq=False)
 class LoadTraffic:
-    """Loads of one variant: transactions `asked` for, and pieces of 32 bytes that are `distinct`.
-
-    `again` are the pieces asked for once more, `came` how much of each kind there is already, 0 to
-    1. `from_l2` is the share that L2 delivered of the sectors of a launch on a GPU, None where
-    nobody has counted; `badge` says where that is from.
+    """Loads of one variant: its name, the transactions `asked` for, pieces of 32 bytes that are
+    `distinct`. `from_l2` is the share that L2 delivered of the sectors of a launch on a GPU, None
+    where nobody has counted.
     """
 
+    name: str
     asked: int
     distinct: int
-    again: int
     time: LaunchTime | None = None
     from_l2: float | None = None
-    badge: str = ""
-    came: tuple[float, float] = (1.0, 1.0)
 
 
 def pieces(request: Request) -> I64:
@@ -48,48 +44,28 @@ def pieces(request: Request) -> I64:
     return np.concatenate([np.arange(base + a, base + a + n, _PIECE) // _PIECE for a, n in spans])
 
 
-def measured_of(run: Run) -> tuple[LaunchTime | None, float | None, str]:
-    """Of a launch, or of its companion: its time, the share that came from L2, and their badge."""
+def measured_of(run: Run) -> tuple[LaunchTime | None, float | None]:
+    """Of a launch, or of its companion: its time, and the share that came from L2."""
     found = run.companion.measurement if run.companion else run.measurement
     if found is None:
-        return None, None, ""
+        return None, None
     values = found.values()
     asked, came = values.get(Count.GLOBAL_LOAD_SECTORS), values.get(FROM_L2)
     share = came / asked if asked and came is not None else None
-    return time_of(run), share, found.badge
+    return time_of(run), share
 
 
-def columns(every: Sequence[LoadTraffic], noun: str, asked: tuple[str, ...]) -> tuple[Column, ...]:
-    """The columns of a table; those of a GPU where one has counted. `asked` titles the first."""
-    of, sectors = Columns(every), noun == "sector"
-    name = tr("different sectors") if sectors else tr("different 32 B pieces")
-
-    def bars(one: LoadTraffic) -> Bar:
-        return Bar(one.distinct, one.again, one.came, "accent")
-
-    return (
-        of(asked, lambda one: grouped(one.asked), bold=True, badge=tr("model")),
-        of((name, tr("different")), lambda one: grouped(one.distinct), bold=True),
-        of.bars(tr("asked for once, and again"), bars, wide=9.0),
-        *_delivered(every),
-        *time_column([one.time for one in every]),
-    )
+def traffic_times(
+    every: Sequence[LoadTraffic], noun: str, now: int, over: float, picks: Sequence[Values]
+) -> TimeBars:
+    """How long the launches took, with what they ask for and how much of that L2 had to send."""
+    launches = [(one.name, one.time) for one in every]
+    return time_bars(launches, now, [_note(one, noun) for one in every], over, picks=picks)
 
 
-def timed(time: LaunchTime | None) -> tuple[Figure, ...]:
-    """How long a launch took, without its size where there are few letters beside a map."""
-    if time is None:
-        return ()
-    brief = time.attributed if time.elsewhere else tr("launch {time}", time=time.text)
-    (whole,) = time_figures(time)
-    return (replace(whole, shorter=(*whole.shorter, brief)),)
-
-
-def _delivered(every: Sequence[LoadTraffic]) -> tuple[Column, ...]:
-    """What L2 delivered of the sectors asked for; the rest was found in L1."""
-    counted = next((one for one in every if one.from_l2 is not None), None)
-    if counted is None:
-        return ()
-    cells = tuple("–" if one.from_l2 is None else f"{100 * one.from_l2:.3g} %" for one in every)
-    name = tr("from L2")  # of the launch that is timed, which the column of times names
-    return (Column((name,), cells, badge=counted.badge, ink="good", optional=2, origin=name),)
+def _note(one: LoadTraffic, noun: str) -> tuple[str, ...]:
+    asked = tr("{count} asked for", count=counted(noun, one.asked))
+    if one.from_l2 is None:
+        return (asked,)
+    share = f"{100 * one.from_l2:.3g} %"
+    return f"{asked} · {tr('{share} from L2', share=share)}", asked

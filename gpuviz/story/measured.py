@@ -6,12 +6,13 @@ from dataclasses import dataclass, replace
 from gpuviz.arch import Architecture
 from gpuviz.memory.counts import Count
 from gpuviz.panels.figures import Figure
-from gpuviz.panels.panel import Ink
-from gpuviz.panels.table import Column
+from gpuviz.panels.panel import Ink, Values
+from gpuviz.panels.time_bars import TimeBar, TimeBars
 from gpuviz.recordings.measurement import Measurement
 from gpuviz.run.run import Run
 from gpuviz.words.language import duration, grouped, tr
 
+_PASSING = 0.6  # of the closing act, in which times pass; then they stand
 _MODELLED = "9.0"  # whose multiprocessor is modelled over time
 
 
@@ -120,21 +121,47 @@ def rate_figures(run: Run) -> tuple[Figure, ...]:
     return Figure(rate, whole.ink, badge=whole.badge), replace(whole, badge="")
 
 
-def time_column(
-    times: Sequence[LaunchTime | None], always: bool = False, named: bool = False
-) -> tuple[Column, ...]:
-    """The column of times of a table; none where nothing was timed, unless it is `always` there.
+Launch = tuple[str | tuple[str, ...], LaunchTime | None]  # wordings of its name, and its time
 
-    The device is `named` where other times stand beside these, or it is not the one drawn.
+
+def time_bars(
+    launches: Iterable[Launch],
+    now: int | None = None,
+    notes: Sequence[str | tuple[str, ...]] = (),
+    over: float = 1.0,
+    log: bool = False,
+    picks: Sequence[Values] = (),
+) -> TimeBars:
+    """How long launches took, on one axis; `notes` say what each has that others have not.
+
+    `over` is how much of the closing act is: times pass in the first part of it.
     """
-    there = [t for t in times if t]
-    if not there and not always:
-        return ()
-    cells = tuple(t.text if t else "–" for t in times)
-    ink: Ink = "good" if there else "muted"
-    title = there[0].device if there and (named or there[0].elsewhere) else tr("time")
-    sizes = dict.fromkeys(t.size for t in there if t.size)
-    origin = ", ".join((tr("time: {device}", device=device_of(times)), *sizes))
-    remarks = tuple(t.overhead if t else "" for t in times)
-    made = Column((title,), cells, badge=badge_of(times), ink=ink, remarks=remarks, origin=origin)
-    return (made,)
+    named = list(launches)
+    times = [time for _, time in named]
+    noted = [*notes, *("",) * (len(named) - len(notes))]
+    bars = [
+        TimeBar(_wordings(name), *_timed(time), _wordings(note), bool(time and time.overhead))
+        for (name, time), note in zip(named, noted, strict=True)
+    ]
+    device = device_of(times)
+    if any(times):
+        device = tr("time of a launch: {device}", device=device)
+    sizes = " · ".join(dict.fromkeys(t.size for t in times if t and t.size))
+    remark = next((t.overhead for t in times if t and t.overhead), "")
+    grey = tr("grey: {remark}", remark=remark) if remark else ""
+    forms = ((device, sizes, grey), (device, grey), (device, sizes), (device,))
+    where = tuple(" · ".join(filter(None, one)) for one in forms)
+    return TimeBars(tuple(bars), where, now, passed(over), log, tuple(picks))
+
+
+def passed(over: float) -> float:
+    """How much of the longest time has passed when so much of the closing act has."""
+    return min(over / _PASSING, 1.0)
+
+
+def _timed(time: LaunchTime | None) -> tuple[float | None, str]:
+    return (None, "") if time is None else (time.microseconds, time.badge)
+
+
+def _wordings(said: str | tuple[str, ...]) -> tuple[str, ...]:
+    return (said,) if isinstance(said, str) else said

@@ -11,6 +11,7 @@ from gpuviz.course.global_memory.alignment.lesson import LESSON
 from gpuviz.draw.hit import tip_at
 from gpuviz.draw.marks import Boxes
 from gpuviz.memory.request import Request, requests_of
+from gpuviz.panels.time_bars import TimeBars
 from gpuviz.recordings.measurement import CounterValue, DeviceFacts, Measurement
 from gpuviz.story.measured import LaunchTime
 from gpuviz.story.perform import Performance
@@ -66,11 +67,13 @@ def test_the_published_number_of_loads() -> None:
 
 
 @layouts
-def test_the_table_shows_all_layouts(layout: str) -> None:
-    shown = pictures.words(pictures.frame(played(layout).story, 0.5, "large"))
-    for count in ("100", "64", "20"):
-        assert count in shown
-    assert "model" in shown and "published" in shown
+def test_all_layouts_stand_on_one_axis_in_the_end(layout: str) -> None:
+    story = played(layout).story
+    assert story.at is not None
+    shown = story.at(story.duration).body
+    assert isinstance(shown, TimeBars) and shown.picks[shown.now or 0] == {"layout": layout}
+    counts = [bar.note[-1] for bar in shown.bars]
+    assert counts == [f"{n} sectors asked for" for n in (100, 64, 20)]
 
 
 def test_a_sector_that_an_earlier_load_asked_for_is_not_called_wasted() -> None:
@@ -105,8 +108,8 @@ def test_what_l2_delivered_stands_beside_what_was_asked_for(qapp: object) -> Non
     story = LESSON.narrate(LESSON.defaults() | {"warp": 1}, runs)
     for stage in pictures.STAGES:
         pictures.check_text(story, stage)
-    shown = pictures.words(pictures.frame(story, 1.0, "full"))
-    assert {"21.5 %", "50 %", "100 %", "from L2", "recorded"} <= set(shown)
+    shown = " ".join(pictures.words(pictures.frame(story, 1.0, "full")))
+    assert all(f"{share} % from L2" in shown for share in ("21.5", "50", "100"))
 
 
 def test_hover_tells_the_byte_of_the_struct() -> None:
@@ -127,9 +130,9 @@ def test_words_are_legible_on_older_architectures(
 
 
 @pictures.stages
-def test_times_have_their_column(stage: str, monkeypatch: pytest.MonkeyPatch, qapp: object) -> None:
+def test_times_have_their_bars(stage: str, monkeypatch: pytest.MonkeyPatch, qapp: object) -> None:
     timed = LaunchTime(12.34, "recorded", "NVIDIA H200")
-    monkeypatch.setattr(alignment, "measured_of", lambda run: (timed, None, "recorded"))
+    monkeypatch.setattr(alignment, "measured_of", lambda run: (timed, None))
     values = LESSON.defaults() | {"layout": "packed", "warp": 1}
     story = LESSON.narrate(values, played("packed").runs)
     pictures.check_text(story, stage)

@@ -16,7 +16,7 @@ from gpuviz.run import emulated
 from gpuviz.run.run import Companion, Run
 from gpuviz.story.exhibit import Variant, showing
 from gpuviz.story.lesson import Lesson, Plan, Story, Values
-from gpuviz.story.measured import time_column, time_of
+from gpuviz.story.measured import time_bars, time_of
 from gpuviz.story.perform import perform
 from gpuviz.traces.geometry import size_of
 from gpuviz.views.make_view import badges
@@ -61,7 +61,8 @@ def test_a_story_does_not_wait_for_it_but_has_its_time() -> None:
     time = time_of(made.runs["naive"])
     assert time is not None
     assert (time.microseconds, time.size) == (250.0, "64 × 64")
-    assert time_column([time])[0].origin == "time: NVIDIA H200, 2026-01-01, 64 × 64"
+    shown = time_bars([("naive", time)])
+    assert shown.where[0] == "time of a launch: NVIDIA H200, 2026-01-01 · 64 × 64"
 
 
 def test_the_record_of_a_picture_names_the_measurement_that_it_shows() -> None:

@@ -79,12 +79,14 @@ def test_half_warps_take_turns_on_the_first_architectures() -> None:
 
 def test_memories_have_one_scale_and_times_are_what_is_compared() -> None:
     story = played("8 words").story
-    shown = story.frame(story.duration, pictures.STAGES["large"])
+    shown = story.frame(pictures.before_the_end(story), pictures.STAGES["large"])
     lines = [m for m in shown.marks if isinstance(m, Lines) and len(m.points) == 31]
     assert len(lines) == 3
     said = pictures.words(shown)
     assert {"passes", "wavefronts", "sectors"} <= set(said)
-    assert any("only times can be compared" in text for text in said)
+    last = pictures.words(story.frame(story.duration, pictures.STAGES["large"]))
+    assert any("only times can be compared" in text for text in last)
+    assert "not measured" in last and "8 passes" in last
     top, *_, few = (m.points[:, :, 1].min() for m in lines)
     low = max(m.points[:, :, 1].max() for m in lines)
     assert (low - few) * 8 == pytest.approx(low - top, rel=0.3)  # 4 sectors beside 32 passes

@@ -181,8 +181,7 @@ def test_what_was_recorded_stands_beside_what_is_simulated(qapp: object) -> None
     story = measured_story("Today, eight at once")
     end = next(step.end for step in story.steps if step.label == "recorded")
     words = pictures.words(story.frame(end - 0.01, pictures.STAGES["large"]))
-    least = 128 * ELEMENTS / (20_000 * (1 + 1 / 64))  # GB/s of one warp that loads one by one
-    assert {"recorded", "model", f"{least:.1f}", "published"} <= set(words)
+    assert {"recorded", "model", "published"} <= set(words)
     alone = 20_000 * (1 + 1 / 64) * 2.0 / ELEMENTS  # nanoseconds, cycles a nanosecond, loads
     measured = f"discs: a GPU: a load of one warp alone, one at a time, takes {alone:.0f} cycles"
     assert measured in words

@@ -2,39 +2,70 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from gpuviz.arch import architecture
 from gpuviz.base.errors import UnavailableError
 from gpuviz.compile import nvrtc
 from gpuviz.compile.archs import with_features
-from gpuviz.course.matrix_products.ladder.lesson import LESSON, cost_of, least_time
-from gpuviz.course.matrix_products.ladder.panels import (
-    SIZES,
-    beside_cublas,
-    cells_of,
-    difference,
-    gained,
-    idle,
-)
-from gpuviz.course.matrix_products.ladder.rungs import FP32, RUNGS, text_of
-from gpuviz.panels.layout import First, Node
-from gpuviz.panels.panel import Answer
-from gpuviz.panels.table import Table
+from gpuviz.course.matrix_products.ladder.lesson import LESSON
+from gpuviz.course.matrix_products.ladder.panels import SIZES, cells_of, gained, idle, on_one_axis
+from gpuviz.course.matrix_products.ladder.rungs import FP32, RUNGS
+from gpuviz.memory.counts import Count
+from gpuviz.panels.layout import panels
+from gpuviz.panels.time_bars import TimeBars
 from gpuviz.recordings.ladder_times import LadderTime, LadderTimes, read, shipped, source_of, write
 from gpuviz.run.run import Run
+from gpuviz.traces.trace import LANES
 from tests.course.performed import performed
 
 pytestmark = pytest.mark.skipif(not nvrtc.libraries(), reason="NVRTC is not installed")
 SIDE = 256
+_EACH = 64  # products of each lane that costs are told for
+# Products that a multiprocessor of an H100 or H200 makes a cycle: of floats, and on 4 tensor cores
+# (NVIDIA H100 Tensor Core GPU Architecture, 2022).
+_UNITS = {"fp32": 128, "tf32": 4 * 256, "fp16": 4 * 512}
 QUICK = (2, 7)
 EVERY = [
     pytest.param(n, marks=[] if n in QUICK else pytest.mark.slow) for n in range(1, len(RUNGS) + 1)
 ]
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a launch costs for 64 products of each lane of a warp.
+
+    `cycles` are those that multiplying and that reading keep a multiprocessor busy for.
+    """
+
+    instructions: float
+    wavefronts: float
+    sectors: float
+    multiply: float
+    read: float
+
+
+_READS = (Count.SHARED_LOAD_WAVEFRONTS, Count.SHARED_STORE_WAVEFRONTS, Count.SHARED_COPY_WAVEFRONTS)
+
+
+def cost_of(run: Run, side: int, numbers: str = "fp32") -> Cost:
+    """Of a launch that multiplies matrices of so many rows and columns."""
+    totals = run.counts.totals
+    share = _EACH * LANES / side**3
+    waves = sum(totals[name] for name in _READS)
+    lines = totals[Count.GLOBAL_LOAD_LINES] + totals[Count.GLOBAL_COPY_LINES]
+    sectors = totals[Count.GLOBAL_LOAD_SECTORS] + totals[Count.GLOBAL_COPY_SECTORS]
+    return Cost(
+        run.trace.warp_instructions * share,
+        waves * share,
+        sectors * share,
+        _EACH * LANES / _UNITS[numbers],
+        max(waves, lines) * share,  # stages of L1 that work side by side
+    )
 
 
 def run_of(rung: int) -> Run:
@@ -103,39 +134,29 @@ def test_wgmma_is_compiled_for_where_it_is_and_refused_elsewhere() -> None:
         performed(LESSON, {"rung": 17}, "sm_100")
 
 
-def test_least_time_is_that_of_the_units_where_they_are_busiest() -> None:
-    arch, cost = architecture("sm_90"), cost_of(run_of(7), SIDE)
-    units = 2 * 4096**3 / (132 * 256 * 1.98e9) * 1e6
-    assert least_time(cost, arch, 4096) == pytest.approx(units)
-    assert least_time(cost, architecture("sm_52"), 4096) is None
-
-
 def test_times_beside_cublas_are_those_of_the_kernels_as_they_are(tmp_path: Path) -> None:
     rung, file = RUNGS[6], tmp_path / "ladder.json"
     time = LadderTime(rung.kernel, rung.entry, 2048, 400.0, 350.0, 100)
     here = {rung.kernel: source_of(rung.kernel)}
     write(file, LadderTimes("GPU", "2026-11-23", here, (time,), 635.0))
-    table = of_floats(beside_cublas(read(file), rung, 2048))
-    assert table.columns[0].cells[-1] == "cuBLAS, fp32" and table.now == 6
-    assert [column.cells[6] for column in table.columns[1:4]] == ["–", "42.9, 88 %", "–"]
-    assert [column.cells[-1] for column in table.columns[1:4]] == ["–", "49.1", "–"]
-    assert table.columns[4].bars[6][0].used == 0.875
+    shown = on_one_axis(read(file), RUNGS, rung, 2048, {})
+    assert shown.now == 6 and shown.log and shown.bars[6].us == 400.0
+    assert [(bar.names, bar.us) for bar in shown.bars if bar.ink] == [(("cuBLAS, fp32",), 350.0)]
+    assert shown.picks[6] == {"rung": 7} and "2048 × 2048: GPU" in shown.where[0]
     old = LadderTimes("GPU", "2026-11-23", {rung.kernel: "another"}, (time,))
-    assert isinstance(beside_cublas(old, rung, 2048), Answer)
-    assert isinstance(beside_cublas(None, rung, 2048), Answer)
+    for unknown in (old, None):
+        assert not any(bar.us for bar in on_one_axis(unknown, RUNGS, rung, 2048, {}).bars)
 
 
-def of_floats(node: Node) -> Table:
-    """The table of the rungs that multiply the same numbers only; a lower one shows fewer."""
-    assert isinstance(node, First)
-    whole, alike, few = node.nodes
-    assert isinstance(whole, Table) and isinstance(alike, Table) and whole.rows > alike.rows
-    assert (
-        isinstance(few, Table)
-        and few.columns[0].cells[few.now] == alike.columns[0].cells[alike.now]
-    )
-    assert few.rows == 6 and few.columns[0].cells[-1] == alike.columns[0].cells[-1]
-    return alike
+def test_every_rung_stands_on_one_axis_from_the_first_moment() -> None:
+    story = performed(LESSON, {"rung": 2}).story
+    assert story.at is not None
+    first, last = (story.at(t).body for t in (0.0, story.duration))
+    assert isinstance(first, TimeBars) and first.log and first.over == 1
+    assert [bar.names[0] for bar in first.bars if not bar.ink] == [rung.name for rung in RUNGS]
+    pair = next(panel for panel in panels(last) if isinstance(panel, TimeBars))
+    assert [bar.names[0] for bar in pair.bars] == ["down a column", "coalesced", "cuBLAS, fp32"]
+    assert not pair.log and pair.now == 1
 
 
 def times_of(*microseconds: float) -> LadderTimes:
@@ -164,14 +185,3 @@ def test_who_is_slower_than_the_rung_below_says_why() -> None:
             mine, theirs = (times.of(r.kernel, r.entry, size) for r in (rung, below))
             if mine and theirs and mine.microseconds > 1.01 * theirs.microseconds:
                 assert idle(rung, size) or rung.cost, (rung.entry, size)
-
-
-def test_sources_differ_in_what_is_new() -> None:
-    assert all(text_of(rung)[-1] == "}" for rung in RUNGS)
-    first, second = (text_of(rung) for rung in RUNGS[:2])
-    changed = difference(first, second)
-    assert [one.text.strip() for one in changed if one.sign == "+"] == [
-        'extern "C" __global__ void coalesced(In M, In N, float* P, int n)',
-        "int row = blockIdx.y * WIDTH + threadIdx.y;",
-        "int column = blockIdx.x * WIDTH + threadIdx.x;",
-    ]

@@ -12,10 +12,8 @@ from gpuviz.course.together.matmul_common.block import Multiplication, moments, 
 from gpuviz.course.together.matmul_common.reads import tally, words
 from gpuviz.course.together.matmul_common.sizes import Sizes, sizes_of
 from gpuviz.course.together.matmul_tiled.lesson import (
-    DIFFERENCE,
     LESSON,
     PRESETS,
-    TILED_MS,
     Query,
     expected_loads,
     query_of,
@@ -24,13 +22,12 @@ from gpuviz.draw.hit import tip_at
 from gpuviz.draw.marks import Boxes, Frame, Raster, Texts
 from gpuviz.draw.palette import DARK, LIGHT
 from gpuviz.draw.stage import Stage
+from gpuviz.panels.time_bars import TimeBars
 from gpuviz.recordings.measurement import DeviceFacts, Measurement, Timing
 from gpuviz.run import emulated
 from gpuviz.story.lesson import Plan, Value
-from gpuviz.story.measured import timed
 from gpuviz.story.perform import Performance, job_of, perform
 from gpuviz.words.language import grouped
-from tests.course import pictures
 from tests.course.pictures import misplaced
 
 PRESET = {p.label: dict(p.values) for p in PRESETS}
@@ -247,19 +244,6 @@ def test_details_count_requests_and_sectors() -> None:
     assert loads.detail == "ld.global.f32 · 2 requests · 8 sectors"
 
 
-def test_the_last_page_holds_the_lecture_beside_what_is_known_here() -> None:
-    story = played("32 × 32, tile 16").story
-    shown = pictures.words(pictures.frame(story, 1.0, "full"))
-    for b, ms in TILED_MS.items():
-        assert {f"{b} × {b}", f"{ms:g} ms"} <= set(shown)
-    for n, far in DIFFERENCE.items():
-        assert {f"{n} × {n}", f"{far:.6f}"} <= set(shown)
-    assert {f"{grouped(2048)} bytes", "published"} <= set(shown)
-    assert any("12.1 ms are 177 GFLOP/s, of which it says 166" in text for text in shown)
-    few = pictures.words(story.frame(story.duration, Stage(400, 220, DARK)))
-    assert any("12.1 ms" in text for text in few)
-
-
 def test_times_of_tiles_of_other_widths_stand_beside_where_they_are_known() -> None:
     device = DeviceFacts(0, "NVIDIA X", "9.0", "", "", 1, 1, 1)
 
@@ -270,9 +254,12 @@ def test_times_of_tiles_of_other_widths_stand_beside_where_they_are_known() -> N
 
     made = perform(LESSON, CASES["4 × 4, tile 2"], level="ptx", measured=measured)
     assert [one is not None for one in made.runs["tiled"].others] == [False, True, True]
-    shown = pictures.words(pictures.frame(made.story, 1.0, "full"))
-    known = [timed(one, "", "sm_90") for one in made.runs["tiled"].others]
-    assert {"–", *(one.text for one in known if one)} <= set(shown)
+    assert made.story.at is not None
+    shown = made.story.at(made.story.duration).body
+    assert isinstance(shown, TimeBars) and shown.now == 2
+    names = [bar.names[0] for bar in shown.bars]
+    assert names == ["naive", *(f"tiles of {n} × {n}" for n in (8, 16, 32))]
+    assert [bar.us for bar in shown.bars[1:]] == [None, 1600.0, 3200.0]
 
 
 @pytest.mark.parametrize(

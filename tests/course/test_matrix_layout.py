@@ -120,7 +120,8 @@ def test_steps_name_the_line_of_the_load() -> None:
 
 
 def test_hover_tells_where_an_element_lies_and_who_reads_it() -> None:
-    shown = pictures.frame(played("4 x 4, each thread a row").story, 1.0, "large")
+    story = played("4 x 4, each thread a row").story
+    shown = story.frame(pictures.before_the_end(story), pictures.STAGES["large"])
     cells = next(m for m in shown.marks if isinstance(m, Boxes) and len(m.rect) == 16)
     x, y, width, height = cells.rect[6].tolist()
     assert tip_at(shown, x + width / 2, y + height / 2) == (
@@ -130,12 +131,12 @@ def test_hover_tells_where_an_element_lies_and_who_reads_it() -> None:
 
 def test_pieces_asked_for_again_are_counted_in_pieces_whatever_transactions_are() -> None:
     """On 1.1 a segment has 32, 64 or 128 bytes: nothing is divided by another size."""
-    for arch, asked, again in (("sm_90", 1024, 896), ("sm_11", 1024, 896), ("sm_30", 1024, 896)):
+    for arch, asked in (("sm_90", 1024), ("sm_11", 1024), ("sm_30", 1024)):
         run = played("Each thread a row", arch).runs["row"]
-        found = _asked(run)
-        assert (found.asked, found.distinct, found.again) == (asked, 128, again)
-    along = _asked(played("Each thread a column", "sm_11").runs["column"])
-    assert (along.asked, along.distinct, along.again) == (64, 128, 0)  # segments of 64 bytes
+        found = _asked(run, "rows")
+        assert (found.asked, found.distinct) == (asked, 128)
+    along = _asked(played("Each thread a column", "sm_11").runs["column"], "columns")
+    assert (along.asked, along.distinct) == (64, 128)  # segments of 64 bytes
 
 
 def test_both_walks_are_timed_with_as_many_threads_and_floats_each() -> None:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gpuviz.recordings.measurement import DeviceFacts, Measurement, Peaks, Timing
-from gpuviz.story.measured import badge_of, device_of, time_column, time_figures, time_of
+from gpuviz.story.measured import badge_of, device_of, time_bars, time_figures, time_of
 
 H200 = DeviceFacts(0, "NVIDIA H200", "9.0", "", "", 132, 0, 0)
 
@@ -63,17 +63,18 @@ def test_what_is_below_three_empty_kernels_is_mostly_launching(
     assert (
         figure.texts[-1] == f"launch {time:.2f}\u202fµs"
     )  # the time alone where there is no room for more
-    (column,) = time_column([timed, None])
-    assert column.remarks == (said, "")
+    shown = time_bars([("a", timed), ("b", None)])
+    assert [bar.quiet for bar in shown.bars] == [bool(said), False]
+    assert not said or f"grey: {said}" in shown.where[0]
 
 
 def test_a_time_on_another_architecture_than_the_one_drawn_names_its_device() -> None:
     timing = Timing(np.array([55.0]))
     measurement = Measurement("recorded", "2026-01-01", H200, timing=timing)
-    for arch, figure, title in (
-        ("sm_90", "launch 55.0\u202fµs, NVIDIA H200, 2026-01-01", "time"),
-        ("sm_10", "on NVIDIA H200: 55.0\u202fµs", "NVIDIA H200"),
+    for arch, figure in (
+        ("sm_90", "launch 55.0\u202fµs, NVIDIA H200, 2026-01-01"),
+        ("sm_10", "on NVIDIA H200: 55.0\u202fµs"),
     ):
         run = SimpleNamespace(companion=None, arch=arch, measurement=measurement)
         assert time_figures(time_of(run))[0].text == figure
-        assert time_column([time_of(run)])[0].titles == (title,)
+        assert "NVIDIA H200" in time_bars([("a", time_of(run))]).where[-1]

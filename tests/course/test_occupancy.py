@@ -3,17 +3,17 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from gpuviz.arch import ARCHITECTURES, architecture
-from gpuviz.arch.occupancy_fit import GF100, TEXTBOOK, Demand, fit_of, sweeps_of
+from gpuviz.arch import ARCHITECTURES, Architecture, architecture
+from gpuviz.arch.occupancy_fit import G80, GF100, TEXTBOOK, Demand, fit_of, sweeps_of
 from gpuviz.base.errors import InputError
 from gpuviz.compile import nvrtc
 from gpuviz.course.together.occupancy.lesson import LESSON, demand_of, narrate
-from gpuviz.course.together.occupancy.published import EXAMPLES, SHAPES, _two_places
 from gpuviz.course.together.occupancy.resident_blocks import answer_of, most_at_once
 from gpuviz.panels.slots import slots_of
-from gpuviz.recordings.measurement import CounterValue, DeviceFacts, Measurement, Placement
-from gpuviz.story.lesson import check_values
-from gpuviz.story.perform import Performance
+from gpuviz.panels.time_bars import TimeBars
+from gpuviz.recordings.measurement import CounterValue, DeviceFacts, Measurement, Placement, Timing
+from gpuviz.story.lesson import Plan, check_values
+from gpuviz.story.perform import Performance, perform
 from tests.course import pictures
 from tests.course.performed import performed
 
@@ -52,9 +52,22 @@ def test_registers_and_shared_memory_are_those_of_the_compile() -> None:
     assert given == Demand(256, 77, 5000)
 
 
-@pytest.mark.parametrize("example", EXAMPLES, ids=lambda e: f"{e.document} {e.given}")
-def test_examples_of_the_documents(example) -> None:
-    assert example.demand.on(example.arch).blocks == example.blocks
+@pytest.mark.parametrize(
+    ("arch", "demand", "blocks"),
+    [
+        (TEXTBOOK, Demand(512, 0, 0), 3),
+        (TEXTBOOK, Demand(256, 0, 0), 6),
+        (TEXTBOOK, Demand(128, 0, 0), 8),
+        (TEXTBOOK, Demand(256, 10, 0), 6),
+        (TEXTBOOK, Demand(256, 12, 0), 5),
+        (TEXTBOOK, Demand(256, 0, 2048), 6),
+        (G80, Demand(256, 10, 0), 3),
+        (G80, Demand(256, 11, 0), 2),
+    ],
+    ids=str,
+)
+def test_examples_of_the_documents(arch: Architecture, demand: Demand, blocks: int) -> None:
+    assert demand.on(arch).blocks == blocks
 
 
 def test_registers_that_the_tutorials_count() -> None:
@@ -65,11 +78,6 @@ def test_registers_that_the_tutorials_count() -> None:
     # GF100: eight tiles of 2 KB need 16 of its 48 KB.
     shared = next(s for s in fit_of(GF100, Demand(128, 16, 2048)).slots if s.id == "shared")
     assert (8 * shared.need, shared.capacity) == (16 * 1024, 48 * 1024)
-
-
-@pytest.mark.parametrize("shape", SHAPES, ids=lambda s: f"{s.x}x{s.y}")
-def test_the_published_table(shape) -> None:
-    assert _two_places(shape.demand.on(GF100).fraction) == f"{shape.occupancy:.2f}"
 
 
 @pytest.mark.parametrize("arch", ARCHITECTURES, ids=lambda a: a.sm)
@@ -108,9 +116,26 @@ def test_what_is_timed_is_the_product_that_was_published() -> None:
     assert (real.companion_of, real.grid, real.size_words) == (
         "kernel",
         (32, 205, 1),
-        "a product of 1025 × 1024",
+        "1025 × 1024, blocks of 32 × 5, loop over k not unrolled",
     )
     assert drawn.grid == (12 * 132, 1, 1)  # all that an H200 holds at once
+
+
+@needs_compiler
+def test_shapes_stand_on_one_axis_and_those_alike_are_named() -> None:
+    device = DeviceFacts(0, "NVIDIA X", "9.0", "", "", 1, 1, 1)
+
+    def measured(plan: Plan) -> Measurement:
+        timing = Timing(np.array([6400.0 / plan.block[0]]))
+        return Measurement("recorded", "2026-01-01", device, timing=timing)
+
+    made = perform(LESSON, {**LESSON.defaults(), "x": 2, "y": 32}, level="ptx", measured=measured)
+    assert made.story.at is not None
+    end = made.story.at(made.story.duration)
+    assert isinstance(end.body, TimeBars) and end.body.now == 7
+    assert [bar.us for bar in end.body.bars[::7]] == [200.0, 3200.0]
+    assert end.body.bars[7].names == ("2 × 32",) and end.body.picks[7] == {"x": 2, "y": 32}
+    assert "both fill 100 % of the warp slots, and 2 × 32 takes 16.0 times as long" in end.sentence
 
 
 @needs_compiler
@@ -121,7 +146,7 @@ def test_words_name_the_limit() -> None:
     assert "No block" in played("no block fits").story.title
     assert "lanes have no thread" in played("idle lanes").story.sentence
     story = played("G80, 11 registers").story
-    shown = pictures.words(story.frame(story.steps[-4].start, pictures.STAGES["large"]))
+    shown = pictures.words(story.frame(story.steps[-3].start, pictures.STAGES["large"]))
     assert "▸ room for 2 blocks: the limit" in shown
 
 

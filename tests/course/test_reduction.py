@@ -113,7 +113,8 @@ def test_what_is_expected_is_what_is_counted(case: str) -> None:
     given = {**LESSON.defaults(), **CASES[case]}
     count = expected_wavefronts(str(given["way"]), int(given["threads"]))
     assert f"{count} wavefronts a block" in story.expected
-    assert str(count) in pictures.words(pictures.frame(story, 1.0, "full"))
+    shown = " ".join(pictures.words(pictures.frame(story, 1.0, "full")))
+    assert f"{count} wavefronts a block" in shown
 
 
 @cases
@@ -147,7 +148,8 @@ def test_steps_have_lines_of_their_kernel(case: str) -> None:
 
 def tip_of(way: str, box: int, share: float = 1.0) -> str:
     """Hover text of the last mark with tips that has so many boxes."""
-    shown = pictures.frame(played(way).story, share, "full")
+    story = played(way).story
+    shown = story.frame(share * pictures.before_the_end(story), pictures.STAGES["full"])
     boxes = [m for m in shown.marks if isinstance(m, Boxes) and m.tip and len(m.rect) == box]
     x, y, width, height = boxes[-1].rect[-1].tolist()
     return tip_at(shown, x + width / 2, y + height / 2) or ""

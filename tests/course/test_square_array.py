@@ -12,6 +12,7 @@ from gpuviz.course.global_memory.square_array.lesson import LESSON, Walk, walk_o
 from gpuviz.course.global_memory.square_array.trials import PUBLISHED, Trial, trial_of
 from gpuviz.draw.hit import tip_at
 from gpuviz.draw.marks import Boxes
+from gpuviz.panels.time_bars import TimeBars
 from gpuviz.story.measured import LaunchTime
 from gpuviz.story.perform import Performance
 from tests.course import pictures
@@ -137,12 +138,14 @@ def test_the_verdict_is_of_the_architecture(arch: str, text: str) -> None:
     assert text in played("trials", arch).story.sentence
 
 
-def test_published_times_and_ours_stand_side_by_side() -> None:
-    shown = pictures.words(pictures.frame(played("trials").story, 1.0, "large"))
-    assert all(f"{ms:.1f} ms" in shown for ms in PUBLISHED.values())
-    assert shown.count("published") == 2 and "model" in shown
-    assert any("2^25 elements" in text and "here 4\u202f096" in text for text in shown)
-    assert "14.5" in played("trials").story.expected
+def test_all_trials_stand_on_one_axis_in_the_end() -> None:
+    story = played("trials").story
+    assert story.at is not None
+    shown = story.at(story.duration).body
+    assert isinstance(shown, TimeBars)
+    assert [bar.names[-1] for bar in shown.bars][: len(PUBLISHED)] == [str(t) for t in PUBLISHED]
+    assert all(bar.note[-1] == "4 sectors" for bar in shown.bars)
+    assert "14.5" in story.expected
 
 
 def test_the_trials_are_as_large_as_published_and_the_small_example_has_one_beside_it() -> None:
@@ -156,7 +159,7 @@ def test_the_trials_are_as_large_as_published_and_the_small_example_has_one_besi
 
 
 @pictures.stages
-def test_times_have_their_column(stage: str, monkeypatch: pytest.MonkeyPatch, qapp: object) -> None:
+def test_times_have_their_bars(stage: str, monkeypatch: pytest.MonkeyPatch, qapp: object) -> None:
     timed = LaunchTime(1234.0, "recorded", "NVIDIA H200")
     monkeypatch.setattr(square_array_trials, "time_of", lambda run: timed)
     values = LESSON.defaults() | CASES["trials"]
@@ -171,7 +174,9 @@ def test_hover_tells_thread_and_iteration() -> None:
     shown = pictures.frame(played("small").story, 1.0)
     cells = next(m for m in shown.marks if isinstance(m, Boxes) and len(m.rect) == 512)
     x, y, width, height = cells.rect[258].tolist()
-    assert tip_at(shown, x + width / 2, y + height / 2) == "a[258] · thread 6 in iteration 0"
+    assert tip_at(shown, x + width / 2, y + height / 2) == (
+        "a[258] · thread 6 in iteration 0 · squares its elements"
+    )
 
 
 @cases

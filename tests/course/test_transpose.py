@@ -98,7 +98,7 @@ def test_waste_is_hatched() -> None:
 
 def test_hover_names_the_element() -> None:
     story = played("shared").story
-    shown = story.frame(story.duration, pictures.STAGES["large"])
+    shown = story.frame(pictures.before_the_end(story), pictures.STAGES["large"])
     cells = [m for m in shown.marks if isinstance(m, Boxes) and len(m.rect) == 1024]
     x, y, width, height = cells[0].rect[33].tolist()
     assert tip_at(shown, x + width / 2, y + height / 2) == "in[1][33]"
@@ -129,4 +129,4 @@ def test_words_are_legible_with_sixteen_banks(stage: str, qapp: object) -> None:
 def test_the_result_of_a_small_window_has_the_time() -> None:
     """It had been left out for pictures of tiles that had been seen before."""
     shown = pictures.words(pictures.frame(played("shared").story, 1.0, Stage(662, 386, DARK)))
-    assert "time" in shown and "sectors written" in shown
+    assert "not measured" in shown and "swizzled" in shown

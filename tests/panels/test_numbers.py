@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
-import pytest
 
 from gpuviz.draw.layout import Rect
 from gpuviz.draw.marks import Boxes, Mark, Texts
@@ -60,27 +57,9 @@ def test_shares_are_answers() -> None:
     assert Shares.answers
 
 
-@pytest.mark.parametrize("asks", [False, True])
-def test_bars_of_a_table_have_scales_of_their_own_and_are_kept_back(asks: bool) -> None:
-    stacks = (Bar(10, ink="compute"), Bar(1, 3)), (Bar(5, ink="compute"), Bar(1, 1))
-    columns = (
-        Column(("way",), ("a", "b"), "left"),
-        Column(("bars",), ("", ""), bars=stacks, wide=20.0),
-    )
-    stage = replace(STAGE, question="How many?") if asks else STAGE
-    found = marks(Table(columns, 0), stage)
-    if asks:
-        assert wide(found, DARK.compute) == []
-        return
-    full, half = wide(found, DARK.compute)
-    assert full == pytest.approx(2 * half, abs=1)
-    quarter = wide(found, DARK.accent)[0], wide(found, DARK.soft(DARK.accent, 0.35))[0]
-    assert quarter == pytest.approx((full / 4, full / 4), abs=1)
-
-
 def test_a_table_wants_room_for_titles_in_two_lines() -> None:
     names = tuple(Column((f"a rather long title {n}",), ("1", "2")) for n in range(6))
-    panel = Table((*names, Columns((1.0, 2.0)).bars("", Bar, 0)))
+    panel = Table(names)
     assert panel.need(STAGE, 500).height > panel.need(STAGE, 2000).height
 
 
@@ -129,4 +108,3 @@ def test_columns_about_things_say_a_cell_of_each_and_a_dash_where_it_is_not_know
     assert counted.titles == ("registers", "reg.") and counted.cells == ("–", "16")
     assert counted.badge == "model" and counted.bold
     assert of("blocks", str).titles == ("blocks",)
-    assert of.bars("", lambda n: (Bar(n), Bar(1)), wide=6.0).bars[1] == (Bar(16), Bar(1))

@@ -24,12 +24,13 @@ from gpuviz.panels.layout import panels
 from gpuviz.panels.lines import Lines
 from gpuviz.panels.picture import Picture
 from gpuviz.panels.table import Column
+from gpuviz.panels.time_bars import TimeBar
 from gpuviz.recordings.measurement import Measurement
 from gpuviz.run.run import Run
 from gpuviz.story.lesson import Lesson, Story, Values
 from gpuviz.story.perform import Performance
 from gpuviz.traces.trace import lane_mask
-from gpuviz.words.language import THIN
+from gpuviz.words.language import THIN, duration
 
 _SCALES = {"µs": 1e-6, "ms": 1e-3, "ns": 1e-9, "s": 1.0}
 _BYTES = {"bytes": 1.0, "byte": 1.0, "B": 1.0, "kB": 1e3, "KB": 1024.0, "KiB": 1024.0}
@@ -154,9 +155,10 @@ def _leaves(told: Told, thing: object) -> Iterator[str | float]:
     """The texts and numbers of a panel; columns of tables, and lines beside figures, apart."""
     if isinstance(thing, Column):
         told.columns.append(thing)
-        told.sentences.update(dict.fromkeys((*thing.remarks, thing.origin)))
-        for bar in (bar for stack in thing.bars for bar in stack):
-            yield from (bar.used, bar.whole)
+    elif isinstance(thing, TimeBar):
+        if thing.us is not None:
+            yield duration(thing.us)
+        yield from (*thing.names, *thing.note)
     elif isinstance(thing, str):
         yield thing
     elif isinstance(thing, int | float) and not isinstance(thing, bool):

@@ -1,12 +1,9 @@
-"""A sum whose tiles go through a ring of stages: its launches, and a table of their costs."""
-
-from collections.abc import Sequence
+"""A sum whose tiles go through a ring of stages: its launches, and how long they take."""
 
 from gpuviz.panels.lines import Line
-from gpuviz.panels.table import Columns, Table
-from gpuviz.run.run import Run
-from gpuviz.story.lesson import Parameter, Plan, Values, number
-from gpuviz.story.measured import time_column, time_of
+from gpuviz.panels.time_bars import TimeBars
+from gpuviz.story.lesson import Parameter, Plan, Runs, Values, number
+from gpuviz.story.measured import time_bars, time_of
 from gpuviz.traces.trace import LANES, Finding
 from gpuviz.words.language import english, grouped, tr, trn
 
@@ -69,20 +66,16 @@ def _launch(
     )
 
 
-def stage_table(
-    runs: Sequence[Run], counts: Sequence[int], ahead: Sequence[int], tile: int, shown: int
-) -> Table:
-    """Runs with so many stages of `tile` bytes each, `ahead` of which may be on their way."""
-    of, on_way = Columns(counts), Columns(ahead)
-    shared = tr("shared memory of a block"), tr("shared")
-    made = (
-        of(tr("stages"), str),
-        on_way((tr("tiles on their way"), tr("on the way")), str),
-        on_way((tr("bytes on their way in a block"), tr("bytes")), lambda n: grouped(n * tile)),
-        of(shared, lambda n: grouped(n * tile), optional=1),
-        *time_column([time_of(run) for run in runs], always=True),
+def stage_times(runs: Runs, values: Values, over: float) -> TimeBars:
+    """How long the sum takes with each number of stages, beside the shared memory of a block."""
+    tile = WORKERS * LANES * 16
+    return time_bars(
+        [(trn("{n} stage", "{n} stages", n), time_of(runs[role(n)])) for n in COUNTS],
+        COUNTS.index(number(values, "stages")),
+        [tr("{n} bytes shared", n=grouped(n * tile)) for n in COUNTS],
+        over,
+        picks=[{"stages": n} for n in COUNTS],
     )
-    return Table(made, counts.index(shown))
 
 
 def race_words(race: Finding) -> Line:

@@ -10,15 +10,15 @@ from gpuviz.base.arrays import I64
 from gpuviz.base.errors import InputError
 from gpuviz.course import named
 from gpuviz.memory.request import Request, requests_of
-from gpuviz.memory.units import counted, in_bytes, nouns
-from gpuviz.panels.figures import Figure, FigureRow, Provenance
-from gpuviz.panels.layout import first, rows
+from gpuviz.memory.units import counted, in_bytes
+from gpuviz.panels.figures import Figure, FigureRow
+from gpuviz.panels.layout import rows
 from gpuviz.panels.picture import Picture
-from gpuviz.panels.table import Columns, Table
+from gpuviz.panels.time_bars import TimeBars
 from gpuviz.run.run import Run
 from gpuviz.story.lesson import Lesson, Parameter, Plan, Preset, Runs, Story, Values, number
 from gpuviz.story.lesson import no_such_warp as problem
-from gpuviz.story.load_traffic import LoadTraffic, columns, measured_of, pieces, timed
+from gpuviz.story.load_traffic import LoadTraffic, measured_of, pieces, traffic_times
 from gpuviz.story.measured import LaunchTime
 from gpuviz.story.requests.acts import Pace, RequestAct, acts_of
 from gpuviz.story.requests.fate import fate_of
@@ -28,7 +28,7 @@ from gpuviz.words.language import grouped, tr
 
 _KERNEL, _FIELDS, _END = "alignment.cu", 5, 3.0
 _PACE = Pace(send=0.7, one=0.35, most=1.5)
-_GAP, _LOW = 0.2, 7.5  # letters between the parts of a picture; that a map beside a table is high
+_GAP = 0.2  # letters between the parts of a picture
 _RECORD = {"packed": 20, "aligned": 32, "arrays": 0}  # bytes from one struct to the next
 _PUBLISHED = (5, 2)  # loads of the packed and of the aligned struct
 
@@ -94,7 +94,7 @@ class _Cost:
 
     role: str
     loads: tuple[Request, ...]
-    measured: tuple[LaunchTime | None, float | None, str]
+    measured: tuple[LaunchTime | None, float | None]
     kept: bool = False
 
     @property
@@ -124,7 +124,7 @@ class _Cost:
 
 
 def narrate(values: Values, runs: Runs) -> Story:
-    """The story of one warp's loads in one layout, and the table of all three."""
+    """The story of one warp's loads in one layout, and the times of all three."""
     role, warp = str(values["layout"]), number(values, "warp")
     arch = architecture(runs[role].arch)
     requests = {name: _requests(run, name, arch, warp) for name, run in runs.items()}
@@ -140,20 +140,16 @@ def narrate(values: Values, runs: Runs) -> Story:
     mine = next(c for c in costs if c.role == role)
     script = Script(role)
     acts = acts_of(script, requests[role], _PACE, 1)
-    script.act(_END, "result", tr("result"), _summary(mine))
+    ending = script.act(_END, "result", tr("result"), _summary(mine))
     said = (*(_sentence(acts, act, mine) for act in acts), _verdict(mine, arch))
-    last_load = next(act for act in reversed(acts) if not act.request.is_store)
 
     def at(t: float) -> Picture:
         now = next((act for act in acts if t < act.end), None)
         text = said[-1] if now is None else said[acts.index(now)]
-        table = _table(costs, mine, _came(acts, mine, t))
-        drawn = (now or last_load).map(t)
-        body = first(
-            rows(drawn, table, _published(), gap=_GAP),
-            rows(replace(drawn, least=_LOW), table, gap=_GAP),
-            rows(drawn, _in_brief(mine), gap=_GAP),
-        )
+        if now is None:
+            times = _times(costs, mine, ending.share(t))
+            return Picture(_title(mine), text, times, said)
+        body = rows(now.map(t), _in_brief(mine), gap=_GAP)
         return Picture(_title(mine), text, body, said)
 
     return Story.of(script, at, _expected(mine, arch), said[-1])
@@ -246,56 +242,20 @@ def _sentence(acts: tuple[RequestAct, ...], act: RequestAct, cost: _Cost) -> str
     )
 
 
-def _came(acts: tuple[RequestAct, ...], cost: _Cost, t: float) -> tuple[float, float]:
-    """How much of the pieces asked for once, and of those asked for again, loads have brought."""
-    loads = [act for act in acts if not act.request.is_store]
-    share = np.array([act.delivered(t) / act.request.count for act in loads])
-    new, again = (share[:, None] * cost.fresh).sum(axis=0).tolist()
-    return new / cost.distinct, again / max(cost.repeated, 1)
-
-
-def _table(costs: tuple[_Cost, ...], mine: _Cost, came: tuple[float, float]) -> Table:
-    """All three layouts: loads, transactions, and how many of these are different ones."""
-    noun, of = costs[0].loads[0].noun, Columns(costs)
+def _times(costs: tuple[_Cost, ...], mine: _Cost, over: float) -> TimeBars:
+    """All three layouts on one axis of time."""
     aligned, arrays = tr("aligned to 16"), tr("five arrays")
     words = {"packed": tr("packed struct"), "aligned": aligned, "arrays": arrays}
-    every = [
-        LoadTraffic(
-            c.transactions, c.distinct, c.repeated, *c.measured, came if c is mine else (1.0, 1.0)
-        )
-        for c in costs
-    ]
-    title = tr("{nouns} a warp", nouns=nouns(noun)), nouns(noun)
-    names = of("", lambda c: words[c.role], "left"), of(tr("loads"), lambda c: len(c.loads))
-    return Table((*names, *columns(every, noun, title)), costs.index(mine))
+    every = [LoadTraffic(words[c.role], c.transactions, c.distinct, *c.measured) for c in costs]
+    picks = [{"layout": c.role} for c in costs]
+    return traffic_times(every, costs[0].loads[0].noun, costs.index(mine), over, picks)
 
 
 def _in_brief(cost: _Cost) -> FigureRow:
-    """The layout shown alone, where a table would leave its map no room."""
+    """The loads of the layout that is shown."""
     main = Figure(_summary(cost), "accent", True, shorter=(_counted(cost),))
     different = Figure(tr("{n} different", n=cost.distinct))
-    return FigureRow((main, different, *timed(cost.measured[0])))
-
-
-def _published() -> Provenance:
-    """What the slides say, and why our aligned struct has one wide load and one narrow."""
-    a, b = _PUBLISHED
-    return Provenance(
-        (
-            tr(
-                "lecture slides on the G80: {a} loads packed, {b} of 128 bits aligned to 16 (the "
-                "second one is 32 bits wide here: nothing reads the padding)",
-                a=a,
-                b=b,
-            ),
-            tr(
-                "lecture slides on the G80: {a} loads packed, {b} of 128 bits aligned to 16",
-                a=a,
-                b=b,
-            ),
-            tr("lecture slides: {a} loads, {b} when aligned", a=a, b=b),
-        )
-    )
+    return FigureRow((main, different))
 
 
 LESSON = Lesson(*named(__name__), LOOK_FOR, PARAMETERS, PRESETS, plan, narrate, problem, WORDS)

@@ -1,6 +1,6 @@
 """Matrix layout: rows lie one after another; threads that walk along rows, or down columns."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -11,18 +11,17 @@ from gpuviz.course import named
 from gpuviz.draw.ease import passed
 from gpuviz.memory.counts import Count
 from gpuviz.memory.request import Request, requests_of
-from gpuviz.memory.units import in_bytes, nouns
+from gpuviz.memory.units import in_bytes
 from gpuviz.panels.address_map import AddressMap
 from gpuviz.panels.cell_map import CellMap, Outline
 from gpuviz.panels.figures import Figure, FigureRow
 from gpuviz.panels.layout import Node, at_least, columns, first, rows, share
 from gpuviz.panels.picture import Picture
-from gpuviz.panels.table import Column, Table
+from gpuviz.panels.time_bars import TimeBars
 from gpuviz.run.run import Run
 from gpuviz.story import load_traffic
 from gpuviz.story.lesson import Lesson, Parameter, Plan, Preset, Runs, Story, Values, number
 from gpuviz.story.load_traffic import LoadTraffic, measured_of, pieces
-from gpuviz.story.measured import time_of
 from gpuviz.story.requests.fate import L1, Fate, fate_of
 from gpuviz.story.script import Script
 from gpuviz.traces.trace import LANES
@@ -34,7 +33,7 @@ _MOST_GROUPS = 6  # steps that the requests after the second are told in
 _FIRST, _SECOND, _REST, _STORE, _END = 4.0, 2.0, 7.0, 1.5, 2.5  # seconds
 _GAP = 0.2  # letters between the parts of a picture
 _ASPECT = 1.6  # from which matrix and request stand side by side
-_HIGH, _LOW = 15, 8.0  # letters that the request is high below the matrix; and above a table
+_HIGH = 15  # letters that the request is high below the matrix
 _QUIET = 0.65  # how much colour elements have that were read before
 _SENT = 0.3  # share of a request's time until it is served
 _SIZES = (4, 8, 16, 32, 64)
@@ -121,7 +120,6 @@ def narrate(values: Values, runs: Runs) -> Story:
         raise InputError("the trace has no load of M by warp 0 of block 0; record block 0")
     fate = fate_of(run.trace, arch, loads[0])
     reading = reading_of(values, loads, _kept(fate, arch, each))
-    table, time = _table(runs, each, loads[0].noun), load_traffic.timed(time_of(runs[each]))
     cuts = _cuts(len(loads))
     script = _script(each, reading, run, made[-1], cuts)
     said = tuple(_sentence(reading, k) for k in range(len(loads)))
@@ -132,13 +130,10 @@ def narrate(values: Values, runs: Runs) -> Story:
         sent, served = min((done - k) / _SENT, 1.0), max((done - k - _SENT) / (1 - _SENT), 0.0)
         matrix = _matrix(reading, k, served)
         request = AddressMap(loads[k], sent, served * loads[k].count)
-        counted = _counted(reading, k, served)
-        body = first(
-            rows(_both(matrix, replace(request, least=_LOW)), counted, table, gap=_GAP),
-            rows(
-                _both(matrix, request), replace(counted, figures=counted.figures + time), gap=_GAP
-            ),
-        )
+        if t >= (start := script.steps[-1].start):
+            body: Node = _times(runs, each, loads[0].noun, (t - start) / _END)
+        else:
+            body = rows(_both(matrix, request), _counted(reading, k, served), gap=_GAP)
         return Picture(_title(each), said[k], body, (max(said, key=len),))
 
     return Story.of(script, at, _closed_form(values, arch))
@@ -258,24 +253,21 @@ def _counted(reading: MatrixLoads, k: int, served: float) -> FigureRow:
     )
 
 
-def _table(runs: Runs, shown: str, noun: str) -> Table:
-    """What all loads ask for either way, how much of that is different, and how long it takes."""
+def _times(runs: Runs, shown: str, noun: str, over: float) -> TimeBars:
+    """Both walks on one axis of time."""
     names = {"row": tr("a thread a row"), "column": tr("a thread a column")}
-    every = [_asked(runs[each]) for each in names]
-    title = tr("{nouns} asked for", nouns=nouns(noun)), nouns(noun)
-    walks = Column(("",), tuple(names.values()), "left")
-    return Table((walks, *load_traffic.columns(every, noun, title)), list(names).index(shown))
+    every = [_asked(runs[each], name) for each, name in names.items()]
+    picks = [{"each": each} for each in names]
+    return load_traffic.traffic_times(every, noun, list(names).index(shown), over, picks)
 
 
-def _asked(run: Run) -> LoadTraffic:
+def _asked(run: Run, name: str) -> LoadTraffic:
     """All loads of a launch, and what a GPU made of the large one beside it."""
     arch, warps = architecture(run.arch), run.trace.launch.warps_per_block
     made = [r for warp in range(warps) for r in requests_of(run.trace, arch, 0, warp)]
     loads = [load for load in made if not load.is_store]
-    every = np.concatenate([pieces(load) for load in loads])
-    distinct = len(np.unique(every))
-    count = sum(load.count for load in loads)
-    return LoadTraffic(count, distinct, len(every) - distinct, *measured_of(run))
+    distinct = len(np.unique(np.concatenate([pieces(load) for load in loads])))
+    return LoadTraffic(name, sum(load.count for load in loads), distinct, *measured_of(run))
 
 
 def _title(each: str) -> str:

@@ -11,7 +11,6 @@ from gpuviz.course import named
 from gpuviz.course.global_memory.square_array.trials import (
     PUBLISHED,
     Triple,
-    TurnTable,
     role_of,
     tell_trials,
     trial_of,
@@ -19,7 +18,7 @@ from gpuviz.course.global_memory.square_array.trials import (
 from gpuviz.memory.request import Request, requests_of
 from gpuviz.panels.cell_map import CellMap, Outline
 from gpuviz.panels.figures import Figure, FigureRow
-from gpuviz.panels.layout import columns, rows, share
+from gpuviz.panels.layout import rows
 from gpuviz.panels.picture import Picture
 from gpuviz.run.run import Run
 from gpuviz.story.lesson import Lesson, Parameter, Plan, Preset, Runs, Story, Values, number
@@ -32,6 +31,7 @@ from gpuviz.words.language import grouped, tr
 _KERNEL, _ENTRY, _SMALL = "square_array.cu", "square_array", "small"
 _ELEMENTS, _THREADS = 512, 8  # of the document's small example
 _BLOCK, _EACH = 512, 8  # of the trials
+_ASPECT = 2.4  # of the array as it is drawn
 _SLOW, _FAST, _END = 1.2, 5.0, 2.5  # seconds: an iteration, the many in between, the result
 _FIRST, _LAST = 4, 2  # iterations told one by one
 _LINE = 32  # floats in a line of 128 bytes
@@ -175,7 +175,7 @@ def narrate(values: Values, runs: Runs) -> Story:
         return _tell_walk(values, runs[_SMALL])
     trials = tuple(trial_of(t, runs[role_of(t)]) for t in _trials(values))
     arch = architecture(runs[role_of(_triple(values))].arch)
-    return tell_trials(trials, arch, number(values, "elements"))
+    return tell_trials(trials, arch)
 
 
 def _tell_walk(values: Values, run: Run) -> Story:
@@ -194,8 +194,8 @@ def _tell_walk(values: Values, run: Run) -> Story:
 
     def at(t: float) -> Picture:
         now = float(np.interp(script.done(t), range(len(cuts)), cuts))
-        sides = columns(share(0.44, _table_of(walk, now)), share(0.56, _array(walk, now)), gap=1.6)
-        return Picture(title, sentence, rows(sides, _counted(walk, now, launch), gap=_GAP))
+        body = rows(_array(walk, now), _counted(walk, now, launch), gap=_GAP)
+        return Picture(title, sentence, body)
 
     first = " ".join(str(n) for n in expected_row(_THREADS, walk.iterations, stride, offset))
     expected = tr("by arithmetic: iteration 0 works on elements {row}", row=first)
@@ -241,19 +241,6 @@ def _walk_sentence(walk: Walk, stride: int, offset: int) -> str:
     return text
 
 
-def _table_of(walk: Walk, now: float) -> TurnTable:
-    """The document's table of threads and their elements."""
-    captions = tr("element of each thread in each iteration"), tr("elements of each thread")
-    return TurnTable(
-        walk.element,
-        _lanes(walk.threads),
-        now,
-        captions,
-        lambda thread: _thread_tip(walk, thread),
-        lambda turn, thread: f"a[{walk.element[turn, thread]}] · {_thread_tip(walk, thread)}",
-    )
-
-
 def _lanes(threads: int) -> I64:
     """(T,) lanes whose colours the threads have: spread over all, so that few stay apart."""
     count = max(threads, 4)
@@ -280,16 +267,9 @@ def _array(walk: Walk, now: float) -> CellMap:
         np.clip(now - walk.turn, 0.0, 1.0),
         True,
         lambda element: _element_tip(walk, element),
+        aspect=_ASPECT,
         outlines=() if going is None else (Outline(going, "outline", bold=True),),
     )
-
-
-def _thread_tip(walk: Walk, thread: int) -> str:
-    """What hovering a thread says."""
-    first, last = walk.element[0, thread], walk.element[-1, thread]
-    what = tr("doubles its elements") if walk.path[thread] else tr("squares its elements")
-    given = {"thread": thread, "first": first, "last": last, "what": what}
-    return tr("thread {thread} · a[{first}] to a[{last}] · {what}", **given)
 
 
 def _element_tip(walk: Walk, element: int) -> str:
@@ -297,7 +277,8 @@ def _element_tip(walk: Walk, element: int) -> str:
     if walk.owner[element] < 0:
         return tr("a[{n}] · no thread works on it", n=element)
     what = {"n": element, "thread": walk.owner[element], "turn": walk.turn[element]}
-    return tr("a[{n}] · thread {thread} in iteration {turn}", **what)
+    does = tr("doubles its elements") if walk.path[what["thread"]] else tr("squares its elements")
+    return tr("a[{n}] · thread {thread} in iteration {turn}", **what) + f" · {does}"
 
 
 def _counted(walk: Walk, now: float, launch: tuple[Figure, ...]) -> FigureRow:

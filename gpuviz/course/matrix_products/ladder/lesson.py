@@ -9,46 +9,27 @@ import numpy as np
 from gpuviz.arch import Architecture, architecture
 from gpuviz.base.errors import UnavailableError
 from gpuviz.course import named
-from gpuviz.course.matrix_products.ladder.panels import (
-    SIZES,
-    Difference,
-    DiffLine,
-    beside,
-    beside_cublas,
-    cells_of,
-    cublas_column,
-    difference,
-    gained,
-)
-from gpuviz.course.matrix_products.ladder.rungs import RUNGS, Rung, text_of
+from gpuviz.course.matrix_products.ladder.panels import SIZES, beside, cells_of, gained, on_one_axis
+from gpuviz.course.matrix_products.ladder.rungs import RUNGS, Rung
 from gpuviz.course.together.thread_coarsening.lesson import number as brief
 from gpuviz.memory.bank_request import BankRequest, one_request
-from gpuviz.memory.counts import Count
 from gpuviz.memory.request import Request, first_requests
 from gpuviz.memory.units import counted
 from gpuviz.panels.address_map import AddressMap
 from gpuviz.panels.bank_board import with_board
 from gpuviz.panels.bank_map import BankMap
-from gpuviz.panels.layout import Node, columns, rows, share, spare
-from gpuviz.panels.lines import Line, Lines
+from gpuviz.panels.layout import Node, Part, columns, rows, share, spare
 from gpuviz.panels.picture import Picture, longest
-from gpuviz.panels.table import Column, Columns, Table
 from gpuviz.recordings.ladder_times import shipped
-from gpuviz.run.run import Run
 from gpuviz.story.lesson import Lesson, Parameter, Plan, Preset, Runs, Story, Values, number
-from gpuviz.story.measured import time_column
 from gpuviz.story.script import Act, Script
-from gpuviz.timing.device import device_of
-from gpuviz.traces.trace import LANES, Trace
-from gpuviz.words.language import duration, tr
+from gpuviz.traces.trace import Trace
+from gpuviz.words.language import tr
 
 _DRAWN = 256  # rows and columns of the matrices that are drawn and counted
 _SOURCE, _CELLS, _SEND, _ONE, _MOST, _END = 4.0, 4.0, 1.0, 0.8, 4.0, 5.0  # seconds
 _EACH = 64  # products a lane that counts are told for
 _TENSOR, _WGMMA = (8, 0), (9, 0)  # the first capability with all of mma's rungs; that of wgmma's
-# Products that a multiprocessor of an H100 or H200 makes a cycle: of floats, and on 4 tensor cores
-# (NVIDIA H100 Tensor Core GPU Architecture, 2022).
-_UNITS = {"fp32": 128, "tf32": 4 * 256, "fp16": 4 * 512}
 
 LOOK_FOR = (
     "What each idea adds to a matrix product, from the naive kernel to the speed of a library's."
@@ -105,7 +86,7 @@ def _worst_load(trace: Trace, arch: Architecture) -> Request:
 
 
 def narrate(values: Values, runs: Runs) -> Story:
-    """What is new in the source; who has which cells; what a warp reads; what it costs."""
+    """All rungs on one axis; who has which cells; what a warp reads; both rungs' times."""
     rung, *below = _shown(values)
     run = runs[rung.name]
     arch = architecture(run.arch)
@@ -114,27 +95,28 @@ def narrate(values: Values, runs: Runs) -> Story:
     held = cells.sums() if rung.on_tensor_cores else cells.per_step()
     read = worst_read(run.trace, arch)
     script = Script(rung.name)
-    script.act(_SOURCE, "intro", tr("what is new"), tr(rung.name))
+    script.act(_SOURCE, "intro", tr("the ladder"), tr(rung.name))
     stored = script.act(_CELLS, "store", tr("cells of a warp"), held)
     reading = _WarpRequest.of(script, read or _worst_load(run.trace, arch))
-    script.act(_END, "result", tr("result"), tr("beside the rung below"))
-    source = Difference(_changes(rung, below))
+    ending = script.act(_END, "result", tr("result"), tr("beside the rung below"))
     size, times = number(values, "size"), shipped()
-    all_rungs = beside_cublas(times, rung, size)
+    own = {one.entry: beside(times, one, size, runs[one.name]) for one in (rung, *below)}
     maps = _side_by_side(values, runs)
-    end = rows(_table(values, runs, arch), spare(all_rungs), spare(maps, 2), gap=0.8)
     said = tr(rung.idea) + ".", held, reading.sentence(), gained(times, below, rung, size)
     title = tr("Rung {n} of {all}: {name}", n=values["rung"], all=len(RUNGS), name=tr(rung.name))
 
     def at(t: float) -> Picture:
         number_ = script.at(t)[0]
         now = min(number_, 2) if number_ < len(script.steps) - 1 else 3
-        body: Node = (
-            source,
-            cells.map(tr("Block (0,0) of P"), stored.counted(t, cells.stores)),
-            reading.body(t),
-            end,
-        )[now]
+        if now == 0:
+            body: Node = on_one_axis(times, RUNGS, rung, size, own)
+        elif now == 1:
+            body = cells.map(tr("Block (0,0) of P"), stored.counted(t, cells.stores))
+        elif now == 2:
+            body = reading.body(t)
+        else:
+            pair = on_one_axis(times, (*below, rung), rung, size, own, ending.share(t))
+            body = rows(share(1, pair), *maps, gap=0.8)
         return Picture(title, said[now], body, longest(said))
 
     return Story.of(script, at, _expected(rung), said[0])
@@ -148,14 +130,6 @@ def _check(rung: Rung, values: Values, arch: Architecture) -> None:
     if rung.on_tensor_cores and arch.cc < _TENSOR:
         said = tr("Rung {n} needs tensor cores of 8.0 or later: {arch} has none.", **what)
         raise UnavailableError(said)
-
-
-def _changes(rung: Rung, below: list[Rung]) -> tuple[DiffLine, ...]:
-    """Its source beside that of the rung below; of the first of a file, the whole."""
-    mine = text_of(rung)
-    if not below or below[0].kernel != rung.kernel:
-        return tuple(DiffLine(" ", line) for line in mine)
-    return difference(text_of(below[0]), mine)
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,92 +180,13 @@ def _cost(request: BankRequest | Request) -> str:
     return request.counted(request.count)
 
 
-@dataclass(frozen=True)
-class Cost:
-    """What a launch costs for 64 products of each lane of a warp, and the least time at a size.
-
-    `cycles` are those that multiplying and that reading keep a multiprocessor busy for.
-    """
-
-    instructions: float
-    wavefronts: float
-    sectors: float
-    multiply: float
-    read: float
-
-
-_READS = (Count.SHARED_LOAD_WAVEFRONTS, Count.SHARED_STORE_WAVEFRONTS, Count.SHARED_COPY_WAVEFRONTS)
-
-
-def cost_of(run: Run, side: int, numbers: str = "fp32") -> Cost:
-    """Of a launch that multiplies matrices of so many rows and columns."""
-    totals = run.counts.totals
-    share = _EACH * LANES / side**3
-    waves = sum(totals[name] for name in _READS)
-    lines = totals[Count.GLOBAL_LOAD_LINES] + totals[Count.GLOBAL_COPY_LINES]
-    sectors = totals[Count.GLOBAL_LOAD_SECTORS] + totals[Count.GLOBAL_COPY_SECTORS]
-    return Cost(
-        run.trace.warp_instructions * share,
-        waves * share,
-        sectors * share,
-        _EACH * LANES / _UNITS[numbers],
-        max(waves, lines) * share,  # stages of L1 that work side by side
-    )
-
-
-def least_time(cost: Cost, arch: Architecture, side: int) -> float | None:
-    """Microseconds that the busier of units and L1 works on the device that is modelled."""
-    try:
-        device = device_of(arch)
-    except UnavailableError:
-        return None
-    steps = side**3 / (_EACH * LANES) / device.multiprocessors
-    return max(cost.multiply, cost.read) * steps / device.clock_ghz / 1e3
-
-
-def _table(values: Values, runs: Runs, arch: Architecture) -> Node:
-    """Both rungs: counts for as many products, the least time, the time that was measured."""
-    shown, size = _shown(values), number(values, "size")
-    found, times = [runs[rung.name] for rung in shown], shipped()
-    pairs = list(zip(found, shown, strict=True))
-    costs = [cost_of(run, _DRAWN, rung.numbers) for run, rung in pairs]
-    timed = [beside(times, rung, size, run) for run, rung in pairs]
-    least = [least_time(cost, arch, size) for cost in costs]
-    limit = [tr("reading") if c.read > c.multiply else tr("multiplying") for c in costs]
-    of = Columns(list(zip(costs, shown, strict=True)))
-    sectors, instructions = tr("global sectors"), tr("PTX instructions")
-    wavefronts = tr("shared wavefronts"), tr("wavefronts")
-    made = (
-        Column(("",), tuple(tr(rung.name) for rung in shown), "left", tr("model")),
-        of((sectors, tr("sectors")), lambda c: _count_words(c[0].sectors, c[1].boxes)),
-        of(wavefronts, lambda c: _count_words(c[0].wavefronts, c[1].unread), bold=True),
-        of((instructions, tr("PTX instr.")), lambda c: brief(c[0].instructions, 1), optional=2),
-        Column((tr("busiest"),), tuple(limit), "left", optional=1),
-        *(() if None in least else (_least(least),)),
-        *time_column(timed, always=True),
-        *cublas_column(times, shown, size),
-    )
-    all_ = {"n": _EACH, "size": size}
-    note = tr("Counts for {n} products of each lane of a warp; times for {size} × {size}.", **all_)
-    return rows(Table(made, 0), Lines((Line((note,), "muted"),)), gap=0.8)
-
-
-def _count_words(count: float, hidden: bool) -> str | None:
-    """A count in words; what TMA and wgmma ask for by themselves is not counted."""
-    return None if hidden else brief(count, 2)
-
-
-def _side_by_side(values: Values, runs: Runs) -> Node:
-    """Whose the cells of a tile are, on the rung below and here."""
-    shown = [(tr(r.name), cells_of(runs[r.name].trace, _DRAWN)) for r in _shown(values)]
-    maps = (cells.map(name, cells.stores, False) for name, cells in shown[::-1])
-    return columns(*(share(1, one) for one in maps))
-
-
-def _least(times: list[float | None]) -> Column:
-    """The column of times that cannot be less."""
-    cells = tuple(duration(time) for time in times if time is not None)
-    return Column((tr("at least"),), cells, badge=tr("model"))
+def _side_by_side(values: Values, runs: Runs) -> tuple[Part, ...]:
+    """Whose the cells of a tile are, below and here; nothing where they are the same."""
+    shown = [(tr(r.name), cells_of(runs[r.name].trace, _DRAWN)) for r in _shown(values)[::-1]]
+    if len(shown) > 1 and np.array_equal(shown[0][1].lane, shown[1][1].lane):
+        return ()
+    maps = (cells.map(name, cells.stores, False) for name, cells in shown)
+    return (spare(share(1, columns(*(share(1, one) for one in maps)))),)
 
 
 def _expected(rung: Rung) -> str:

@@ -1,110 +1,69 @@
-"""The rungs beside cuBLAS, whose the cells of a tile are, and what code one rung adds."""
+"""The rungs beside cuBLAS on one axis of time, and whose the cells of a tile are."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from difflib import SequenceMatcher
 from itertools import groupby
-from typing import ClassVar, Literal
 
 import numpy as np
 
 from gpuviz.arch import architecture
 from gpuviz.base.arrays import I64, Bool
 from gpuviz.course.matrix_products.ladder.rungs import RUNGS, Rung
-from gpuviz.draw.layout import Rect, elide
-from gpuviz.draw.marks import Boxes, Mark, Texts
-from gpuviz.draw.metrics import text_width
-from gpuviz.draw.stage import Stage
-from gpuviz.panels.bar import Bar
 from gpuviz.panels.cell_map import CellMap, Outline
-from gpuviz.panels.layout import Node, first
-from gpuviz.panels.lines import Line, Lines
-from gpuviz.panels.panel import Answer, Need, Panel
-from gpuviz.panels.table import Column, Table
+from gpuviz.panels.panel import Values
+from gpuviz.panels.time_bars import TimeBar, TimeBars
 from gpuviz.recordings.ladder_times import LadderTime, LadderTimes
 from gpuviz.run.run import Run
-from gpuviz.story.measured import LaunchTime, time_of
+from gpuviz.story.measured import LaunchTime, passed, time_of
 from gpuviz.timing.device import device_of
 from gpuviz.traces.trace import Trace
-from gpuviz.words.language import three, tr, trn
+from gpuviz.words.language import tr, trn
 
 SIZES = (1024, 2048, 4096)
 _TIMED = "sm_90"  # the architecture of the GPU that the shipped times are of
-_BELOW = 4  # rungs below the one shown, where there is no room for all
 _SAME = 0.01  # of a speed: less is neither gain nor loss
 
 
-def beside_cublas(times: LadderTimes | None, now: Rung, size: int) -> Node:
-    """A row a rung, its speed and share of cuBLAS at each size, bars for one of them; where there
-    is no room only the rungs that multiply the same numbers, or the last few of them up to this
-    one; in words where nothing is known.
+def on_one_axis(
+    times: LadderTimes | None,
+    rungs: Sequence[Rung],
+    now: Rung,
+    size: int,
+    own: Mapping[str, LaunchTime | None],
+    over: float = 1.0,
+) -> TimeBars:
+    """Rungs, and below those that multiply the same numbers cuBLAS; those of which a GPU has timed
+    the launch as it is have their `own` time. More than these lie on a logarithmic axis: they are a
+    thousand times apart.
     """
-    if times is None or not any(_at(times, rung, n) for rung in RUNGS for n in SIZES):
-        return Answer(Lines((Line((tr("Beside cuBLAS: not measured."),), "muted"),)))
-    alike = [rung for rung in RUNGS if rung.numbers == now.numbers]
-    here = alike.index(now)
-    some = RUNGS, alike, alike[max(0, here - _BELOW) : here + 1]
-    return first(*(_table(times, rungs, now, size) for rungs in some))
+    bars, picks, here = list[TimeBar](), list[Values](), 0
+    device = times.device if times else ""
+    for numbers, some in groupby(rungs, lambda rung: rung.numbers):
+        library = None
+        for rung in some:
+            here = len(bars) if rung is now else here
+            kept = times and _at(times, rung, size)
+            library = kept.cublas if kept else library
+            us, badge, name = kept.microseconds if kept else None, tr("recorded"), tr(rung.name)
+            if time := own.get(rung.entry):
+                us, badge = time.microseconds, time.badge
+                name += f" · {time.device}" * (time.device != device)
+            bars.append(TimeBar((name,), us, badge if us else ""))
+            picks.append({"rung": RUNGS.index(rung) + 1})
+        if library is not None:
+            bars.append(TimeBar((f"cuBLAS, {numbers}",), library, badge, ink="compute"))
+            picks.append(picks[-1])
+    where = tr("Beside cuBLAS: not measured.")
+    if times is not None:
+        what = {"size": size, "device": device, "date": times.date}
+        where = tr("time at {size} × {size}: {device}, {date}", **what)
+    if log := len(rungs) > len(own):
+        where += " · " + tr("from line to line ten times as long")
+    return TimeBars(tuple(bars), (where,), here, passed(over), log, tuple(picks))
 
 
 def _at(times: LadderTimes, rung: Rung, size: int) -> LadderTime | None:
     return times.of(rung.kernel, rung.entry, size)
-
-
-@dataclass(frozen=True)
-class _Row:
-    """A name, a cell for each size, and a bar; `rung` None: what rungs are held to."""
-
-    name: str
-    rung: Rung | None
-    cells: tuple[str, ...]
-    bar: float
-
-
-def _table(times: LadderTimes, rungs: Sequence[Rung], now: Rung, size: int) -> Table:
-    """Rungs, and below those that multiply the same numbers cuBLAS, and what mma.sync can reach."""
-    rows = list[_Row]()
-    for numbers, some in groupby(rungs, lambda rung: rung.numbers):
-        found = [(rung, {n: _at(times, rung, n) for n in SIZES}) for rung in some]
-        for rung, at in found:
-            cells = tuple(_cell(at[n]) for n in SIZES)
-            rows.append(_Row(tr(rung.name), rung, cells, t.share if (t := at[size]) else 0.0))
-        library = tuple(_library([at[n] for _, at in found]) for n in SIZES)
-        rows.append(_Row(f"cuBLAS, {numbers}", None, library, 1.0))
-        if times.mma and numbers == "fp16":
-            reached = (three(times.mma),) * len(SIZES)
-            most = max((t.library for _, at in found if (t := at[size])), default=times.mma)
-            rows.append(_Row(tr("mma.sync, from registers"), None, reached, times.mma / most))
-    origin = tr("TFLOP/s, of cuBLAS: {device}, {date}", device=times.device, date=times.date)
-    speeds = tuple(
-        Column(
-            (f"{n} × {n}", str(n)),
-            tuple(row.cells[i] for row in rows),
-            badge=tr("recorded"),
-            ink="good",
-            optional=0 if n == size else 1 + i,
-            origin=origin,
-        )
-        for i, n in enumerate(SIZES)
-    )
-    shares = tuple((Bar(row.bar, ink=None if row.rung else "muted"),) for row in rows)
-    title = tr("of cuBLAS at {size}", size=size)
-    drawn = Column((title,), ("",) * len(rows), "left", optional=1, bars=shares)
-    names = Column(("",), tuple(row.name for row in rows), "left")
-    return Table((names, *speeds, drawn), [row.rung for row in rows].index(now))
-
-
-def _cell(time: LadderTime | None) -> str:
-    return "–" if time is None else f"{three(time.teraflops)}, {100 * time.share:.0f} %"
-
-
-def _library(times: Sequence[LadderTime | None]) -> str:
-    """The speed of cuBLAS beside some rungs; from to, where it differed between runs."""
-    found = sorted(time.library for time in times if time)
-    if not found:
-        return "–"
-    low, high = found[0], found[-1]
-    return three(high) if high <= low * (1 + _SAME) else f"{three(low)} – {three(high)}"
 
 
 def beside(times: LadderTimes | None, rung: Rung, size: int, run: Run) -> LaunchTime | None:
@@ -115,17 +74,6 @@ def beside(times: LadderTimes | None, rung: Rung, size: int, run: Run) -> Launch
     elsewhere = run.arch != _TIMED
     us, origin = kept.microseconds, (times.device, "", "", elsewhere, times.date)
     return LaunchTime(us, tr("recorded"), *origin)
-
-
-def cublas_column(
-    times: LadderTimes | None, rungs: Sequence[Rung], size: int
-) -> tuple[Column, ...]:
-    """What cuBLAS took in the run of the shipped times; none where there are none."""
-    found = [times and _at(times, rung, size) for rung in rungs]
-    if times is None or not any(found):
-        return ()
-    each = (LaunchTime(t.cublas, "", "").text if t else "–" for t in found)
-    return (Column(("cuBLAS",), tuple(each), badge=tr("recorded"), ink="good", optional=1),)
 
 
 def gained(times: LadderTimes | None, below: Sequence[Rung], now: Rung, size: int) -> str:
@@ -261,115 +209,3 @@ def _runs(cells: Bool, columns: int) -> I64:
     row, start = np.nonzero(edges == 1)
     end = np.nonzero(edges == -1)[1]
     return np.stack([row, start, end - start], axis=1).astype(np.int64)
-
-
-Sign = Literal["-", "+", " "]
-
-_LINE, _LEAST = 1.32, 14.0  # letters from line to line; pixels of a letter
-_WIDE = 46.0  # letters of a column; where there is room for two, there are two
-_FEW = 4  # lines there is always room for
-_TAIL = 12  # letters of a statement's end that are kept: `threadIdx.x;`
-_AROUND = 1  # lines around changed ones that are shown
-
-
-@dataclass(frozen=True)
-class DiffLine:
-    """A line, and whether it went (-), came (+), or is in both."""
-
-    sign: Sign
-    text: str
-
-
-def difference(before: Sequence[str], after: Sequence[str]) -> tuple[DiffLine, ...]:
-    """The lines that differ, and some around them."""
-    made = list[DiffLine]()
-    found = SequenceMatcher(None, before, after, autojunk=False)
-    for part, group in enumerate(found.get_grouped_opcodes(_AROUND)):
-        if part:
-            made.append(DiffLine(" ", "⋯"))
-        for tag, a, b, c, d in group:
-            if tag == "equal":
-                made += [DiffLine(" ", text) for text in after[c:d]]
-                continue
-            made += [DiffLine("-", text) for text in before[a:b]]
-            made += [DiffLine("+", text) for text in after[c:d]]
-    return tuple(made)
-
-
-@dataclass(frozen=True, eq=False)
-class Difference(Panel):
-    """As many of the lines as there is room for, in two columns where one does not do."""
-
-    share: ClassVar[float] = 1.0
-    lines: tuple[DiffLine, ...]
-
-    def need(self, stage: Stage, width: float) -> Need:
-        """Room for all lines, and a few at least."""
-        pitch = _letters(stage) * _LINE
-        return Need(pitch * (len(self.lines) + 1), pitch * (_FEW + 1), 16 * stage.text(14))
-
-    def draw(self, stage: Stage, area: Rect) -> Iterator[Mark]:
-        """Lines that went on one ground, those that came on another, each with its sign."""
-        letters = _letters(stage)
-        pitch = letters * _LINE
-        room = max(int(area.height / pitch), 1)
-        two = len(self.lines) > room and area.width >= 2 * _WIDE * letters * 0.6
-        columns = area.columns(1 + two, letters)
-        if two:
-            room = min(room, -(-len(self.lines) // 2))
-        shown, left = self.lines, len(self.lines) - room * len(columns)
-        if left > 0:
-            shown = shown[: -left - 1]
-        for number, column in enumerate(columns):
-            part = shown[number * room : (number + 1) * room]
-            yield from _column(stage, column, part, letters)
-        if left > 0:
-            said = trn("… {n} more line", "… {n} more lines", left + 1)
-            last = columns[-1]
-            at = np.array([[last.x + letters, last.y + (room - 0.5) * pitch]], np.float32)
-            yield Texts(at, (said,), stage.palette.muted, letters)
-
-
-def _letters(stage: Stage) -> float:
-    return max(stage.text(13), _LEAST)
-
-
-def _column(stage: Stage, area: Rect, lines: Sequence[DiffLine], letters: float) -> Iterator[Mark]:
-    palette, pitch = stage.palette, letters * _LINE
-    texts = _narrowed([one.text for one in lines], area.width - letters * 2, letters)
-    inks = {"-": palette.bad, "+": palette.good, " ": palette.muted}
-    for sign in inks:
-        rows = [n for n, one in enumerate(lines) if one.sign == sign]
-        if not rows:
-            continue
-        top = area.y + pitch * np.array(rows)
-        if sign != " ":
-            full = np.full_like(top, area.width), np.full_like(top, pitch)
-            rects = np.stack([np.full_like(top, area.x), top, *full], axis=1).astype(np.float32)
-            yield Boxes(rects, palette.soft(inks[sign], 0.82))
-        middle = top + pitch / 2
-        for x, words in (
-            (area.x + letters * 0.4, tuple(sign for _ in rows)),
-            (area.x + letters * 1.6, tuple(_cut(texts[n], area, letters) for n in rows)),
-        ):
-            at = np.stack([np.full_like(middle, x), middle], axis=1).astype(np.float32)
-            ink = palette.muted if sign == " " else palette.ink
-            yield Texts(at, words, ink, letters, mono=True)
-
-
-def _narrowed(texts: Sequence[str], room: float, letters: float) -> list[str]:
-    """The lines, all of them half as far from the left where not all fit."""
-    if all(text_width(text, letters, mono=True) <= room for text in texts):
-        return list(texts)
-    bare = [text.lstrip(" ") for text in texts]
-    return [" " * ((len(t) - len(b)) // 2) + b for t, b in zip(texts, bare, strict=True)]
-
-
-def _cut(text: str, area: Rect, letters: float) -> str:
-    """As much of a line as fits; of a statement its end, too, where it often differs."""
-    room = area.width - letters * 2
-    if text_width(text, letters, mono=True) <= room or not text.endswith(";"):
-        return elide(text, room, letters, mono=True)
-    tail = text[-_TAIL:]
-    wide = text_width(tail, letters, mono=True)
-    return elide(text[:-_TAIL], room - wide, letters, mono=True) + tail

@@ -1,12 +1,7 @@
 """The rungs of the ladder: kernels of one product, each one idea beyond the one below it."""
 
-import re
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cache
 
-from gpuviz.base import resources
-from gpuviz.files import bounded
 from gpuviz.story.lesson import Plan
 from gpuviz.words.language import texts
 
@@ -76,19 +71,3 @@ RUNGS = tuple(
     Rung(**row | {"tile": tuple(row["tile"]), "block": tuple(row["block"])})
     for row in texts("ladder")["rung"]
 )
-
-
-@cache
-def _texts(kernel: str) -> Mapping[str, tuple[str, ...]]:
-    """The lines of each kernel of a file, below the comment with its number."""
-    text = bounded.text(resources.path(f"kernels/{kernel}"))
-    every = re.findall(r"^// \d+: .*?^}$", text, re.MULTILINE | re.DOTALL)
-    return {
-        re.findall(r"(\w+)\((?:In|const __grid)", one)[0]: tuple(one.splitlines()[1:])
-        for one in every
-    }
-
-
-def text_of(rung: Rung) -> tuple[str, ...]:
-    """The lines of its kernel."""
-    return _texts(rung.kernel)[rung.entry]

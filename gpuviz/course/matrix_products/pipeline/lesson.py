@@ -9,7 +9,6 @@ from gpuviz.base.errors import InputError
 from gpuviz.course import named
 from gpuviz.course.matrix_products.stage_launches import (
     BLOCKS,
-    COUNTS,
     DRAWN,
     STAGES,
     TILES,
@@ -17,10 +16,10 @@ from gpuviz.course.matrix_products.stage_launches import (
     launches,
     race_words,
     role,
-    stage_table,
+    stage_times,
 )
 from gpuviz.panels.figures import Figure, FigureRow, TextLine
-from gpuviz.panels.layout import first, rows
+from gpuviz.panels.layout import rows, spare
 from gpuviz.panels.lines import Line, Lines
 from gpuviz.panels.panel import Answer, Ink
 from gpuviz.panels.picture import Picture, longest
@@ -138,7 +137,6 @@ def narrate(values: Values, runs: Runs) -> Story:
     ring, arch = ring_of(run, stages), architecture(run.arch)
     races = [one for one in run.trace.findings if one.check == "race"]
     lanes = _lanes(ring, stages, fault, bool(races))
-    small = tuple(_small(ring_of(runs[role(n)], n), n) for n in COUNTS)
     script, edges = Script(role(stages)), _edges(ring)
     for number_, (begin, end) in enumerate(edges):
         seconds = (end - begin) / ring.end * _SECONDS
@@ -151,7 +149,7 @@ def narrate(values: Values, runs: Runs) -> Story:
             name = tr("tile {n}", n=number_ - (stages > 1))
             script.act(seconds, "compute", name, tr("wait, barrier, copy, read"), line)
     turning = script.end
-    script.act(_END, "result", tr("result"), tr("what stages give"))
+    ending = script.act(_END, "result", tr("result"), tr("what stages give"))
     slots = [0.0, *(end for _, end in edges)]
     times = [0.0, *(step.end for step in script.steps[:-1])]
     said = _sentences(stages, fault, arch)
@@ -160,7 +158,7 @@ def narrate(values: Values, runs: Runs) -> Story:
 
     def at(t: float) -> Picture:
         if t >= turning and not races:
-            return _table(runs, stages, arch, small)
+            return _times(values, runs, arch, ending.share(t))
         slot = float(np.interp(t, times, slots))
         which = 0 if slot < edges[0][1] and stages > 1 else 2 if t >= turning else 1
         body = rows(
@@ -216,20 +214,7 @@ def _lanes(ring: Ring, stages: int, fault: str, race: bool) -> Swimlanes:
         tuple(bar for bar, _ in bars),
         0.0,
         lambda n: tips[n],
-        2.2,
-    )
-
-
-def _small(ring: Ring, stages: int) -> Swimlanes:
-    """The stages alone, when all is over."""
-    bars = sorted(_stage_bars(ring, "none", False), key=lambda one: one[0].end)
-    tips = [tip for _, tip in bars]
-    return Swimlanes(
-        (trn("{n} stage", "{n} stages", stages),),
-        tuple(str(n) for n in range(stages)),
-        tuple(replace(bar, names=bar.names[-1:]) for bar, _ in bars),
-        ring.end,
-        lambda n: tips[n],
+        3.2,
     )
 
 
@@ -326,25 +311,22 @@ def _report(races: list[Finding]) -> Answer | None:
     return Answer(Lines((Line((tr("Race check"),), bold=True), race_words(races[0]))))
 
 
-def _table(runs: Runs, stages: int, arch: Architecture, rings: tuple[Swimlanes, ...]) -> Picture:
-    """What each number of stages keeps under way, needs, and takes."""
-    every = [runs[role(n)] for n in COUNTS]
-    ahead = [max(n - 1, 1) for n in COUNTS]
-    table = stage_table(every, COUNTS, ahead, WORKERS * LANES * 16, stages)
+def _times(values: Values, runs: Runs, arch: Architecture, over: float) -> Picture:
+    """What each number of stages takes."""
     what = {"n": BLOCKS, "threads": WORKERS * LANES}
     note = tr(
         "{n} blocks of {threads} threads: one on each multiprocessor of an H200, so that "
         "nobody else hides the wait.",
         **what,
     )
-    told = (
-        table,
-        Lines((Line((note,), "muted"),)),
-        *((TextLine((_sentences(stages, "none", arch)[3],), "warn"),) if arch.cc < _ASYNC else ()),
+    said = _sentences(number(values, "stages"), "none", arch)
+    body = rows(
+        stage_times(runs, values, over),
+        spare(TextLine((note,))),
+        *((TextLine((said[3],), "warn"),) if said[3] else ()),
+        gap=0.8,
     )
-    body = first(rows(*told, *rings, gap=0.8), rows(*told, gap=0.8))  # all rings, or none
-    title = tr("What stages give: bytes on their way while the warps work")
-    return Picture(title, _sentences(stages, "none", arch)[2], body)
+    return Picture(tr("The more tiles are on their way, the sooner the sum is done"), said[2], body)
 
 
 def _expected(stages: int, tiles: int) -> str:

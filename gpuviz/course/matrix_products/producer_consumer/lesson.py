@@ -28,17 +28,17 @@ from gpuviz.course.matrix_products.stage_launches import (
     launches,
     race_words,
     role,
-    stage_table,
+    stage_times,
 )
 from gpuviz.panels.figures import Figure, FigureRow, Paragraph, TextLine
-from gpuviz.panels.layout import Part, rows, spare
+from gpuviz.panels.layout import Part, rows, share, spare
 from gpuviz.panels.lines import Line, Lines
 from gpuviz.panels.panel import Answer, Ink
 from gpuviz.panels.picture import Picture, longest
 from gpuviz.panels.swimlanes import Bar, Swimlanes
 from gpuviz.story.lesson import Lesson, Parameter, Plan, Preset, Runs, Story, Values, number
 from gpuviz.story.script import Script
-from gpuviz.traces.trace import LANES, Finding
+from gpuviz.traces.trace import Finding
 from gpuviz.words.language import tr, trn
 
 _MBARRIER = (8, 0)  # the first capability that has them
@@ -97,7 +97,7 @@ def narrate(values: Values, runs: Runs) -> Story:
     beside = _beside(tuple(ring_of(runs[role(n)].trace) for n in COUNTS))
     script, edges = _script(ring, stages)
     turning = script.end
-    script.act(_END, "result", tr("result"), tr("what stages give"))
+    ending = script.act(_END, "result", tr("result"), tr("what stages give"))
     slots = [0.0, *(end for _, end in edges)]
     times = [0.0, *(step.end for step in script.steps[:-1])]
     said, title = _sentences(stages, fault), _title(stages, fault)
@@ -105,7 +105,7 @@ def narrate(values: Values, runs: Runs) -> Story:
 
     def at(t: float) -> Picture:
         if t >= turning and not races:
-            return _result(runs, stages, beside)
+            return _result(values, runs, beside, ending.share(t))
         now = float(np.interp(t, times, slots))
         which = 2 if t >= turning else int(now >= edges[0][1])
         body = rows(
@@ -343,19 +343,18 @@ def _report(races: list[Finding]) -> tuple[Part | Answer, ...]:
     return tuple(made)
 
 
-def _result(runs: Runs, stages: int, beside: Swimlanes) -> Picture:
-    """What each number of stages keeps under way, needs, and takes."""
-    every = [runs[role(n)] for n in COUNTS]
-    table = stage_table(every, COUNTS, COUNTS, WORKERS * LANES * 16, stages)
+def _result(values: Values, runs: Runs, beside: Swimlanes, over: float) -> Picture:
+    """What each number of stages takes."""
     note = tr(
         "{n} blocks of {consumers} consumers and a producer: one on each multiprocessor of "
         "an H200.",
         n=BLOCKS,
         consumers=WORKERS,
     )
-    body = rows(table, Lines((Line((note,), "muted"),)), spare(beside), gap=0.8)
+    times = stage_times(runs, values, over)
+    body = rows(share(1, times), spare(TextLine((note,))), spare(beside), gap=0.8)
     title = tr("What stages give: a producer that is ahead, and consumers that need not wait")
-    return Picture(title, _sentences(stages, "none")[2], body)
+    return Picture(title, _sentences(number(values, "stages"), "none")[2], body)
 
 
 def _without(arch: Architecture) -> Story:

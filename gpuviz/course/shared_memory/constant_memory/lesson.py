@@ -13,17 +13,16 @@ from gpuviz.draw.axis import Axis, linear
 from gpuviz.draw.ease import passed
 from gpuviz.memory.passes import ServedRequest, served
 from gpuviz.memory.units import nouns
-from gpuviz.panels.figures import Provenance
 from gpuviz.panels.lane_words import LaneWords
-from gpuviz.panels.layout import Line, columns, first, rows, share, spare
+from gpuviz.panels.layout import Line, columns, first, rows, share
 from gpuviz.panels.panel import Ink
 from gpuviz.panels.picture import Picture
 from gpuviz.panels.plot import Curve, Plot, Upright
-from gpuviz.panels.table import Column, Table
 from gpuviz.panels.ticks import Ticks, TicksLine
+from gpuviz.panels.time_bars import TimeBars
 from gpuviz.run.run import Run
 from gpuviz.story.lesson import Lesson, Parameter, Plan, Preset, Runs, Story, Values, number
-from gpuviz.story.measured import LaunchTime, time_column, time_of
+from gpuviz.story.measured import LaunchTime, time_bars, time_of
 from gpuviz.story.script import Script
 from gpuviz.traces.trace import LANES, Trace
 from gpuviz.words.language import grouped, tr, trn
@@ -88,7 +87,7 @@ def narrate(values: Values, runs: Runs) -> Story:
     words = {space: _words(runs[space], load) for space, load in loads.items()}
     swept = {space: costs(runs[f"{space} sweep"].trace, arch, space) for space in SPACES}
     distinct, step = number(values, "distinct"), number(values, "step")
-    table = _table(loads, tuple(time_of(runs[space]) for space in SPACES))
+    times = tuple(time_of(runs[space]) for space in SPACES)
     most = max(load.count for load in loads.values())
 
     script, main = Script("constant"), loads["constant"]
@@ -99,22 +98,20 @@ def narrate(values: Values, runs: Runs) -> Story:
     serve = script.series(min(_ONE * most, _ALL), most, "load", _turns, counts, line)
     end = script.act(_END, "result", tr("result"), counts)
     sweep = script.act(_CHART, "load", tr("1 to 32 words"), counts, role="constant sweep")
-    script.act(_CHART_END, "result", tr("the rule"), counts, role="constant sweep")
+    last = tr("how long they take")
+    ending = script.act(_CHART_END, "result", last, counts, role="constant sweep")
 
     def at(t: float) -> Picture:
         if t >= end.end:
+            rule = _rule(swept["constant"])
+            if t >= ending.start:
+                only = tr("A pass, a wavefront and a sector differ: only times can be compared.")
+                return Picture(rule, only, _bars(loads, times, ending.share(t)))
             plots = _plots(swept, distinct, arch, sweep.share(t))
             wide = columns(*(share(1, plot) for plot in plots), gap=0.2)
-            whole = rows(wide, table, spare(_published()), gap=0.3)
-            rule, said = (
-                _rule(swept["constant"]),
-                tr("1 to 32 different words, step {step}.", step=step),
-            )
-            # Where that has no room: the plot of what the title says.
-            low = Picture(rule, said, first(rows(plots[0], table, gap=0.3), plots[0]))
-            body = first(whole, wide, rows(*plots, gap=0.3))
-            only = tr("A pass, a wavefront and a sector differ: only times can be compared.")
-            return Picture(rule, f"{said} {only}", body, low=low)
+            said = tr("1 to 32 different words, step {step}.", step=step)
+            body = first(wide, rows(*plots, gap=0.3))
+            return Picture(rule, said, body, low=Picture(rule, said, plots[0]))
         sent, turns = send.share(t), serve.counted(t, most)
         parts = (_served(space, loads[space], words[space], arch, sent, turns) for space in SPACES)
         return Picture(_title(distinct), _sentence(loads), rows(*parts, gap=0.3))
@@ -270,28 +267,12 @@ def _plot(
     )
 
 
-def _table(loads: Mapping[str, ServedRequest], times: tuple[LaunchTime | None, ...]) -> Table:
-    """What one load takes in each memory, and how long many of them do."""
-    return Table(
-        (
-            Column((tr("memory"),), tuple(_names().values()), "left"),
-            Column((tr("a load"),), tuple(loads[s].counted for s in SPACES), badge=tr("model")),
-            *time_column(times),
-        )
-    )
-
-
-def _published() -> Provenance:
-    return Provenance(
-        (
-            tr(
-                "{source}: one word for the whole warp is a broadcast · CUDA C Programming Guide: "
-                "different words one after the other",
-                source=tr("lecture slides on memory sharing and banks, G80"),
-            ),
-            tr("G80 slides: one word is a broadcast · NVIDIA's guide: others one by one"),
-        )
-    )
+def _bars(
+    loads: Mapping[str, ServedRequest], times: tuple[LaunchTime | None, ...], over: float
+) -> TimeBars:
+    """The three memories on one axis of time, with what one load takes in each."""
+    notes = [loads[space].counted for space in SPACES]
+    return time_bars(zip(_names().values(), times, strict=True), None, notes, over)
 
 
 LESSON = Lesson(*named(__name__), LOOK_FOR, PARAMETERS, PRESETS, plan, narrate, words=WORDS)

@@ -1,7 +1,6 @@
 """Transpose: rows in and columns out, directly, through shared memory, padded, swizzled."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from math import ceil
 
 import numpy as np
@@ -14,13 +13,13 @@ from gpuviz.memory.counts import Count
 from gpuviz.memory.passes import ServedRequest
 from gpuviz.panels.cell_map import Blank, CellMap, Outline
 from gpuviz.panels.figures import Figure, Figures
-from gpuviz.panels.layout import Line, Node, columns, first, largest, rows, share
+from gpuviz.panels.layout import Node, columns, rows, share
 from gpuviz.panels.panel import Ink
 from gpuviz.panels.picture import Picture, longest
-from gpuviz.panels.table import Column, Table
+from gpuviz.panels.time_bars import TimeBars
 from gpuviz.run.run import Run
 from gpuviz.story.lesson import Lesson, Parameter, Plan, Preset, Runs, Story, Values, number
-from gpuviz.story.measured import time_column, time_of
+from gpuviz.story.measured import time_bars, time_of
 from gpuviz.story.script import Act, Script, StepKind
 from gpuviz.words.language import grouped, tr, trn
 
@@ -91,16 +90,16 @@ def narrate(values: Values, runs: Runs) -> Story:
         act = _act(script, kind, block.moves.get(kind))
         acts.append((kind, act))
         (watched if kind in block.moves else rest).update(dict.fromkeys(kind.split("+"), act))
-    script.act(_END, "result", tr("result"))
-    sentences, totals = _sentences(block), _totals(runs, VARIANTS.index(variant))
+    ending, sentences = script.act(_END, "result", tr("result")), _sentences(block)
     others = longest(sentences.values())
 
     def at(t: float) -> Picture:
         now = next((kind for kind, act in acts if t < act.end), "result")
         maps = (_map(block, name, watched, rest, t) for name in _PLACES)
-        tiles = columns(*(share(1, one) for one in maps), gap=_GAP)
-        body = _body(tiles, totals, now == "result")
-        return Picture(_title(variant), sentences[now], body, others)
+        tiles: Node = columns(*(share(1, one) for one in maps), gap=_GAP)
+        if now == "result":
+            tiles = _times(runs, VARIANTS.index(variant), ending.share(t))
+        return Picture(_title(variant), sentences[now], tiles, others)
 
     return Story.of(script, at, _expected(values, run), sentences["result"])
 
@@ -207,46 +206,29 @@ def _ink(one: ServedRequest, share: float) -> Ink:
     return "warn" if one.count > one.ideal else "good"
 
 
-def _body(tiles: Line, totals: Table, result: bool) -> Node:
-    """The tiles over their totals or beside them; where both do not fit the tiles, and as the
-    result the totals, which leave out columns only there.
-    """
-    whole = Table(tuple(replace(column, optional=0) for column in totals.columns), totals.now)
-    over, beside = rows(share(0, tiles), whole, gap=0.6), columns(share(1, tiles), whole)
-    return first(largest(over, beside), totals if result else tiles)
-
-
-def _totals(runs: Runs, now: int) -> Table:
-    """The totals of all four kernels, the one shown marked."""
-    totals = [runs[name].counts.totals for name in VARIANTS]
-    times = [time_of(runs[name]) for name in VARIANTS]
-
-    def cells(*counts: Count) -> tuple[str, ...]:
-        ideals = [count.ideal for count in counts if count.ideal]
-        return tuple(_cell(sum(t[c] for c in counts), sum(t[i] for i in ideals)) for t in totals)
-
+def _times(runs: Runs, now: int, over: float) -> TimeBars:
+    """All four kernels on one axis of time, with what costs each of them most."""
     names = (tr("naive"), tr("shared"), tr("padded"), tr("swizzled"))
     sectors = architecture(runs["naive"].arch).has_sectors
-    read = tr("sectors read") if sectors else tr("segments read")
-    written = tr("sectors written") if sectors else tr("segments written")
-    model = tr("model")
-    waves = cells(Count.SHARED_STORE_WAVEFRONTS, Count.SHARED_LOAD_WAVEFRONTS)
-    return Table(
-        (
-            Column((tr("kernel"),), names, "left"),
-            Column((read, tr("read")), cells(Count.GLOBAL_LOAD_SECTORS), badge=model, optional=2),
-            Column((written, tr("written")), cells(Count.GLOBAL_STORE_SECTORS), badge=model),
-            Column((tr("shared wavefronts"), tr("wavefronts")), waves, badge=model),
-            *(replace(time, optional=1) for time in time_column(times, always=True)),
-        ),
-        now,
-    )
+    notes = list[tuple[str, ...]]()
+    for name in VARIANTS:
+        totals = runs[name].counts.totals
+        store, load = totals[Count.SHARED_STORE_WAVEFRONTS], totals[Count.SHARED_LOAD_WAVEFRONTS]
+        ideals = (Count.SHARED_STORE_WAVEFRONTS.ideal, Count.SHARED_LOAD_WAVEFRONTS.ideal)
+        written, best = Count.GLOBAL_STORE_SECTORS, Count.GLOBAL_STORE_SECTORS.ideal
+        out = _cell(totals[written], totals[best] if best else 0)
+        said = tr("{n} sectors written", n=out) if sectors else tr("{n} segments written", n=out)
+        if store + load:
+            due = sum(totals[one] for one in ideals if one)
+            said = tr("{n} wavefronts", n=_cell(store + load, due))
+        notes.append((said,))
+    launches = [(name, time_of(runs[way])) for name, way in zip(names, VARIANTS, strict=True)]
+    picks = [{"variant": way} for way in VARIANTS]
+    return time_bars(launches, now, notes, over, picks=picks)
 
 
 def _cell(count: int, ideal: int) -> str:
     """A count, and how many times the ideal it is when that is more than once."""
-    if not count:
-        return "–"
     exact = grouped(count) if count < 1_000_000 else f"{count / 1e6:.2f} M"
     times = count / max(ideal, 1)
     return exact if times <= 1 else f"{exact} ({times:.3g}×)"

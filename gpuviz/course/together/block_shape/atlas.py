@@ -186,18 +186,6 @@ def agreement(a: F64, b: F64) -> float:
     return float(np.corrcoef(ranks(a).ravel(), ranks(b).ravel())[0, 1])
 
 
-def most_apart(a: F64, b: F64) -> tuple[int, int, int]:
-    """The BX whose places in two maps differ most, and the medians of its places in either."""
-    places = [np.median(ranks(one), axis=0) for one in (a, b)]
-    at = int(np.abs(places[0] - places[1]).argmax())
-    return at + 1, round(float(places[0][at])), round(float(places[1][at]))
-
-
-def gigaflops(milliseconds: float, size: int) -> float:
-    """Additions and multiplications of the product, in 10^9 a second."""
-    return 2 * size**3 / milliseconds / 1e6
-
-
 def few(value: float) -> str:
     """At most two places: 2.5, 16, 1.37."""
     return f"{value:.2f}".rstrip("0").rstrip(".")

@@ -16,11 +16,10 @@ from gpuviz.course.together.block_shape.atlas import (
     agreement,
     few,
     in_ms,
-    most_apart,
 )
 from gpuviz.course.together.block_shape.bands import FirstWarp, bands
 from gpuviz.course.together.block_shape.bands import words as words_of_bands
-from gpuviz.course.together.block_shape.tables import BEST, DOCUMENT, TOP, modelled, published, top
+from gpuviz.course.together.block_shape.times import BEST, DOCUMENT, modelled, on_one_axis
 from gpuviz.draw.axis import short
 from gpuviz.memory.request import Request, first_requests
 from gpuviz.panels.figures import Figure, FigureRow, Paragraph, Provenance
@@ -42,7 +41,7 @@ _SOME = 8  # shapes with a modelled time, for them to have a page
 _TICKS = (8, 16, 24, 32)
 _FIRM, _LOOSE = 0.9, 0.5  # rank correlations that are called "follows", and "in part"
 
-Page = Literal["sectors", "lines", "occupancy", "bands", "times", "top", "published"]
+Page = Literal["sectors", "lines", "occupancy", "bands", "times", "shapes"]
 _MAPS: tuple[Page, ...] = ("sectors", "lines", "occupancy")
 
 LOOK_FOR = "Why a block of 32 × 2 threads multiplies matrices faster than one of 2 × 32."
@@ -96,7 +95,7 @@ def narrate(values: Values, runs: Runs) -> Story:
         titles[page] = (shown.title, shown.sentence) if shown else _title(atlas, page, maps)
     pages = []
     for page, name in names.items():
-        last = page == "published"
+        last = name == [*names.values()][-1]
         kind: StepKind = "result" if last else "compute"
         act = script.act(_MAP if page in maps else _TABLE, kind, name, titles[page][0])
         pages.append((page, act))
@@ -107,12 +106,10 @@ def narrate(values: Values, runs: Runs) -> Story:
         page, act = next((p for p in pages if t < p[1].end), pages[-1])
         if page == "times":
             return modelled(atlas, shape, min((t - act.start) / _FILL, 1.0))
-        if page == "published":
-            return Picture(*titles[page], published(atlas, shape))
+        if page == "shapes":
+            return Picture(*titles[page], on_one_axis(atlas, shape, act.share(t)))
         if page == "bands":
             return Picture(*titles[page], bands(atlas, _times(atlas), shape))
-        if page == "top":
-            return Picture(*titles[page], top(atlas))
         shown = min((t - act.start) / _FILL, 1.0)
         return Picture(*titles[page], _both(atlas, maps[page], shape, shown))
 
@@ -127,12 +124,11 @@ def _pages(atlas: Atlas) -> dict[Page, str]:
         "occupancy": tr("occupancy"),
         "bands": tr("bands"),
         "times": tr("modelled"),
-        "top": tr("fastest"),
-        "published": tr("published"),
+        "shapes": tr("fastest"),
     }
     lacking: tuple[Page, ...] = ("times",) if atlas.both.sum() < _SOME else ()
     if not atlas.order:
-        lacking = "bands", "times", "top"
+        lacking = "bands", "times", "shapes"
     return {page: name for page, name in names.items() if page not in lacking}
 
 
@@ -212,38 +208,24 @@ def _times(atlas: Atlas) -> Quantity:
 
 def _title(atlas: Atlas, page: Page, maps: Mapping[Page, Quantity]) -> tuple[str, str]:
     """Title and sentence of a page."""
-    if page == "published":
+    if page == "shapes":
+        x, y = atlas.order[0]
+        ratio = atlas.milliseconds[31, 1] / atlas.milliseconds[1, 31]
         return (
-            tr("The fastest blocks, published and here"),
-            tr("Warps along a row and enough of them: neither alone is fast."),
+            tr("2 × 32 against 32 × 2: as many threads, {n} times the time", n=three(float(ratio))),
+            tr("Of {n} shapes the fastest is {x} × {y}.", n=grouped(len(atlas.order)), x=x, y=y),
         )
     if page == "bands":
         return words_of_bands(atlas)
-    if page == "top":
-        assert atlas.made is not None
-        wide = sum(x == MOST for x, _ in atlas.order[:TOP])
-        return (
-            tr("The sixteen fastest shapes on {device}", device=atlas.made.gpu.name),
-            tr(
-                "{n} of them are 32 wide; of the seven published for a Tesla C2070, {m} are.",
-                n=wide,
-                m=sum(x == MOST for x, *_ in BEST),
-            ),
-        )
     compared = atlas.order and np.isfinite(maps[page].values).all()
     if not compared:
         return _alone(page), tr("Of the whole launch, for each BX and BY.")
     values = maps[page].values if page != "occupancy" else -maps[page].values
     alike = agreement(values, atlas.milliseconds)
-    width, place, timed = most_apart(values, atlas.milliseconds)
     said = tr(
-        "Rank correlation {alike}; most apart: BX {width}, median place {place} by {what}, "
-        "{timed} by time.",
+        "The order of the shapes by {what} and that by time agree to {alike}; 1 is the same order.",
         alike=f"{alike:.2f}".replace("-", "−"),
-        width=width,
-        place=grouped(place),
         what=maps[page].name,
-        timed=grouped(timed),
     )
     return _verdict(page, alike), said
 

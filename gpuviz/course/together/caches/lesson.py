@@ -12,9 +12,8 @@ from gpuviz.base.keeping import kept_with_first
 from gpuviz.course import named
 from gpuviz.course.together.caches.window import STEPS, Corner, Window, window
 from gpuviz.course.together.matmul_common.sizes import KERNEL
-from gpuviz.draw.axis import linear
+from gpuviz.draw.axis import linear, short
 from gpuviz.memory.counts import Count
-from gpuviz.panels.bar import Bar
 from gpuviz.panels.figures import Figure, FigureRow, Paragraph, Provenance
 from gpuviz.panels.grid import Grid, Grids, Note, Outline, Paint
 from gpuviz.panels.layout import Node, columns, largest, rows, share, spare
@@ -23,11 +22,10 @@ from gpuviz.panels.panel import Ink
 from gpuviz.panels.picture import Picture, longest
 from gpuviz.panels.plot import Curve, Plot, Points, Upright
 from gpuviz.panels.shares import Share, Shares
-from gpuviz.panels.table import Column, Columns, Table
 from gpuviz.run.run import Run
 from gpuviz.story.lesson import Lesson, Parameter, Plan, Preset, Runs, Story, Values, number
 from gpuviz.story.load_traffic import FROM_L2
-from gpuviz.story.measured import time_column, time_of
+from gpuviz.story.measured import time_bars, time_of
 from gpuviz.story.script import Act, Script, line_with
 from gpuviz.timing.caches import Loads, loads_of, lookups, missed_by_size
 from gpuviz.timing.device import H200, KIB
@@ -38,8 +36,7 @@ from gpuviz.traces.trace import Trace
 from gpuviz.words.language import fine_percent, grouped, tr, trn
 
 _KERNEL, _THREADS, _TILE, _MOST = "caches.cu", 256, 16, 8
-FROM_MEMORY = "dram_read_sectors"  # a counter (gpuviz.gpu.counters)
-_FIRST, _SAME, _NEXT, _LOOP, _TILES, _CARVE = 5.0, 3.5, 3.0, 3.5, 3.5, 4.5  # seconds
+_FIRST, _SAME, _NEXT, _LOOP, _TILES, _CARVE, _END = 4.5, 3.0, 2.5, 3.0, 3.0, 4.0, 4.0  # seconds
 _KEPT = 0.62  # how quiet cells are that are in L1, and not asked for
 _MORE = 99.0  # the part of the matrices in what is left beside their key
 _APART = 1.25  # times as much, or as little: a count and the model that are not about the same
@@ -214,7 +211,7 @@ def narrate(values: Values, runs: Runs) -> Story:
     )
     script = Script("naive")
     steps = _steps(script, shown)
-    loop, tiles, carve = _whole(script, shown)
+    loop, tiles, carve, ending = _whole(script, shown)
     words = tuple(_said(shown, moment) for moment in range(seen.moments))
     others = longest(words)
 
@@ -222,9 +219,11 @@ def narrate(values: Values, runs: Runs) -> Story:
         if t < loop.start:
             moment = _moment(steps, seen, t)
             return Picture(_title(shown), words[moment], _corners(shown, moment), others)
-        if t < carve.start:
-            return _table(shown, t >= tiles.start, loop.share(t), tiles.share(t))
-        return _carved(shown, carve.share(t))
+        if t < tiles.end:
+            return _passed(shown, loop.share(t), tiles.share(t))
+        if t < ending.start and carve is not None:
+            return _carved(shown, carve.share(t))
+        return _timed(shown, ending.share(t))
 
     return Story.of(script, at, _expected(shown, number(values, "size")), _summary(shown))
 
@@ -244,17 +243,18 @@ def _steps(script: Script, shown: CacheRuns) -> tuple[Act, ...]:
     return tuple(acts)
 
 
-def _whole(script: Script, shown: CacheRuns) -> tuple[Act, Act, Act]:
-    """The table of both kernels, and L1 of any size."""
+def _whole(script: Script, shown: CacheRuns) -> tuple[Act, Act, Act | None, Act]:
+    """Both kernels; L1 of any size, where it matters; the times."""
     percent = tr("{n} from L2", n=fine_percent(shown.share))
     line = line_with(shown.naive.run.trace.source, "sum += M")
     loop = script.act(_LOOP, "load", tr("the whole loop"), percent, line)
     inner = line_with(shown.naive.run.trace.source, "sum += Ms")
     tiles = script.act(_TILES, "shared", tr("with tiles"), tr("shared memory"), inner, "tiled")
-    carve = script.act(
-        _CARVE, "result", tr("what L1 keeps"), tr("sectors from L2 by the size of L1"), line
-    )
-    return loop, tiles, carve
+    carve = None
+    if shown.missed[0][0] > 2 * shown.missed[0][-1]:
+        said = tr("sectors from L2 by the size of L1")
+        carve = script.act(_CARVE, "compute", tr("what L1 keeps"), said, line)
+    return loop, tiles, carve, script.act(_END, "result", tr("result"), tr("how long both take"))
 
 
 def _moment(acts: tuple[Act, ...], seen: Window, t: float) -> int:
@@ -370,20 +370,13 @@ def _source(shown: CacheRuns) -> Provenance:
     return Provenance((f"{kept}; {turns}", kept, brief), tr("model"), "accent")
 
 
-def _table(shown: CacheRuns, tiled: bool, grown: float, more: float) -> Picture:
+def _passed(shown: CacheRuns, grown: float, more: float) -> Picture:
     """Sectors at each door, of the naive kernel, then of both."""
     naive, every = shown.naive, (shown.naive, shown.tiled)
     what = {"n": naive.blocks, "all": grouped(naive.all)}
     looked = tr("L2: {n} of {all} blocks of the launch looked at, and taken for all", **what)
     words = naive.run.size_words
     size = Provenance((f"{words}; {looked}", words), tr("model"), "accent")
-    doors = _doors(every, [grown, more if tiled else 0.0])
-    table = Table(_columns(every, grown, more), int(tiled), 2 if tiled else 1)
-    body = rows(table, size, spare(share(1, doors)))
-    if tiled:
-        sent = tuple(round(one.from_l2 * apart(one)) for one in every)
-        title = _compared(shown, sent, (naive.turns, shown.tiled.turns))
-        return Picture(title, _turns(naive), body)
     title = tr("Caches divide what memory has to send by {n}", n=_times(naive.asked, naive.least))
     launch = naive.run.trace.launch
     said = tr(
@@ -393,31 +386,26 @@ def _table(shown: CacheRuns, tiled: bool, grown: float, more: float) -> Picture:
         asked=grouped(naive.asked),
         least=grouped(naive.least),
     )
-    return Picture(title, said, body)
+    return Picture(title, said, rows(share(1, _doors(every, [grown, more])), spare(size)))
 
 
-def _columns(every: tuple[Reads, Reads], grown: float, more: float) -> tuple[Column, ...]:
-    """The doors of both kernels, as modelled and as counted."""
-    of, model, came = Columns(every), tr("model"), {id(every[0]): grown, id(every[1]): more}
-
-    def turns(one: Reads) -> Bar:
-        there = min(2 * came[id(one)], 1.0)
-        return Bar(one.turns, came=(there, there), ink="accent")
-
-    names, asked = (tr("sectors, and turns"), tr("sectors"), ""), (tr("asked of L1"), tr("asked"))
-    memory = tr("read from memory"), tr("memory")
-    of_turns = tr("turns of L1 and shared memory"), tr("turns")
-    return (
-        Column(names, (tr("naive"), tr("tiled")), "left"),
-        of(asked, lambda one: grouped(one.asked), badge=model, bold=True, optional=1),
-        of((tr("sent by L2"), tr("L2")), lambda one: grouped(one.from_l2), badge=model, bold=True),
-        *_counted(every, FROM_L2, 3),
-        of(memory, lambda one: grouped(one.least), badge=model, optional=2),
-        *_counted(every, FROM_MEMORY, 5),
-        of(of_turns, lambda one: grouped(one.turns), badge=model),
-        of.bars("", turns, optional=4),
-        *time_column([time_of(one.run) for one in every]),
+def _timed(shown: CacheRuns, over: float) -> Picture:
+    """Both kernels on one axis of time, with what L1 and shared memory serve of them."""
+    every = (shown.naive, shown.tiled)
+    names = (tr("naive"), tr("tiled"))
+    bars = time_bars(
+        [(name, time_of(one.run)) for name, one in zip(names, every, strict=True)],
+        0,
+        [
+            tr("L1 and shared memory: {n} turns · L2: {size}", n=short(one.turns), size=size)
+            for one in every
+            for size in (_megabytes(round(one.from_l2 * apart(one))),)
+        ],
+        over,
     )
+    sent = tuple(round(one.from_l2 * apart(one)) for one in every)
+    title = _compared(shown, sent, (shown.naive.turns, shown.tiled.turns))
+    return Picture(title, _turns(shown.naive), bars)
 
 
 def _turns(naive: Reads) -> str:
@@ -477,17 +465,6 @@ def _compared(shown: CacheRuns, from_l2: tuple[int, ...], turns: tuple[int, ...]
     return tr("Tiles ask L2 for {m} × less, and need {n} × fewer turns", **what)
 
 
-def _counted(every: tuple[Reads, Reads], name: str, optional: int) -> tuple[Column, ...]:
-    """What a GPU counted; nothing where none has."""
-    values = [one.counter(name) for one in every]
-    found = next((one.run.measurement for one in every if one.counter(name) is not None), None)
-    if found is None:
-        return ()
-    cells = tuple("–" if v is None else grouped(v) for v in values)
-    title = tr("sent by L2") if name == FROM_L2 else tr("read from memory")
-    return (Column((title, ""), cells, badge=found.badge, ink="good", optional=optional),)
-
-
 def _carved(shown: CacheRuns, grown: float) -> Picture:
     """The share of sectors that come from L2, over the size of L1."""
     parts = [
@@ -499,8 +476,6 @@ def _carved(shown: CacheRuns, grown: float) -> Picture:
         (tr("% of the naive product's sectors that L2 sends"), tr("% sent by L2")), 0, 100, 25
     )
     size = [n / KIB for n in shown.sizes]
-    if not shown.naive.l1:
-        parts = [np.full(len(size), part[0]) for part in parts]
     plot = Plot(
         x,
         y,
@@ -522,18 +497,13 @@ def _carved(shown: CacheRuns, grown: float) -> Picture:
             ),
         ),
     )
-    return Picture(_carve_title(shown, parts[0]), _carve_said(shown), rows(plot, _source(shown)))
+    return Picture(_carve_title(parts[0]), _carve_said(shown), rows(plot, _source(shown)))
 
 
-def _carve_title(shown: CacheRuns, parts: F64) -> str:
-    """Whether there is a cliff."""
-    low, high = parts[-1] / 100, parts[0] / 100
-    if not shown.naive.l1:
-        return tr("Whatever its size: nothing is looked up in L1 here")
-    if high > 2 * low:
-        what = {"low": fine_percent(low), "high": fine_percent(high)}
-        return tr("Shared memory takes its room from L1: {low} become {high}", **what)
-    return tr("What this block shape reads again soon fits even the smallest L1")
+def _carve_title(parts: F64) -> str:
+    """The cliff."""
+    what = {"low": fine_percent(parts[-1] / 100), "high": fine_percent(parts[0] / 100)}
+    return tr("Shared memory takes its room from L1: {low} become {high}", **what)
 
 
 def _carve_said(shown: CacheRuns) -> str:

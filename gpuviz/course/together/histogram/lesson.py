@@ -14,11 +14,11 @@ from gpuviz.memory.units import counted
 from gpuviz.panels.figures import Figure, FigureRow
 from gpuviz.panels.layout import rows
 from gpuviz.panels.picture import Picture
-from gpuviz.panels.table import Column, Columns, Table
+from gpuviz.panels.time_bars import TimeBars
 from gpuviz.run.run import Run
 from gpuviz.story import lesson as of
 from gpuviz.story.lesson import Lesson, Parameter, Plan, Preset, Runs, Story, Values
-from gpuviz.story.measured import time_column
+from gpuviz.story.measured import time_bars
 from gpuviz.story.script import Act, Script, StepKind
 from gpuviz.words.language import grouped, tr, trn
 
@@ -141,17 +141,17 @@ def narrate(values: Values, runs: Runs) -> Story:
     total = run.outputs["bins"].astype(np.int64)
     title, sentence, over = _title(way, counting), _sentence(counting), _compared(costs)
     script, acts = _script(counting, run, way, over[0])
-    table = _table(costs, copies, _WAYS.index(way))
-    compared = Picture(*over, table)
 
     def at(t: float) -> Picture:
+        if t >= acts.merge.end:
+            share = (t - acts.merge.end) / _END
+            return Picture(*over, _times(costs, copies, _WAYS.index(way), share))
         served, done = acts.turns.counted(t, counting.turns), _requests(counting, acts, t)
         chart = (
             _queues(counting, total, used, acts, t),
             _counted(counting, total, served, done, acts.merge.share(t)),
         )
-        low = Picture(title, sentence, rows(*chart)) if t < acts.merge.end else compared
-        return Picture(title, sentence, rows(*chart, table, gap=_GAP), low=low)
+        return Picture(title, sentence, rows(*chart, gap=_GAP))
 
     return Story.of(script, at, _expected(values, run, counting))
 
@@ -244,7 +244,7 @@ def _sentence(counting: CountRequests) -> str:
 
 
 def _compared(costs: tuple[Cost, ...]) -> tuple[str, str]:
-    """Title and sentence of the table."""
+    """Title and sentence of the end."""
     _, shared, private = costs
     more = private.wavefronts - shared.wavefronts
     numbers = {
@@ -365,22 +365,17 @@ def _counted(
     )
 
 
-def _table(costs: tuple[Cost, ...], copies: int, now: int) -> Table:
-    """The ways beside each other, `now` being the one shown."""
+def _times(costs: tuple[Cost, ...], copies: int, now: int, over: float) -> TimeBars:
+    """The ways on one axis of time, `now` being the one shown."""
     names = tr("global memory"), tr("shared memory"), tr("{n} copies in shared memory", n=copies)
-    of, instructions = Columns(costs), (tr("PTX instructions"), tr("PTX instr."))
-    sectors = tr("sectors of global atomics"), tr("sectors")
-    wavefronts = tr("wavefronts of shared atomics"), tr("wavefronts")
-    columns = (
-        Column((tr("place"),), names, "left", tr("model")),
-        of(sectors, lambda c: grouped(c.sectors), bold=True),
-        of(wavefronts, lambda c: grouped(c.atomic), bold=True),
-        of(tr("to clear and merge"), lambda c: grouped(c.around), optional=1),
-        of((tr("bytes a block"), tr("bytes")), lambda c: grouped(c.bytes), optional=3),
-        of(instructions, lambda c: grouped(c.instructions), optional=2),
-        *time_column([c.time for c in costs], always=True),
-    )
-    return Table(columns, now)
+    notes = [
+        tr("{n} sectors of atomics", n=grouped(cost.sectors))
+        if way == "global_atomics"
+        else tr("{n} wavefronts", n=grouped(cost.wavefronts))
+        for way, cost in zip(_WAYS, costs, strict=True)
+    ]
+    launches = [(name, cost.time) for name, cost in zip(names, costs, strict=True)]
+    return time_bars(launches, now, notes, over, picks=[{"way": way} for way in _WAYS])
 
 
 LESSON = Lesson(*named(__name__), LOOK_FOR, PARAMETERS, PRESETS, plan, narrate, problem, WORDS)

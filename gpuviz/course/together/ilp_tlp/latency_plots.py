@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from gpuviz.arch import Architecture
-from gpuviz.arch.occupancy_fit import name_of, percent
+from gpuviz.arch.occupancy_fit import name_of
 from gpuviz.base.arrays import F32, F64, Rgba
 from gpuviz.course.together.latency_hiding import LOADS, WARPS, Latency, Variant
 from gpuviz.draw.axis import Scales, logarithmic
@@ -16,14 +16,12 @@ from gpuviz.draw.layout import Rect
 from gpuviz.draw.marks import Boxes, Lines, Mark, Texts
 from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
-from gpuviz.panels.bar import Bar
 from gpuviz.panels.figures import Provenance
-from gpuviz.panels.layout import Line, rows, spare
+from gpuviz.panels.layout import rows
 from gpuviz.panels.panel import Ink, Need, Panel
 from gpuviz.panels.picture import Picture
 from gpuviz.panels.plot import Corner, Curve, Element, Note, Plot, Points
-from gpuviz.panels.table import Column, Columns, Table
-from gpuviz.words.language import grouped, tr
+from gpuviz.words.language import tr
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,8 +111,6 @@ def _tip(one: Variant) -> str:
 
 def as_compiled(shown: LatencyModel, share: float) -> Picture:
     """The kernels as compiled."""
-    ink: Ink = "muted" if shown.rates is None else "good"
-    texts = (tr("how fast one multiprocessor loads: {device}", device=shown.device), shown.device)
     model = (
         tr(
             "{name}: {threads} threads a block, latency {wait} cycles",
@@ -130,42 +126,8 @@ def as_compiled(shown: LatencyModel, share: float) -> Picture:
         if several
         else tr("Loads at once cost registers; this multiprocessor has enough of them")
     )
-    body: Line = rows(
-        _table(shown, share),
-        Provenance(model, tr("model"), "accent"),
-        Provenance(texts, shown.badge, ink),
-        spare(_needed(shown, 1.0)),
-    )
-    said = registers_of(shown.variants)
-    return Picture(title, said, body)
-
-
-def _table(shown: LatencyModel, share: float) -> Table:
-    """What each kernel takes, leaves, and reaches."""
-    every, rates, model = shown.variants, shown.rates, tr("model")
-    cells = tuple("–" for _ in every)
-    if rates is not None:
-        cells = tuple(tr("{n} GB/s", n=f"{rate:.1f}") for rate in rates[-1])
-    of, title = Columns(every), (tr("32 warps load"), tr("32 warps"))
-    under_way = tr("bytes under way"), tr("bytes")
-    ink: Ink = "muted" if rates is None else "good"
-
-    def busy(one: Variant) -> Bar:
-        return Bar(one.latency.busy, 1 - one.latency.busy, ink="accent")
-
-    columns = (
-        of((tr("loads at once"), tr("loads")), lambda v: v.loads),
-        of(tr("registers"), lambda v: v.registers, badge=model, bold=True),
-        of(tr("blocks"), lambda v: v.blocks, optional=2),
-        of((tr("warps resident"), tr("warps")), lambda v: v.latency.warps, badge=model, bold=True),
-        of((tr("warps needed"), tr("needed")), lambda v: v.latency.needed),
-        of((tr("lanes busy"), tr("busy")), lambda v: percent(v.latency.busy)),
-        of.bars((tr("of the time"), ""), busy, optional=4),
-        of(under_way, lambda v: grouped(v.under_way), badge=model, optional=1),
-        Column(title, cells, badge=shown.badge, ink=ink, optional=3),
-    )
-    count = min(int(share * len(LOADS)) + 1, len(LOADS))
-    return Table(columns, LOADS.index(shown.one.independent), count)
+    body = rows(_needed(shown, share), Provenance(model, tr("model"), "accent"))
+    return Picture(title, registers_of(shown.variants), body)
 
 
 def as_measured(shown: LatencyModel, rates: F64, share: float) -> Picture:

@@ -23,14 +23,15 @@ from gpuviz.course.together.latency_hiding import (
 )
 from gpuviz.draw.axis import logarithmic
 from gpuviz.panels.figures import Provenance
-from gpuviz.panels.layout import at_least, columns, first, rows, share, spare
+from gpuviz.panels.layout import first, rows, share, spare
 from gpuviz.panels.panel import Ink
 from gpuviz.panels.picture import Picture
 from gpuviz.panels.plot import Curve, Element, Note, Plot, Points
-from gpuviz.panels.table import Columns, Table
+from gpuviz.panels.time_bars import TimeBar, TimeBars
 from gpuviz.panels.warp_timeline import WarpTimeline
 from gpuviz.run.run import Run
 from gpuviz.story.lesson import Story
+from gpuviz.story.measured import passed
 from gpuviz.story.script import Script, StepKind
 from gpuviz.timing.timeline import Timeline
 from gpuviz.words.language import grouped, tr, trn
@@ -252,13 +253,7 @@ def _beside(shown: WarpSimulation, grown: float) -> Picture:
     )
     if float(np.median(apart)) <= 0:
         title = tr("Recorded beside modelled: more warps, or more loads of each, load faster")
-    table = _residuals(shown)
-    body = first(
-        at_least(columns(share(4, plot), share(3, table), gap=1.6), width=52),
-        at_least(rows(share(1, plot), table), height=32),
-        plot,
-    )
-    return Picture(title, _alone(), rows(share(1, body), model, measured, spare(published)))
+    return Picture(title, _alone(), rows(share(1, plot), model, measured, spare(published)))
 
 
 def _alone() -> str:
@@ -289,64 +284,29 @@ def _rates_plot(shown: WarpSimulation, grown: float) -> Plot:
     return Plot(x, logarithmic(titles, float(low), float(high), 2.0), tuple(elements))
 
 
-def _residuals(shown: WarpSimulation) -> Table:
-    """Modelled, recorded, and how much longer, of a warp and of many."""
-    assert (recorded := shown.recorded) is not None
-    of = Columns([(row, c) for row in (0, len(WARPS) - 1) for c in range(len(LOADS))])
-    apart, unit, badge = _apart(shown), tr("GB/s"), shown.badge
-    return Table(
-        (
-            of(tr("warps"), lambda at: WARPS[at[0]], given=True),
-            of(tr("loads"), lambda at: LOADS[at[1]], given=True),
-            of(unit, lambda at: f"{shown.rates[at]:.1f}", badge=tr("model")),
-            of(unit, lambda at: f"{recorded[at]:.1f}", badge=badge, ink="good"),
-            of(tr("longer by"), lambda at: f"{100 * apart[at]:.0f} %"),
-        )
-    )
-
-
 # As compiled
 
 
-def _compiled(shown: WarpSimulation, part: float) -> Picture:
-    """What loads at once cost: registers, and so warps; and what both give."""
-    several = len({v.latency.warps for v in shown.variants}) > 1
-    title = (
-        tr("Loads at once cost registers, and registers cost warps")
-        if several
-        else tr("Loads at once cost registers; this multiprocessor has enough of them")
-    )
-    where = tr("{name}: {threads} threads a block", name=shown.device, threads=shown.threads)
-    source = Provenance((where, shown.device), tr("model"), "accent")
-    plot = _rates_plot(shown, 1.0)
+def _compiled(shown: WarpSimulation, over: float) -> Picture:
+    """How long as many warps take to load the same bytes, with what loads at once cost."""
+    many, moved = len(WARPS) - 1, _MANY * LINE * ELEMENTS
+    bars, known = list[TimeBar](), [(shown.rates[many], tr("model"))]
     if shown.recorded is not None:
-        what = tr("lines: {model} · discs: {recorded}", model=tr("model"), recorded=shown.badge)
-        plot = replace(plot, captions=(what,))
-    body = rows(_table(shown, part), source, spare(plot))
-    said = registers_of(shown.variants)
-    return Picture(title, said, body)
-
-
-def _table(shown: WarpSimulation, part: float) -> Table:
-    of, many, model, enough = Columns(shown.variants), len(WARPS) - 1, tr("model"), _enough(shown)
-    of_many, title = Columns(range(len(LOADS))), (tr("32 warps load"), tr("32 warps"))
-    fill, under_way = tr("warps that fill L2's rate"), (tr("bytes under way"), tr("bytes"))
-    columns = [
-        of((tr("loads at once"), tr("loads")), lambda v: v.loads),
-        of(tr("registers"), lambda v: v.registers, badge=model, bold=True),
-        of(tr("blocks"), lambda v: v.blocks, optional=2),
-        of((tr("warps resident"), tr("warps")), lambda v: v.latency.warps, badge=model, bold=True),
-        of((fill, tr("to fill L2")), lambda v: ceil(enough / v.loads), badge=model),
-        of(under_way, lambda v: grouped(v.under_way), badge=model, optional=1),
-        of_many(title, lambda c: _gigabytes(shown.rates[many, c]), badge=model, optional=3),
-    ]
-    if (found := shown.recorded) is not None:
-        recorded = of_many(
-            title, lambda c: _gigabytes(found[many, c]), badge=shown.badge, ink="good", optional=3
-        )
-        columns.append(recorded)
-    return Table(tuple(columns), shown=min(int(part * len(LOADS)) + 1, len(LOADS)))
-
-
-def _gigabytes(rate: float) -> str:
-    return tr("{n} GB/s", n=f"{rate:.1f}")
+        known.insert(0, (shown.recorded[many], shown.badge))
+    several = len({one.latency.warps for one in shown.variants}) > 1
+    for column, one in enumerate(shown.variants):
+        held = trn("{n} register a thread", "{n} registers a thread", one.registers)
+        if several:
+            held += " · " + trn("{n} warp fits", "{n} warps fit", one.latency.warps)
+        name = trn("{n} load at once", "{n} loads at once", one.loads)
+        for n, (rates, badge) in enumerate(known):
+            us = moved / float(rates[column]) / 1e3
+            bars.append(TimeBar((tr("modelled") if n else name,), us, badge, ("" if n else held,)))
+    rates, _ = known[0]
+    what = {"most": LOADS[-1], "n": f"{float(rates[-1] / rates[0]):.3g}"}
+    title = tr("{most} loads at once bring the same bytes {n} times as fast", **what)
+    size = tr("{n} bytes", n=grouped(moved))
+    where = tr("time of {n} warps that load {size}", n=_MANY, size=size)
+    device = shown.where if shown.recorded is not None else shown.device
+    times = TimeBars(tuple(bars), (f"{where}: {device}", device), None, passed(over))
+    return Picture(title, registers_of(shown.variants), times)

@@ -10,22 +10,22 @@ from gpuviz.arch import architecture
 from gpuviz.course import named
 from gpuviz.course.together.latency_hiding import LINE, Group, UnderWay, clock_ghz, law
 from gpuviz.panels.figures import Provenance
-from gpuviz.panels.layout import Node, at_least, columns, first, rows, share, spare
+from gpuviz.panels.layout import Node, first, rows, share, spare
 from gpuviz.panels.picture import Picture, longest
 from gpuviz.panels.plot import Plot, PointLabel
-from gpuviz.panels.table import Column, Columns, Table
+from gpuviz.panels.time_bars import TimeBars
 from gpuviz.panels.warp_timeline import WarpTimeline
 from gpuviz.run.run import Run
 from gpuviz.story.lesson import Lesson, Parameter, Plan, Preset, Runs, Story, Values, number
-from gpuviz.story.measured import badge_of, no_time, time_column, time_of
+from gpuviz.story.measured import no_time, time_bars, time_of
 from gpuviz.story.script import Act, Script, line_with
 from gpuviz.timing.device import H200
 from gpuviz.timing.sample import looked_at
-from gpuviz.words.language import duration, grouped, percent, tr, trn
+from gpuviz.words.language import grouped, percent, three, tr, trn
 
 _KERNEL, _MULTIPROCESSORS, _WIDEST = "chase.cu", 132, 16  # warps of a block at the most
 WARPS, CHAINS = (1, 2, 4, 8, 16, 32, 64), (1, 2, 4, 8)
-_ONE, _WARPS, _CHAINS, _LAW, _END = 3.5, 1.1, 1.3, 3.0, 1.5  # seconds
+_ONE, _WARPS, _CHAINS, _LAW, _HOLD, _END = 3.5, 1.1, 1.3, 3.0, 1.5, 4.5  # seconds
 _HOPS, _ROUND = 5.5, 100.0  # in view, up to round cycles: as many beside another latency
 _FULL = 0.9  # of what more warps would bring, if nothing were in their way
 
@@ -170,9 +170,11 @@ def narrate(values: Values, runs: Runs) -> Story:
     span = _ROUND * float(np.ceil(_HOPS * known[0].latency / _ROUND))
     shown = LatencyRuns(tuple(begun[0]), tuple(begun[1]), span)
     every = tuple(_said(shown, one) for one in known)
-    others, law = longest(every), acts[-1]
+    others, law, ending = longest(every), acts[-2], acts[-1]
 
     def at(t: float) -> Picture:
+        if t >= ending.start:
+            return _times(shown, ending.share(t))
         if t >= law.start:
             return _law(shown, min((t - law.start) / _LAW, 1.0))
         number = next(i for i, act in enumerate(acts) if t < act.end)
@@ -204,7 +206,8 @@ def _acts(
         said = tr("they do not wait for each other")
         acts.append(script.act(_CHAINS, "load", label, said, line, _role(n, c)))
     said = tr("under way = latency × rate")
-    acts.append(script.act(_LAW + _END, "result", tr("Little's law"), said, line))
+    acts.append(script.act(_LAW + _HOLD, "compute", tr("Little's law"), said, line))
+    acts.append(script.act(_END, "result", tr("result"), tr("how long the launches take"), line))
     return acts
 
 
@@ -274,15 +277,8 @@ def _source(chase: Chase, sized: bool = True) -> Provenance:
 
 
 def _law(shown: LatencyRuns, grown: float) -> Picture:
-    """All launches: bytes a cycle over bytes under way, and times beside."""
+    """All launches: bytes a cycle over bytes under way,"""
     every = (*shown.more, *shown.deeper)
-    table = _table(every)
-    plot = _plot(shown, grown)
-    body = first(
-        at_least(columns(share(4, plot), share(3, table), gap=1.6), width=52),
-        at_least(rows(share(1, plot), table), height=32),
-        plot,
-    )
     most = max(every, key=lambda one: one.rate)
     latency = (shown.one if shown.filled else most).latency  # what fills, or what there is
     enough = most.rate * latency
@@ -306,7 +302,7 @@ def _law(shown: LatencyRuns, grown: float) -> Picture:
         )
     title = tr("Little's law: bytes under way = latency × bytes a cycle")
     sources = (_source(shown.one, False), *_beside(every))
-    return Picture(title, said, rows(share(1, body), *map(spare, sources)))
+    return Picture(title, said, rows(share(1, _plot(shown, grown)), *map(spare, sources)))
 
 
 def _beside(every: Sequence[Chase]) -> tuple[Provenance, ...]:
@@ -356,53 +352,35 @@ def _tip(one: UnderWay) -> str:
     return f"{warps}, {chains}: " + tr("{n} bytes a cycle", n=f"{one.rate:.3g}")
 
 
-def _table(every: tuple[Chase, ...]) -> Table:
-    """Under way, latency, rate; times modelled and measured."""
-    of, model = Columns(every), tr("model")
-    return Table(
-        (
-            of(tr("warps"), lambda one: one.warps, given=True),
-            of(tr("chains"), lambda one: one.chains, given=True),
-            of((tr("lines under way"), tr("lines")), lambda one: one.lines, badge=model),
-            of(tr("latency"), lambda one: f"{one.latency:.0f}"),
-            of((tr("bytes a cycle"), tr("B/cycle")), lambda one: f"{one.rate:.2f}", bold=True),
-            of(tr("time"), lambda one: duration(_microseconds(one)), badge=model, optional=1),
-            *_hops(every),
-            *time_column([time_of(one.run) for one in every], named=True),
-        )
-    )
+def _times(shown: LatencyRuns, over: float) -> Picture:
+    """Launches of more and more warps on one axis of time, with what they bring."""
+    first, last = shown.more[0], shown.more[-1]
+    every = [(one.warps, one.run) for one in shown.more]
+    bars = _bars(every, [_brings(one) for one in shown.more], over)
+    times = [time_of(one.run) for one in (first, last)]
+    said = tr("{n} warps ask for as many lines as one after another would.", n=last.warps)
+    if not times[0] or not times[1]:
+        return Picture(tr("More warps bring more in the same cycles"), said, bars)
+    ratio = times[1].microseconds / times[0].microseconds
+    what = {"n": f"{last.warps / first.warps:g}", "m": three(ratio)}
+    return Picture(tr("{n} times the loads in {m} times the time", **what), said, bars)
 
 
-def _hops(every: tuple[Chase, ...]) -> tuple[Column, ...]:
-    """Cycles a hop by the blocks' own timer, where a GPU has one."""
-    if not any(one.hop for one in every):
-        return ()
-    badge, titles = badge_of([time_of(one.run) for one in every]), (tr("cycles a hop"), tr("a hop"))
-
-    def hop(one: Chase) -> str | None:
-        return None if one.hop is None else f"{one.hop:.0f}"
-
-    return (Columns(every)(titles, hop, badge=badge, ink="good", bold=True),)
+def _brings(one: Chase) -> str:
+    return tr("{n} bytes a cycle", n=f"{one.rate:.3g}")
 
 
-def _microseconds(one: Chase) -> float:
-    """What the launch takes as modelled."""
-    record = one.timeline
-    return record.device.microseconds(record.cycles * record.scale)
+def _bars(every: Sequence[tuple[int, Run]], notes: Sequence[str], over: float) -> TimeBars:
+    launches = [(trn("{n} warp", "{n} warps", n), time_of(run)) for n, run in every]
+    return time_bars(launches, len(every) - 1, notes, over)
 
 
 def _unmodelled(script: Script, every: Sequence[tuple[int, Run]]) -> Story:
     """Where no time is modelled: what can be under way, and what a GPU measured."""
-    arch, of = architecture(every[0][1].arch), Columns(every)
-    titles = tr("bytes under way, at most"), tr("bytes")
-    table = Table(
-        (
-            of(tr("warps"), lambda one: one[0], given=True),
-            of(titles, lambda one: grouped(_bytes(one[1])), badge=tr("model")),
-            *time_column([time_of(run) for _, run in every], always=True),
-        )
-    )
-    picture = Picture(tr("More warps can have more under way"), no_time(arch), rows(table))
+    arch = architecture(every[0][1].arch)
+    notes = [tr("{n} bytes under way, at most", n=grouped(_bytes(run))) for _, run in every]
+    title = tr("More warps can have more under way")
+    picture = Picture(title, no_time(arch), _bars(every, notes, 1.0))
     return Story.of(script, lambda t: picture)
 
 

@@ -23,7 +23,7 @@ from gpuviz.course.together.matmul_common.panels import (
     track,
 )
 from gpuviz.course.together.matmul_common.phases import act, sentence, statement
-from gpuviz.course.together.matmul_common.results import Outcome, at_real_size, outcome, summary
+from gpuviz.course.together.matmul_common.results import Outcome, outcome, verdict
 from gpuviz.course.together.matmul_common.results import values as elements
 from gpuviz.course.together.matmul_common.sizes import (
     FILL,
@@ -39,14 +39,16 @@ from gpuviz.course.together.matmul_common.sizes import (
 from gpuviz.course.together.matmul_common.sizes import problem as no_such_thread
 from gpuviz.course.together.matmul_common.tips import number
 from gpuviz.panels.grid import Grids
-from gpuviz.panels.layout import Node, rows
+from gpuviz.panels.layout import Node
 from gpuviz.panels.picture import Picture, longest
-from gpuviz.panels.table import Column
+from gpuviz.run.run import Run
 from gpuviz.story.lesson import Lesson, Plan, Runs, Story, Values
+from gpuviz.story.measured import time_bars, time_of
 from gpuviz.story.script import Script, pace
 from gpuviz.words.language import tr, trn
 
 _DOWN, _UP = "rounded down", "rounded up"
+_END = 4.5  # seconds
 _REAL = 1000  # no multiple of any tile that is timed but 8
 
 LOOK_FOR = (
@@ -115,23 +117,35 @@ def narrate(values: Values, runs: Runs) -> Story:
         outcome(name, about.product, about.m.value, about.n.value)
         for name, about in zip(names, (down, up), strict=True)
     )
-    phases = Column((tr("phases"),), (str(down.phases), str(up.phases)))
-    pair = runs[_DOWN], runs[_UP]
-    timed = at_real_size([(name[0], run) for name, run in zip(names, pair, strict=True)])
+    pair = list(zip(results, (runs[_DOWN], runs[_UP]), strict=True))
     scenes = tuple(_scenes(down, up))
     script = _script(scenes, down, up, results)
     words = tuple(_sentence(scene, results) for scene in scenes)
     title, others = _title(results[0]), longest(words)
+    ending = script.act(_END, "result", tr("result"), tr("how long both take"))
 
     def at(t: float) -> Picture:
         now, over = script.at(t)
+        if now == len(scenes):
+            return _times(pair, ending.share(t))
         scene = scenes[now]
-        table, line = summary(results, scene.known, (phases,), pair)
-        body = _body(scene, results, over, (rows(table, *timed), rows(line, *timed), line))
+        body = _body(scene, results, over, (verdict(results, scene.known),) * 3)
         moves = moving(scene.about, scene.moment, over)
         return Picture(title, words[now], body, others, moving=moves)
 
     return Story.of(script, at, _expected(down.sizes, results))
+
+
+def _times(pair: list[tuple[Outcome, Run]], over: float) -> Picture:
+    """Both kernels on one axis of time, with what they leave wrong in the pictures."""
+    found = [(one.names, time_of(run)) for one, run in pair]
+    bars = time_bars(found, 1, [one.said for one, _ in pair], over)
+    down, up = (time for _, time in found)
+    text = tr("The block that is drawn is small; the times are of a product that people run.")
+    if down is None or up is None:
+        return Picture(tr("What guarding the edge costs"), text, bars)
+    more = f"{100 * (up.microseconds / down.microseconds - 1):.1f} %"
+    return Picture(tr("To be right takes {n} more time", n=more), text, bars)
 
 
 def _scenes(down: Multiplication, up: Multiplication) -> Iterator[Scene]:

@@ -92,8 +92,7 @@ def summary(
     runs: Sequence[Run],
 ) -> tuple[Table, Provenance]:
     """A row an outcome: its name, `columns`, wrong elements, differences; the same in a line."""
-    shown = tuple(one if k else None for one, k in zip(outcomes, known, strict=True))
-    of, told = Columns(shown), [one for one in shown if one]
+    of = Columns(tuple(one if k else None for one, k in zip(outcomes, known, strict=True)))
     wrong, difference = (
         (tr("wrong elements"), tr("wrong")),
         (tr("largest difference"), tr("difference")),
@@ -105,8 +104,14 @@ def summary(
         of(difference, lambda one: number(one.difference) if one else "", optional=4),
         _returned(runs),
     )
+    return Table(made), verdict(outcomes, known)
+
+
+def verdict(outcomes: Sequence[Outcome], known: Sequence[bool]) -> Provenance:
+    """What of those outcomes that are known is wrong, in a line."""
+    told = [one for one, there in zip(outcomes, known, strict=True) if there]
     if not told:
-        return Table(made), Provenance(("",), tr("model"), "accent")
+        return Provenance(("",), tr("model"), "accent")
     worst = max(told, key=lambda one: one.count)
     forms = (
         *(" · ".join(f"{one.names[i]}: {one.said}" for one in told) for i in (0, -1)),
@@ -114,7 +119,7 @@ def summary(
         f"{worst.names[-1]}: {worst.said}",
         worst.said,
     )
-    return Table(made), Provenance(forms, tr("model"), "accent")
+    return Provenance(forms, tr("model"), "accent")
 
 
 def _returned(runs: Sequence[Run]) -> Column:

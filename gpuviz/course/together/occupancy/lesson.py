@@ -1,7 +1,7 @@
 """Occupancy: how many blocks reside on a multiprocessor, what limits them, and where cliffs lie."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gpuviz.arch import Architecture, architecture
 from gpuviz.arch.occupancy_fit import (
@@ -18,7 +18,6 @@ from gpuviz.arch.occupancy_fit import (
     sweeps_of,
 )
 from gpuviz.course import named
-from gpuviz.course.together.occupancy.published import EXAMPLES, SHAPES, examples, shapes
 from gpuviz.course.together.occupancy.resident_blocks import (
     Answer,
     MeasuredBlocks,
@@ -34,14 +33,16 @@ from gpuviz.panels.picture import Picture
 from gpuviz.panels.slots import slots_of, title_of
 from gpuviz.run.run import Run
 from gpuviz.story.lesson import Lesson, Parameter, Plan, Preset, Runs, Story, Value, Values, number
+from gpuviz.story.measured import LaunchTime, time_bars, timed
 from gpuviz.story.script import Act, Script, line_with
 from gpuviz.traces.geometry import size_of
-from gpuviz.words.language import tr, trn
+from gpuviz.words.language import three, tr, trn
 
 _ROLE, _KERNEL = "kernel", "product.cu"
 _INNER, _SIZE = 32, 1024  # of the launch that is counted; of the product that is timed
 _EMPTY, _BLOCK, _FILL, _TRY, _FULL = 1.0, 0.8, 4.5, 1.5, 1.5  # seconds
-_CLIFFS, _SHAPES, _EXAMPLES, _END = 4.5, 4.0, 2.5, 1.5
+_CLIFFS, _HOLD, _END = 4.5, 1.5, 4.5
+_SHAPES = (8, 8), (16, 16), (32, 32), (8, 16), (16, 8), (2, 32), (32, 2), (32, 5)  # in the end
 _MOST_STEPS = 6
 
 LOOK_FOR = (
@@ -55,7 +56,7 @@ PARAMETERS = (
         "kernel",
         "kernel",
         "naive",
-        offers={"naive": "naive matmul", "tiled": "tiled matmul"},
+        offers={"naive": "1 cell a thread", "tiled": "1 cell a thread, tiles"},
         hint="tiled: two square tiles of x × x floats in shared memory",
     ),
     Parameter("x", "threads along x", 32, 1, 1024),
@@ -137,10 +138,21 @@ def plan(values: Values) -> tuple[Plan, ...]:
         size=size_of((blocks, 1, 1), (x, y, 1)),
         outputs=False,
     )
+    others = tuple(_timed(drawn, *shape, False) for shape in _SHAPES)
+    return replace(drawn, others=others), _timed(drawn, x, y, tiled)
+
+
+def _timed(drawn: Plan, x: int, y: int, tiled: bool) -> Plan:
+    """The product that is timed, in blocks of a shape."""
     wide, high = -(-_SIZE // x), -(-_SIZE // y)
     inner = x * wide if tiled else _SIZE
-    size = tr("a product of {rows} × {columns}", rows=y * high, columns=x * wide)
-    return drawn, drawn.companion(size, (wide, high, 1), _arguments(y * high, inner, x * wide))
+    what = {"rows": y * high, "columns": x * wide, "x": x, "y": y}
+    size = tr("{rows} × {columns}, blocks of {x} × {y}, loop over k not unrolled", **what)
+    arguments = _arguments(y * high, inner, x * wide)
+    name = "tiles, not unrolled" if tiled else "one cell, not unrolled"
+    more: dict[str, object] = {"block": (x, y, 1), "role": f"{name}, real size"}
+    more |= {} if tiled else {"entry": "naive", "dynamic_shared": 0}
+    return drawn.companion(size, (wide, high, 1), arguments, **more)
 
 
 def _arguments(rows: int, inner: int, columns: int) -> tuple[str, ...]:
@@ -171,7 +183,7 @@ class _Evidence:
 
 
 def narrate(values: Values, runs: Runs) -> Story:
-    """A multiprocessor fills; the cliffs; the published figures."""
+    """A multiprocessor fills; the cliffs; how long blocks of other shapes take."""
     run = runs[_ROLE]
     arch = architecture(run.arch)
     machine, demand = _MACHINES.get(str(values["sm"]), arch), demand_of(values, run)
@@ -187,10 +199,9 @@ def narrate(values: Values, runs: Runs) -> Story:
     held = ", ".join(names()[key] for key in fit.limiters)
     tried = script.act(_TRY, "barrier", tr("one block more"), tr("limit: {what}", what=held))
     full = script.act(_FULL, "result", tr("full"), fit.percent)
-    cliffs = script.act(_CLIFFS + _END, "load", tr("cliffs"), tr("occupancy over each demand"))
-    published = tr("published: CUDA 2da parte"), tr("published: slides and tutorials")
-    block_shapes = script.act(_SHAPES, "store", tr("block shapes"), published[0])
-    script.act(_EXAMPLES + _END, "result", tr("examples"), published[1])
+    cliffs = script.act(_CLIFFS + _HOLD, "load", tr("cliffs"), tr("occupancy over each demand"))
+    ending = script.act(_END, "result", tr("block shapes"), tr("occupancy and time"))
+    shapes = _shapes(run, arch, compiled)
 
     def at(t: float) -> Picture:
         if t < full.end:
@@ -198,9 +209,7 @@ def narrate(values: Values, runs: Runs) -> Story:
             return _machine(fit, known, arrived, tried.share(t))
         if t < cliffs.end:
             return cliffs_at(fit, sweeps, min((t - cliffs.start) / _CLIFFS, 1.0))
-        if t < block_shapes.end:
-            return _shapes(arch, compiled, (t - block_shapes.start) / (_SHAPES * 0.6))
-        return _examples((t - block_shapes.end) / _EXAMPLES)
+        return _times(shapes, values, ending.share(t))
 
     return Story.of(script, at, _expected(fit), reason(fit))
 
@@ -302,25 +311,56 @@ def _measured(known: _Evidence) -> tuple[Provenance, Provenance]:
     )
 
 
-def _shapes(arch: Architecture, registers: int, share: float) -> Picture:
-    """The published block shapes."""
-    return Picture(
-        tr("Occupancy is not performance"),
-        tr(
-            "32 × 5 is the fastest at .83; 2 × 32 and 32 × 2, both at .33, differ almost four "
-            "times."
-        ),
-        shapes(arch, registers, min(int(share * len(SHAPES)) + 1, len(SHAPES))),
+@dataclass(frozen=True)
+class _Shape:
+    """A block shape: its occupancy, and the time of the product in blocks of it."""
+
+    x: int
+    y: int
+    occupancy: float
+    time: LaunchTime | None
+
+
+def _shapes(run: Run, arch: Architecture, registers: int) -> list[_Shape]:
+    """Shapes of the product that has a cell a thread, the fastest first."""
+    made = list[_Shape]()
+    for (x, y), found in zip(_SHAPES, run.others, strict=False):
+        held = Demand(x * y, registers, 0).on(arch).fraction
+        size = tr("{n} × {n}, loop over k not unrolled", n=_SIZE)
+        made.append(_Shape(x, y, held, timed(found, size, run.arch)))
+    return sorted(made, key=lambda one: one.time.microseconds if one.time else 0.0)
+
+
+def _times(shapes: list[_Shape], values: Values, over: float) -> Picture:
+    """Shapes on one axis of time, with their occupancies."""
+    own = number(values, "x"), number(values, "y")
+    places = [(one.x, one.y) for one in shapes]
+    bars = time_bars(
+        [(f"{one.x} × {one.y}", one.time) for one in shapes],
+        places.index(own) if own in places else None,
+        [tr("occupancy {share}", share=percent(one.occupancy)) for one in shapes],
+        over,
+        picks=[{"x": x, "y": y} for x, y in places],
+    )
+    return Picture(tr("Occupancy is not performance"), _unlike(shapes), bars)
+
+
+def _unlike(shapes: list[_Shape]) -> str:
+    """Of shapes that fill as many warp slots, those whose times differ most."""
+    known = [(one, one.time.microseconds) for one in shapes if one.time]
+    pairs = [(b / a, one, two) for one, a in known for two, b in known if _alike(one, two)]
+    if not pairs:
+        return tr("Blocks of other shapes: no GPU has run them.")
+    ratio, one, two = max(pairs, key=lambda pair: pair[0])
+    what = {"a": f"{one.x} × {one.y}", "b": f"{two.x} × {two.y}", "n": three(ratio)}
+    what["share"] = percent(one.occupancy)
+    return tr(
+        "{a} and {b} both fill {share} of the warp slots, and {b} takes {n} times as long.", **what
     )
 
 
-def _examples(share: float) -> Picture:
-    """The tutorials' examples."""
-    return Picture(
-        tr("The lectures' examples, computed again"),
-        tr("A few threads or registers decide whether a whole block more fits."),
-        examples(min(int(share * len(EXAMPLES)) + 1, len(EXAMPLES))),
-    )
+def _alike(one: _Shape, other: _Shape) -> bool:
+    return one.occupancy == other.occupancy
 
 
 LESSON = Lesson(*named(__name__), LOOK_FOR, PARAMETERS, PRESETS, plan, narrate, problem, WORDS)

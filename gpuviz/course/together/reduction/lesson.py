@@ -9,15 +9,14 @@ from gpuviz.course.together.reduction import rounds as panel
 from gpuviz.course.together.reduction.reduction_rounds import Round, Rounds, rounds_of
 from gpuviz.draw.ease import passed
 from gpuviz.memory.counts import Count
-from gpuviz.panels.bar import Bar
 from gpuviz.panels.figures import Figure, FigureRow
 from gpuviz.panels.layout import rows
 from gpuviz.panels.picture import Picture
-from gpuviz.panels.table import Column, Columns, Table
+from gpuviz.panels.time_bars import TimeBars
 from gpuviz.run.run import Run
 from gpuviz.story import lesson as of
 from gpuviz.story.lesson import Lesson, Parameter, Plan, Preset, Runs, Story, Values
-from gpuviz.story.measured import LaunchTime, time_column, time_of
+from gpuviz.story.measured import LaunchTime, time_bars, time_of
 from gpuviz.story.script import Script, StepKind
 from gpuviz.traces.trace import LANES
 from gpuviz.words.language import grouped, tr
@@ -108,7 +107,6 @@ class Cost:
     issued: int
     wavefronts: float
     instructions: float
-    barriers: int
     time: LaunchTime | None
 
 
@@ -119,7 +117,6 @@ def cost_of(run: Run, rounds: Rounds) -> Cost:
         sum(r.issued for r in rounds.steps),
         (totals[Count.SHARED_LOAD_WAVEFRONTS] + totals[Count.SHARED_STORE_WAVEFRONTS]) / blocks,
         run.trace.warp_instructions / blocks,
-        int(run.trace.requests.phase.max()),
         time_of(run),
     )
 
@@ -130,18 +127,18 @@ def narrate(values: Values, runs: Runs) -> Story:
     every = {name: rounds_of(runs[name], architecture(runs[name].arch)) for name in _WAYS}
     costs = tuple(cost_of(runs[name], every[name]) for name in _WAYS)
     rounds, now = every[way], _WAYS.index(way)
-    script, table = _script(rounds, runs[way], way), _table(costs, now)
+    script = _script(rounds, runs[way], way)
     title, sentence, drawn = _title(way), _sentence(rounds, costs[now]), _drawn(rounds)
-    compared = Picture(*_compared(costs), table)
     ended = script.steps[-1].start
 
     def at(t: float) -> Picture:
+        if t >= ended:
+            over = (t - ended) / _END
+            return Picture(*_compared(costs), _times(costs, now, over))
         done = min(script.done(t), len(drawn))
         places = tr("registers of the threads") if rounds.shuffles else tr("words of the block")
-        last = round(costs[now].wavefronts) if t > ended else None
-        chart = panel.Rounds(drawn, rounds.places, places, done), _counted(rounds, done, last)
-        low = Picture(title, sentence, rows(*chart, gap=_GAP)) if t < ended else compared
-        return Picture(title, sentence, rows(*chart, table, gap=_GAP), low=low)
+        chart = panel.Rounds(drawn, rounds.places, places, done), _counted(rounds, done)
+        return Picture(title, sentence, rows(*chart, gap=_GAP))
 
     return Story.of(script, at, _expected(way, threads, architecture(runs[way].arch)))
 
@@ -220,7 +217,7 @@ def _sentence(rounds: Rounds, cost: Cost) -> str:
 
 
 def _compared(costs: tuple[Cost, ...]) -> tuple[str, str]:
-    """Title and sentence of the table."""
+    """Title and sentence of the end."""
     first, last = costs[0], costs[-1]
     return (
         tr("Four ways to the same sum"),
@@ -297,42 +294,33 @@ def expected_wavefronts(way: str, threads: int) -> int:
     return 3 * sum(each) + warps + 1
 
 
-def _counted(rounds: Rounds, done: float, last: int | None) -> FigureRow:
-    """What has happened so far, in numbers that tick; `last` are the wavefronts in the end, when
-    the sum has been loaded, too.
-    """
+def _counted(rounds: Rounds, done: float) -> FigureRow:
+    """What has happened so far, in numbers that tick."""
     some = rounds.rounds[: passed(done)]
     waves = sum(r.wavefronts for r in some)
     extra = waves - sum(r.ideal for r in some)
-    said = tr("{n} wavefronts", n=waves)
-    if last is not None and last > waves:
-        said = tr("{n} wavefronts, {m} of them to load the sum", n=last, m=last - waves)
     adding = [r for r in some if r.kind == "add"]
     return FigureRow(
         (
             Figure(tr("{n} additions", n=sum(r.lanes for r in adding)), "accent", True),
             Figure(tr("{n} lanes issued for them", n=sum(r.issued for r in adding))),
-            Figure(said),
+            Figure(tr("{n} wavefronts", n=waves)),
             Figure(tr("{n} of them by conflicts", n=extra), "warn" if extra else "muted"),
         )
     )
 
 
-def _table(costs: tuple[Cost, ...], now: int) -> Table:
-    """The ways beside each other, `now` being the one shown."""
+def _times(costs: tuple[Cost, ...], now: int, over: float) -> TimeBars:
+    """The ways on one axis of time, `now` being the one shown."""
     whole, shuffles = tr("neighbours, whole warps"), tr("warp shuffles")
     names = tr("neighbours first"), whole, tr("halves onto halves"), shuffles
-    of, instructions = Columns(costs), (tr("PTX instructions"), tr("PTX instr."))
-    columns = (
-        Column((tr("way"),), names, "left", tr("model")),
-        of(tr("wavefronts"), lambda c: f"{c.wavefronts:g}", bold=True),
-        of.bars("", lambda c: Bar(c.wavefronts)),
-        of((tr("lanes issued to add"), tr("lanes issued")), lambda c: c.issued),
-        of(tr("barriers"), lambda c: c.barriers, optional=2),
-        of(instructions, lambda c: f"{c.instructions:g}"),
-        *time_column([c.time for c in costs], always=True),
-    )
-    return Table(columns, now)
+    notes = [
+        (f"{waves} · {tr('{n} PTX instructions', n=f'{cost.instructions:g}')}", waves)
+        for cost in costs
+        for waves in (tr("{n} wavefronts a block", n=f"{cost.wavefronts:g}"),)
+    ]
+    launches = [(name, cost.time) for name, cost in zip(names, costs, strict=True)]
+    return time_bars(launches, now, notes, over, picks=[{"way": way} for way in _WAYS])
 
 
 LESSON = Lesson(*named(__name__), LOOK_FOR, PARAMETERS, PRESETS, plan, narrate, words=WORDS)

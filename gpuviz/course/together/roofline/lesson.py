@@ -11,19 +11,18 @@ from gpuviz.course.together.roofline.points import DOCUMENT, TILES, Point, measu
 from gpuviz.draw.ease import smooth
 from gpuviz.panels.figures import Figure, FigureRow, Provenance
 from gpuviz.panels.layout import rows
-from gpuviz.panels.panel import Ink
 from gpuviz.panels.picture import Picture
 from gpuviz.panels.roofline import Climb, Kernel, Roofline, rate, share, speed
-from gpuviz.panels.table import Column, Columns, Table
+from gpuviz.panels.time_bars import TimeBars
 from gpuviz.recordings.measurement import DeviceFacts
 from gpuviz.run.run import Run
 from gpuviz.story.lesson import Lesson, Parameter, Plan, Preset, Runs, Story, Values, number
-from gpuviz.story.measured import badge_of
+from gpuviz.story.measured import time_bars
 from gpuviz.story.script import Act, Script, line_with
 from gpuviz.words.language import grouped, tr
 
 _THREADS = 256
-_ROOF, _POINT, _NAIVE, _TILE, _TABLE, _END = 2.5, 1.0, 2.0, 2.0, 3.0, 2.0  # seconds
+_ROOF, _POINT, _NAIVE, _TILE, _END = 2.5, 1.0, 2.0, 2.0, 4.5  # seconds
 _SOURCE = "GPGPU programming"
 WIDTHS = 1, 8, 16, 32  # of tiles; 1: none, the naive kernel
 
@@ -202,8 +201,8 @@ def narrate(values: Values, runs: Runs) -> Story:
 
     ends = [act(_POINT, one) for one in shown.ends]
     climb = [act(_NAIVE if one is shown.naive else _TILE, one) for one in climbers]
-    listed = script.act(_TABLE + _END, "result", tr("in numbers"), role=climbers[-1].role)
-    under, count = _roofline(shown), len(shown.products)
+    listed = script.act(_END, "result", tr("how long they take"), role=climbers[-1].role)
+    under = _roofline(shown)
 
     def at(t: float) -> Picture:
         arrived = ends[0].until(ends[-1]).counted(t, len(ends))
@@ -214,11 +213,8 @@ def narrate(values: Values, runs: Runs) -> Story:
             arrived=arrived,
             climb=replace(under.climb, along=along),
         )
-        if t >= listed.start:
-            seen = min(int((t - listed.start) / _TABLE * count) + 1, count)
-            numbers = _table(shown, seen), _source(shown)
-            low = Picture(title, sentence, rows(*numbers))
-            return Picture(title, sentence, rows(chart, *numbers), low=low)
+        if t >= listed.start and shown.own:
+            return Picture(title, sentence, _times(shown, listed.share(t)))
         now = shown.products[ceil(along - 1e-6)] if along >= 0 else _last(shown.ends, arrived)
         return Picture(title, sentence, rows(chart, _figures(shown, now), _source(shown)))
 
@@ -457,43 +453,18 @@ def _source(shown: _RooflinePoints) -> Provenance:
     return Provenance(texts, shown.source, "good")
 
 
-def _table(shown: _RooflinePoints, count: int) -> Table:
-    """The product, without tiles and with wider and wider ones: its operations and bytes, what the
-    roof allows, what a GPU reached under its own roof.
-    """
-    of, roof, model = Columns(shown.products), shown.roof, tr("model")
-
-    def bound(point: Point) -> str | None:
-        return rate(roof.attainable(point.intensity)) if roof else None
-
-    def part(point: Point) -> str | None:
-        of_peak = roof.of_peak(point.intensity) if roof else None
-        return None if of_peak is None else share(of_peak)
-
-    moved = tr("bytes of sectors") if shown.basis == "moved" else tr("bytes loaded")
-    operations, ratio = (tr("operations"), tr("FLOP")), (tr("operations a float"), tr("a float"))
-    bound_by = tr("without caches") if shown.own else tr("at most")
-    columns = (
-        of(tr("kernel"), lambda p: p.name, "left"),
-        of(operations, lambda p: _scaled(p.flops, "FLOP"), badge=model, optional=3),
-        of((moved, tr("bytes")), lambda p: _scaled(p.bytes, "B"), badge=model, optional=2),
-        of(ratio, lambda p: f"{p.ratio:.3g}", badge=model, bold=True),
-        of(bound_by, bound, badge=model, bold=True),
-        *([of((tr("of the peak"), tr("of peak")), part)] if roof and roof.peak else ()),
-        *_rates(shown),
-    )
-    return Table(columns, shown.chosen, count)
-
-
-def _rates(shown: _RooflinePoints) -> tuple[Column, ...]:
-    """What a GPU reached; nothing under the roof of another device."""
-    if not shown.own:
-        return ()
-    times = [p.time for p in shown.products]
-    got = tuple(rate(p.rate) if p.rate else "–" for p in shown.products)
-    ink: Ink = "good" if any(times) else "muted"
-    remarks = tuple(t.overhead if t else "" for t in times)
-    return (Column((tr("reached"),), got, badge=badge_of(times), ink=ink, remarks=remarks),)
+def _times(shown: _RooflinePoints, over: float) -> TimeBars:
+    """The product, without tiles and with wider and wider ones, on one axis of time."""
+    launches = [(p.name, p.time) for p in shown.products]
+    notes = [
+        (
+            tr("{n} operations a float · {rate}", n=f"{p.ratio:.3g}", rate=rate(p.rate or 0)),
+            tr("{n} operations a float", n=f"{p.ratio:.3g}"),
+        )[not p.rate :]
+        for p in shown.products
+    ]
+    picks = [{"tile": width} for width in WIDTHS]
+    return time_bars(launches, shown.chosen, notes, over, picks=picks)
 
 
 def _scaled(value: int, unit: str) -> str:

@@ -9,12 +9,10 @@ from gpuviz.panels.layout import Node, first, rows
 from gpuviz.panels.legend import ColorKey, Key
 from gpuviz.panels.listing import CodeListing, Listings
 from gpuviz.panels.panel import Ink
-from gpuviz.panels.table import Column, Table
 from gpuviz.ptx.text.ir import Addr, Function, Instruction, Operand, Reg, Sym
 from gpuviz.ptx.text.isa import ACCESSES, kind_of, registers_read, registers_written
 from gpuviz.ptx.text.parser import parse
 from gpuviz.run.run import Run
-from gpuviz.story.measured import time_column, time_of
 from gpuviz.words.language import later, tr
 
 Purpose = Literal["memory", "arithmetic", "address", "loop", "other"]
@@ -150,7 +148,7 @@ def _inner_loop(ptx: str, kernel: str, source: str) -> InnerLoop:
 
 
 def side_by_side(named: Sequence[tuple[str, Run]]) -> Node:
-    """The loops in their colours, what these mean, and what a product takes of each."""
+    """The loops in their colours, and what these mean."""
     loops = [(name, inner_loop_of(run)) for name, run in named]
     code = Listings(
         tuple(
@@ -165,24 +163,4 @@ def side_by_side(named: Sequence[tuple[str, Run]]) -> Node:
     )
     met = [p for p in _WORDS if any(p in one.purposes for _, one in loops)]
     key = ColorKey(tuple(Key(tr(_WORDS[purpose]), _INKS[purpose]) for purpose in met))
-    table = Table(
-        (
-            Column(
-                (tr("PTX instructions for a product"), tr("for a product")),
-                tuple(name for name, _ in loops),
-                "left",
-                tr("model"),
-            ),
-            *(
-                Column(
-                    (tr(_WORDS[purpose]),),
-                    tuple(f"{one.each(purpose):g}" for _, one in loops),
-                    bold=purpose == "address",
-                )
-                for purpose in met
-            ),
-            Column((tr("in all"),), tuple(f"{one.each():g}" for _, one in loops), bold=True),
-            *time_column([time_of(run) for _, run in named]),
-        )
-    )
-    return first(rows(code, key, table, gap=0.4), rows(code, table, gap=0.3))
+    return first(rows(code, key, gap=0.4), code)

@@ -1,6 +1,6 @@
 """Thread coarsening: several cells of a matrix product for each thread, side by side or apart."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -14,27 +14,22 @@ from gpuviz.course.together.thread_coarsening.register_fan import RegisterFan, S
 from gpuviz.memory.counts import Count
 from gpuviz.memory.request import Request, first_requests
 from gpuviz.memory.units import nouns
-from gpuviz.panels.bar import Bar
-from gpuviz.panels.figures import Provenance
-from gpuviz.panels.layout import Node, first, rows, share, spare
 from gpuviz.panels.picture import Picture, longest
-from gpuviz.panels.table import Column, Columns, Table
+from gpuviz.panels.time_bars import TimeBars
 from gpuviz.run.run import Run
 from gpuviz.story import lesson as of
 from gpuviz.story.lesson import Lesson, Parameter, Plan, Preset, Runs, Story, Values
-from gpuviz.story.measured import LaunchTime, badge_of, time_column, time_of
+from gpuviz.story.measured import LaunchTime, time_bars, time_of
 from gpuviz.story.requests.acts import Pace, RequestAct, acts_of
 from gpuviz.story.requests.sentences import shape
 from gpuviz.story.script import Script
 from gpuviz.traces.trace import LANES
-from gpuviz.words.language import tr, typeset
+from gpuviz.words.language import three, tr, typeset
 
 _KERNEL, _SGEMM = "thread_coarsening.cu", "block_shape.cu"
 _UNROLLED, _END = 3.0, 3.0  # seconds
 _BLOCK = (32, 8, 1)  # a warp is a row of it
 _MOST = 17.0  # seconds for all requests
-_GAP = 0.2  # letters between the parts of the picture
-_SAME = (2, 4), (1, 3)  # both orders of one mapping, by the number of a role of it, odd or even
 _ALONE = "one cell unrolled"
 _ROLES = (
     "one cell",
@@ -44,7 +39,12 @@ _ROLES = (
     "interleaved unrolled",
     _ALONE,
 )
-_ORDER = (0, 5, 1, 2, 3, 4)  # of the rows of the table
+_ORDER = (0, 5, 1, 2, 3, 4)  # in which times stand below each other
+_PICKS: dict[str, Values] = {
+    f"{mapping}{' unrolled' * (order == 'unrolled')}": {"mapping": mapping, "order": order}
+    for mapping in ("adjacent", "interleaved")
+    for order in ("unrolled", "in turn")
+}
 
 LOOK_FOR = (
     "What several cells for each thread do to the loads of a warp, side by side and a block apart."
@@ -163,19 +163,16 @@ class Cost:
     loads: float
     transactions: float
     instructions: float
-    registers: int | None
     time: LaunchTime | None
 
 
 def cost_of(run: Run, products: int) -> Cost:
     """The cost of a launch that computes so many products."""
     totals, share = run.counts.totals, 32 / products
-    registers = run.resources.registers if run.resources else None
     return Cost(
         totals[Count.GLOBAL_LOAD_REQUESTS] * share,
         totals[Count.GLOBAL_LOAD_SECTORS] * share,
         run.trace.warp_instructions * share,
-        registers,
         time_of(run),
     )
 
@@ -199,28 +196,32 @@ def narrate(values: Values, runs: Runs) -> Story:
     loops = side_by_side(((tr("1 cell a thread"), runs[_ROLES[0]]), (tr("unrolled"), runs[_ALONE])))
     unrolled = script.act(_UNROLLED, "compute", tr("unrolling alone"), alone, role=_ALONE)
     said = (*(_sentence(acts, act, multi) for act in acts), alone, result)
-    script.act(_END, "result", tr("result"), tr("what 32 products take"))
+    ending = script.act(_END, "result", tr("result"), tr("what 32 products take"))
     mine = {name: tuple(a for a in acts if a.request.name == name) for name in "MNP"}
     cells = cells_of(tuple(act.request for act in mine["P"]), size)
     shown = _LaneRequests(runs[role], mine, cells, size, of.number(values, "lane"))
-    few = [0, 1, 2] if now in (1, 2) else [0, 3, 4]  # those that compute their cells in this order
-    sources = _published(), *_measured(costs, now)
-    every, some = (_table(costs, multi, noun, n, now) for n in (_ORDER, few))
 
     def at(t: float) -> Picture:
         act = next((a for a in acts if t < a.end), None)
         if act is None and t < unrolled.end:
-            return Picture(lesson, alone, rows(share(1, loops), *map(spare, sources)))
-        body = _body(shown.fan(t), every, some, sources, act is None)
-        return Picture(title, said[acts.index(act) if act else -1], body, longest(said))
+            return Picture(lesson, alone, loops)
+        if act is None:
+            times = _times(costs, multi, noun, now, ending.share(t))
+            return Picture(_ends(costs), result, times)
+        return Picture(title, said[acts.index(act)], shown.fan(t), longest(said))
 
     return Story.of(script, at, _expected(values, arch), result)
 
 
-def _body(cells: Node, every: Node, some: Node, sources: Sequence[Node], over: bool) -> Node:
-    """The cells, and what all kernels cost: in the end, on the smallest stages."""
-    return first(
-        rows(cells, every, *sources, gap=_GAP), rows(cells, some, gap=_GAP), some if over else cells
+def _ends(costs: Mapping[int, Cost]) -> str:
+    """Which of the kernels is the fastest."""
+    single, alone = costs[0].time, costs[_ROLES.index(_ALONE)].time
+    times = [c.time.microseconds for c in costs.values() if c.time]
+    if single is None or alone is None or alone.microseconds > min(times):
+        return tr("What 32 products cost, and how long the launches take")
+    ratio = three(single.microseconds / alone.microseconds)
+    return tr(
+        "Unrolling alone wins: {n} times as fast as before, and several cells gain less", n=ratio
     )
 
 
@@ -429,10 +430,8 @@ class _LaneRequests:
         )
 
 
-def _table(
-    costs: Mapping[int, Cost], multi: int, noun: str, kept: Sequence[int], now: int
-) -> Table:
-    """What the kernels cost, as far as they have been counted, `now` being the one shown."""
+def _times(costs: Mapping[int, Cost], multi: int, noun: str, now: int, over: float) -> TimeBars:
+    """How long all kernels take, and what they load for 32 products, once they are counted."""
     every = (
         tr("1 cell a thread"),
         tr("{n} side by side", n=multi),
@@ -441,81 +440,16 @@ def _table(
         tr("{n} a block apart, unrolled", n=multi),
         tr("1 cell a thread, unrolled"),
     )
-    what, some = nouns(noun), [costs.get(i) for i in kept]
-    of, times = Columns(some), [c.time if c else None for c in some]
-    counting = tuple("" if c else tr("…: being counted") for c in some)
-    transactions = tr("{nouns} for 32 products", nouns=what), what
-    instructions = tr("PTX instructions"), tr("PTX instr.")
-    columns = (
-        Column(("",), tuple(every[i] for i in kept), "left", tr("model"), remarks=counting),
-        of((tr("loads for 32 products"), tr("loads")), lambda c: number(c.loads) if c else "…"),
-        of(transactions, lambda c: number(c.transactions) if c else "…", bold=True),
-        of.bars("", lambda c: Bar(c.transactions if c else 0.0)),
-        of(instructions, lambda c: number(c.instructions, 2) if c else "…", optional=2),
-        of(tr("registers"), lambda c: c.registers if c else "…", optional=3),
-        *time_column(times),
-    )
-    return Table(columns, list(kept).index(now))
-
-
-def _published() -> Provenance:
-    """What the lecture says of it."""
-    texts = (
-        tr(
-            "lecture \u201cCUDA 2da parte\u201d on a Tesla C2070: several cells a thread gain "
-            "nothing by themselves; unrolling by hand gains 5 to 10 %"
-        ),
-        tr(
-            "lecture \u201cCUDA 2da parte\u201d, Tesla C2070: no gain by itself; unrolled by hand "
-            "5 to 10 %"
-        ),
-        tr("Tesla C2070: no gain by itself; unrolled 5 to 10 %"),
-    )
-    return Provenance(texts)
-
-
-def _measured(costs: Mapping[int, Cost], now: int) -> tuple[Provenance, ...]:
-    """What a GPU gained, to be held against what is published; nothing where none was timed."""
-    turn, together = _SAME[now % 2]
-    found = (costs.get(i) for i in (0, turn, together, 5))
-    single, turned, joined, alone = (one.time if one else None for one in found)
-    if single is None or turned is None or joined is None:
-        return ()
-    what: dict[str, object] = {
-        "device": single.device,
-        "turn": _compared(turned.microseconds, single.microseconds),
-        "unrolled": _compared(joined.microseconds, single.microseconds),
-    }
-    texts = [
-        tr(
-            "{device}, against one cell a thread: one cell after the other {turn}, all together "
-            "unrolled {unrolled}",
-            **what,
-        ),
-        tr("{device}: {turn} by itself; together unrolled {unrolled}", **what),
+    what, some = nouns(noun), [costs.get(i) for i in _ORDER]
+    said = [
+        tr("{n} {nouns} for 32 products", n=number(c.transactions), nouns=what)
+        if c
+        else tr("being counted")
+        for c in some
     ]
-    if alone is not None:
-        what["alone"] = _compared(alone.microseconds, single.microseconds)
-        texts = [
-            tr(
-                "{device}, against one cell a thread: unrolled alone {alone}, one cell after the "
-                "other {turn}, all together unrolled {unrolled}",
-                **what,
-            ),
-            tr("{device}: unrolled alone {alone}; in turn {turn}, together {unrolled}", **what),
-            tr("{device}: unrolled alone {alone}", **what),
-        ]
-    return (Provenance(tuple(texts), badge_of([single, turned, joined]), "good"),)
-
-
-def _compared(one: float, other: float) -> str:
-    """How much faster a launch of so many microseconds is than another."""
-    faster = 100 * (other / one - 1)
-    if abs(faster) < 0.5:
-        return tr("as fast")
-    if faster > 0:
-        return tr("{n} % faster", n=f"{faster:.0f}")
-    return tr("{n} % slower", n=f"{100 * (one / other - 1):.0f}")
+    launches = [(every[i], c.time if c else None) for i, c in zip(_ORDER, some, strict=True)]
+    picks = [_PICKS.get(_ROLES[i], {}) for i in _ORDER]
+    return time_bars(launches, _ORDER.index(now), said, over, picks=picks)
 
 
 LESSON = Lesson(*named(__name__), LOOK_FOR, PARAMETERS, PRESETS, plan, narrate, words=WORDS)
