@@ -114,7 +114,7 @@ def device_code(wanted: Compilation) -> Program:
     if any(map(_CONCEPTS.search, split.read.values())):
         options = tuple(re.sub(r"-std=c\+\+1\d", "-std=c++20", option) for option in options)
     asked = (options, wanted.instances, compiler.name, given)
-    key = cache.key("device code, 2", wanted.name, *asked, split.read)
+    key = cache.key("device code, 3", wanted.name, *asked, split.read)
     if (kept := cache.load(key)) is not None:
         return kept
     refuse_devices((wanted.source, *wanted.macros), wanted.include)

@@ -68,16 +68,21 @@ def template_argument(scope: Scope, node: Node) -> str | None:
     value = scope.value(node)
     if isinstance(value, int):
         return str(value)
-    text = text_of(node)
+    meant = scope.named(text_of(node))  # `using Tile = Shape<32, 16>`
+    text = text_of(meant if meant is not None and meant.type in _ALIASED else node)
     words = text.replace("*", " ").replace("const", " ").split()
     is_type = node.type in ("type_descriptor", "type_identifier", "primitive_type")
     if text in _DISPATCHED:
         return "float"
     named = is_type and all(word in _SIMPLE or _TYPE_NAME.match(word) for word in words)
+    if meant is not None and meant.type in _ALIASED:
+        return text
     return text if named or node.type in ("true", "false") else None
 
 
 _NOTHING: Mapping[str, str] = {}
+_ALIASES = ("alias_declaration", "type_definition")
+_ALIASED = ("type_descriptor", "template_type", "primitive_type", "sized_type_specifier")
 _DEFINES = {"preproc_def", "preproc_function_def"}
 _RECORDS = {"struct_specifier", "class_specifier"}
 _SAYING = (
@@ -85,7 +90,7 @@ _SAYING = (
     | _RECORDS
     | words(
         "declaration assignment_expression return_statement parameter_declaration call_expression "
-        "kernel_call_syntax template_function enumerator_list"
+        "kernel_call_syntax template_function enumerator_list alias_declaration type_definition"
     )
 )
 
@@ -116,7 +121,7 @@ class Place:
 
     def note(self, node: Node) -> None:
         """Keep what a node of the function says."""
-        if node.type in ("declaration", "assignment_expression"):
+        if node.type in ("declaration", "assignment_expression", *_ALIASES):
             for name, value in declared_values(node):
                 self.values.setdefault(name, []).append((node.start_byte, value))
         elif node.type == "return_statement":
@@ -181,6 +186,8 @@ class Definitions:
                 elif node.type == "declaration":
                     made.names.update(declared_values(node))
                     made.outside.append(node)
+                elif node.type in _ALIASES:
+                    made.names.update(declared_values(node))
                 if node.type == "enumerator_list":
                     made.enumerators.update(_enumerated(node))
                 elif node.type in _RECORDS and node.child_by_field_name("body") is not None:
@@ -278,6 +285,12 @@ def declared_values(node: Node) -> Iterator[tuple[str, Node]]:
         left, value = node.child_by_field_name("left"), node.child_by_field_name("right")
         if left is not None and left.type == "identifier" and value is not None:
             yield text_of(left), value
+        return
+    if node.type in _ALIASES:
+        kind = node.child_by_field_name("type")
+        every = [node.child_by_field_name("name"), *node.children_by_field_name("declarator")]
+        plain = (one for one in every if one is not None and one.type == "type_identifier")
+        yield from ((text_of(one), kind) for one in plain if kind is not None)
         return
     for declarator in node.children_by_field_name("declarator"):
         name = declarator.child_by_field_name("declarator")

@@ -175,3 +175,14 @@ def test_fields_of_a_structure_reach_the_symbol_it_is_copied_to() -> None:
     main = "P p; p.n = 40; cudaMemcpyToSymbol(params, &p, sizeof(P)); p.n = 2; k<<<1, 1>>>(d, 1);"
     (one,) = launches(MAIN.format(main))
     assert one.symbols == {"params.n": "40", "params.alpha": "2.5"}
+
+
+@pytest.mark.parametrize("said", ["using C = Tile<8, 4>;", "typedef Tile<8, 4> C;"])
+def test_an_alias_as_template_argument_is_what_it_stands_for(said: str) -> None:
+    host = """template <int M, int N> struct Tile {};
+    template <class T> __global__ void t(int* a) { a[0] = sizeof(T); }
+    template <class T> void run(int* d) { t<T><<<1, 32>>>(d); }"""
+    for one in launches(host + said + MAIN.format("t<C><<<1, 32>>>(d); run<C>(d);")):
+        assert one.instance == "t<Tile<8, 4>>"
+    (one,) = launches(host + MAIN.format(f"{said} t<C><<<1, 32>>>(d);"))[1:]
+    assert one.instance == "t<Tile<8, 4>>"
