@@ -28,8 +28,12 @@ from gpuviz.words.terminal import out
 
 PACKAGE = Path(__file__).parent.parent / "gpuviz"
 CALLS = ("tr", "later", "trn")
-# What is no text in tables of words: colours, keys, parts of the window, files and functions.
-NO_TEXTS = ("ink", "keys", "part", "kernel", "entry")
+# What is no text in tables of words: colours, keys, parts of the window, names of files, of lessons
+# and of metrics.
+NO_TEXTS = (
+    *("ink", "keys", "part", "kernel", "entry", "lesson"),
+    *("metric", "live", "noisy", "besides", "less"),
+)
 
 
 @dataclass(frozen=True)

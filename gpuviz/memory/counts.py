@@ -13,8 +13,7 @@ from functools import cache
 from typing import Literal, TypeVar, cast
 
 from gpuviz.base import resources
-from gpuviz.memory import metrics
-from gpuviz.memory.metrics import Hardware, named
+from gpuviz.memory.metrics import COUNTERS, Hardware, named
 from gpuviz.traces.trace import MemoryInstruction
 
 Quantity = Literal[
@@ -52,38 +51,38 @@ class Count(StrEnum):
     quantity: Quantity
     on_gpu: Hardware | None
 
-    def __new__(cls, name: str, on_gpu: Hardware | None = None) -> Count:
+    def __new__(cls, name: str, on_gpu: str = "") -> Count:
         """A row of the table below."""
         self = str.__new__(cls, name)
         self._value_ = name
         space, op, counted = parts(name)
         self.kind = (space, op)
         self.quantity = cast(Quantity, counted)
-        self.on_gpu = on_gpu
+        self.on_gpu = COUNTERS[on_gpu] if on_gpu else None
         return self
 
-    GLOBAL_LOAD_REQUESTS = "global_load_requests", metrics.REQUESTS
-    GLOBAL_LOAD_SECTORS = "global_load_sectors", metrics.SECTORS
-    GLOBAL_LOAD_LINES = "global_load_lines", metrics.LINES
+    GLOBAL_LOAD_REQUESTS = "global_load_requests", "requests"
+    GLOBAL_LOAD_SECTORS = "global_load_sectors", "sectors"
+    GLOBAL_LOAD_LINES = "global_load_lines", "lines"
     GLOBAL_LOAD_SECTORS_IDEAL = "global_load_sectors_ideal"
     GLOBAL_LOAD_BYTES = "global_load_bytes"
-    GLOBAL_STORE_REQUESTS = "global_store_requests", metrics.REQUESTS
-    GLOBAL_STORE_SECTORS = "global_store_sectors", metrics.SECTORS
-    GLOBAL_STORE_LINES = "global_store_lines", metrics.LINES
+    GLOBAL_STORE_REQUESTS = "global_store_requests", "requests"
+    GLOBAL_STORE_SECTORS = "global_store_sectors", "sectors"
+    GLOBAL_STORE_LINES = "global_store_lines", "lines"
     GLOBAL_STORE_SECTORS_IDEAL = "global_store_sectors_ideal"
     GLOBAL_STORE_BYTES = "global_store_bytes"
-    GLOBAL_ATOMIC_REQUESTS = "global_atomic_requests", metrics.REQUESTS
-    GLOBAL_ATOMIC_SECTORS = "global_atomic_sectors", metrics.ATOMIC_SECTORS
-    GLOBAL_ATOMIC_LINES = "global_atomic_lines", metrics.ATOMIC_LINES
+    GLOBAL_ATOMIC_REQUESTS = "global_atomic_requests", "requests"
+    GLOBAL_ATOMIC_SECTORS = "global_atomic_sectors", "atomic_sectors"
+    GLOBAL_ATOMIC_LINES = "global_atomic_lines", "atomic_lines"
     GLOBAL_ATOMIC_SECTORS_IDEAL = "global_atomic_sectors_ideal"
     GLOBAL_ATOMIC_BYTES = "global_atomic_bytes"
-    GLOBAL_REDUCTION_REQUESTS = "global_reduction_requests", metrics.REQUESTS
-    GLOBAL_REDUCTION_SECTORS = "global_reduction_sectors", metrics.ATOMIC_SECTORS
-    GLOBAL_REDUCTION_LINES = "global_reduction_lines", metrics.ATOMIC_LINES
+    GLOBAL_REDUCTION_REQUESTS = "global_reduction_requests", "requests"
+    GLOBAL_REDUCTION_SECTORS = "global_reduction_sectors", "atomic_sectors"
+    GLOBAL_REDUCTION_LINES = "global_reduction_lines", "atomic_lines"
     GLOBAL_REDUCTION_SECTORS_IDEAL = "global_reduction_sectors_ideal"
     GLOBAL_REDUCTION_BYTES = "global_reduction_bytes"
-    GLOBAL_COPY_REQUESTS = "global_copy_requests", metrics.COPY_REQUESTS
-    GLOBAL_COPY_SECTORS = "global_copy_sectors", metrics.COPY_SECTORS
+    GLOBAL_COPY_REQUESTS = "global_copy_requests", "copy_requests"
+    GLOBAL_COPY_SECTORS = "global_copy_sectors", "copy_sectors"
     GLOBAL_COPY_LINES = "global_copy_lines"
     GLOBAL_COPY_SECTORS_IDEAL = "global_copy_sectors_ideal"
     GLOBAL_COPY_BYTES = "global_copy_bytes"
@@ -92,43 +91,43 @@ class Count(StrEnum):
     TEXTURE_LOAD_LINES = "texture_load_lines"
     TEXTURE_LOAD_SECTORS_IDEAL = "texture_load_sectors_ideal"
     TEXTURE_LOAD_BYTES = "texture_load_bytes"
-    LOCAL_LOAD_REQUESTS = "local_load_requests", metrics.LOCAL_REQUESTS
-    LOCAL_LOAD_SECTORS = "local_load_sectors", metrics.LOCAL_SECTORS
-    LOCAL_LOAD_LINES = "local_load_lines", metrics.LOCAL_LINES
+    LOCAL_LOAD_REQUESTS = "local_load_requests", "local_requests"
+    LOCAL_LOAD_SECTORS = "local_load_sectors", "local_sectors"
+    LOCAL_LOAD_LINES = "local_load_lines", "local_lines"
     LOCAL_LOAD_SECTORS_IDEAL = "local_load_sectors_ideal"
     LOCAL_LOAD_BYTES = "local_load_bytes"
-    LOCAL_STORE_REQUESTS = "local_store_requests", metrics.LOCAL_REQUESTS
-    LOCAL_STORE_SECTORS = "local_store_sectors", metrics.LOCAL_SECTORS
-    LOCAL_STORE_LINES = "local_store_lines", metrics.LOCAL_LINES
+    LOCAL_STORE_REQUESTS = "local_store_requests", "local_requests"
+    LOCAL_STORE_SECTORS = "local_store_sectors", "local_sectors"
+    LOCAL_STORE_LINES = "local_store_lines", "local_lines"
     LOCAL_STORE_SECTORS_IDEAL = "local_store_sectors_ideal"
     LOCAL_STORE_BYTES = "local_store_bytes"
-    SHARED_LOAD_REQUESTS = "shared_load_requests", metrics.SHARED_LOADS
-    SHARED_LOAD_WAVEFRONTS = "shared_load_wavefronts", metrics.SHARED_LOAD_WAVEFRONTS
+    SHARED_LOAD_REQUESTS = "shared_load_requests", "shared_loads"
+    SHARED_LOAD_WAVEFRONTS = "shared_load_wavefronts", "shared_load_wavefronts"
     SHARED_LOAD_WAVEFRONTS_IDEAL = "shared_load_wavefronts_ideal"
-    SHARED_STORE_REQUESTS = "shared_store_requests", metrics.SHARED_STORES
-    SHARED_STORE_WAVEFRONTS = "shared_store_wavefronts", metrics.SHARED_STORE_WAVEFRONTS
+    SHARED_STORE_REQUESTS = "shared_store_requests", "shared_stores"
+    SHARED_STORE_WAVEFRONTS = "shared_store_wavefronts", "shared_store_wavefronts"
     SHARED_STORE_WAVEFRONTS_IDEAL = "shared_store_wavefronts_ideal"
-    SHARED_ATOMIC_REQUESTS = "shared_atomic_requests", metrics.SHARED_ATOMICS
-    SHARED_ATOMIC_WAVEFRONTS = "shared_atomic_wavefronts", metrics.SHARED_ATOMIC_WAVEFRONTS
+    SHARED_ATOMIC_REQUESTS = "shared_atomic_requests", "shared_atomics"
+    SHARED_ATOMIC_WAVEFRONTS = "shared_atomic_wavefronts", "shared_atomic_wavefronts"
     SHARED_ATOMIC_WAVEFRONTS_IDEAL = "shared_atomic_wavefronts_ideal"
-    SHARED_COPY_REQUESTS = "shared_copy_requests", metrics.COPIES_ISSUED
-    SHARED_COPY_WAVEFRONTS = "shared_copy_wavefronts", metrics.COPY_WAVEFRONTS
+    SHARED_COPY_REQUESTS = "shared_copy_requests", "copies_issued"
+    SHARED_COPY_WAVEFRONTS = "shared_copy_wavefronts", "copy_wavefronts"
     SHARED_COPY_WAVEFRONTS_IDEAL = "shared_copy_wavefronts_ideal"
-    SHARED_MATRIX_REQUESTS = "shared_matrix_requests", metrics.MATRIX_REQUESTS
-    SHARED_MATRIX_WAVEFRONTS = "shared_matrix_wavefronts", metrics.MATRIX_WAVEFRONTS
+    SHARED_MATRIX_REQUESTS = "shared_matrix_requests", "matrix_requests"
+    SHARED_MATRIX_WAVEFRONTS = "shared_matrix_wavefronts", "matrix_wavefronts"
     CONSTANT_LOAD_REQUESTS = "constant_load_requests"
     CONSTANT_LOAD_WAVEFRONTS = "constant_load_wavefronts"
-    CONSTANT_LOAD_REPLAYS = "constant_load_replays", metrics.REPLAYS
-    BULK_LOAD_REQUESTS = "bulk_load_requests", metrics.BULK_REQUESTS
-    BULK_LOAD_SECTORS = "bulk_load_sectors", metrics.BULK_READ
+    CONSTANT_LOAD_REPLAYS = "constant_load_replays", "replays"
+    BULK_LOAD_REQUESTS = "bulk_load_requests", "bulk_requests"
+    BULK_LOAD_SECTORS = "bulk_load_sectors", "bulk_read"
     BULK_LOAD_BYTES = "bulk_load_bytes"
-    BULK_STORE_REQUESTS = "bulk_store_requests", metrics.BULK_REQUESTS
-    BULK_STORE_SECTORS = "bulk_store_sectors", metrics.BULK_WRITTEN
+    BULK_STORE_REQUESTS = "bulk_store_requests", "bulk_requests"
+    BULK_STORE_SECTORS = "bulk_store_sectors", "bulk_written"
     BULK_STORE_BYTES = "bulk_store_bytes"
-    BULK_REDUCTION_REQUESTS = "bulk_reduction_requests", metrics.BULK_REQUESTS
-    BULK_REDUCTION_SECTORS = "bulk_reduction_sectors", metrics.BULK_WRITTEN
+    BULK_REDUCTION_REQUESTS = "bulk_reduction_requests", "bulk_requests"
+    BULK_REDUCTION_SECTORS = "bulk_reduction_sectors", "bulk_written"
     BULK_REDUCTION_BYTES = "bulk_reduction_bytes"
-    TENSOR_MATRIX_INSTRUCTIONS = "tensor_matrix_instructions", metrics.TENSOR
+    TENSOR_MATRIX_INSTRUCTIONS = "tensor_matrix_instructions", "tensor"
     L2_LOAD_SECTORS_LEAST = "l2_load_sectors_least"
     L2_LOAD_SECTORS_MOST = "l2_load_sectors_most"
 

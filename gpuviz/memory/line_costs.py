@@ -22,7 +22,7 @@ from gpuviz.memory.operands import Operands, line_of
 from gpuviz.memory.spread import Place
 from gpuviz.memory.units import in_bytes
 from gpuviz.traces.trace import LANES, MemoryInstruction, Requests, Trace, lane_mask
-from gpuviz.words.language import fine_percent, grouped, tr, trn
+from gpuviz.words.language import fine_percent, grouped, texts, tr, trn
 
 # --- reasons -------------------------------------------------------------------------------------
 #
@@ -34,22 +34,6 @@ Kind = (
 )
 _PARTED = 24  # lanes of a request: fewer are some of a warp that went apart
 _FAR = 512  # bytes from lane to lane: the column of a matrix rather than a stride
-LESSONS: dict[Kind, str] = {
-    "fine": "",
-    "off": "divergence",
-    "apart": "coalescing",
-    "fields": "alignment",
-    "rows": "matrix-layout",
-    "misaligned": "coalescing",
-    "scattered": "coalescing",
-    "conflict": "banks",
-    "atomic": "histogram",
-    "local": "memory-spaces",
-    "spilled": "occupancy",
-    "again": "roofline",
-    "parted": "divergence",
-    "constants": "constant-memory",
-}
 
 
 @dataclass(frozen=True)
@@ -112,8 +96,12 @@ def reason(of: Evidence) -> Reason:
         kind = "conflict" if space == "shared" else "constants"
     else:
         kind = _of_global(of)
-    lesson = "matrix-layout" if kind == "apart" and abs(of.step or 0) >= _FAR else LESSONS[kind]
-    return Reason(kind, _WORDS[kind](of), lesson)
+    words = texts("reasons")[kind]
+    how = "unordered" if kind == "conflict" and of.step is None else "said"
+    known = {name: value(of) for name, value in _VALUES.items() if f"{{{name}}}" in words[how]}
+    far = kind == "apart" and abs(of.step or 0) >= _FAR
+    lesson = "matrix-layout" if far else words.get("lesson", "")
+    return Reason(kind, tr(words[how], **known), lesson)
 
 
 def _of_global(of: Evidence) -> Kind:
@@ -137,87 +125,19 @@ def _bytes_of(row: CountRow) -> Count:
     return Count("_".join((*kind_of(row.instruction), "bytes")))
 
 
-def _apart(of: Evidence) -> str:
-    return tr(
-        "Neighbouring lanes are {step} apart: {share} of what is moved is used.",
-        step=in_bytes(abs(of.step or 0)),
-        share=_used(of),
-    )
-
-
-def _fields(of: Evidence) -> str:
-    return tr(
-        "One field of records of {step}: {share} of what is moved is used. An array for each "
-        "field would be read whole.",
-        step=in_bytes(abs(of.step or 0)),
-        share=_used(of),
-    )
-
-
-def _rows(of: Evidence) -> str:
-    return tr(
-        "A row for each lane, {step} apart: {share} of what is moved is used. Swap the indices, "
-        "or transpose through shared memory.",
-        step=in_bytes(abs(of.step or 0)),
-        share=_used(of),
-    )
-
-
-def _again(of: Evidence) -> str:
-    return tr(
-        "A warp goes to the same place {n} times: in a variable of its own it would stay in a "
-        "register, loaded before the loop and stored after it.",
-        n=grouped(max(round(of.requests / of.warps), 2)),
-    )
-
-
-def _scattered(of: Evidence) -> str:
-    return tr("Lanes go here and there: {share} of what is moved is used.", share=_used(of))
-
-
-def _conflict(of: Evidence) -> str:
+def _turns(of: Evidence) -> str:
     turns = round(of.cost / max(of.ideal, 1), 1)
-    said = trn("{n} turn", "{n} turns", round(turns + 0.4), n=f"{turns:g}")
-    if of.step is None:
-        return tr("Lanes want different words of one bank: {turns} in place of one.", turns=said)
-    return tr(
-        "Neighbouring lanes are {step} apart and want different words of one bank: {turns} in "
-        "place of one.",
-        step=in_bytes(abs(of.step)),
-        turns=said,
-    )
+    return trn("{n} turn", "{n} turns", round(turns + 0.4), n=f"{turns:g}")
 
 
-def _atomic(of: Evidence) -> str:
-    same = of.steps.same if of.steps else 0
-    return tr("Up to {n} lanes of a warp change the same word: they take turns.", n=same)
-
-
-def _constants(of: Evidence) -> str:
-    different = f"{of.cost / max(of.requests, 1):.3g}"
-    return tr("Lanes read {n} different constants: one after the other.", n=different)
-
-
-_WORDS: dict[Kind, Callable[[Evidence], str]] = {
-    "fine": lambda of: tr("Nothing: it cannot be less."),
-    "off": lambda of: tr("Issued, but no lane took part: all were predicated off."),
-    "apart": _apart,
-    "fields": _fields,
-    "rows": _rows,
-    "misaligned": lambda of: tr("Lanes lie side by side, but not from where a sector begins."),
-    "parted": lambda of: tr(
-        "{n} lanes of a warp take part, and what lies between is moved for nothing: {share} of it "
-        "is used.",
-        n=f"{of.lanes:.3g}",
-        share=_used(of),
-    ),
-    "scattered": _scattered,
-    "conflict": _conflict,
-    "atomic": _atomic,
-    "local": lambda of: tr("It lies in local memory: an array that is indexed at run time."),
-    "spilled": lambda of: tr("Registers are short: values are put into local memory and back."),
-    "again": _again,
-    "constants": _constants,
+_VALUES: Mapping[str, Callable[[Evidence], str]] = {
+    "step": lambda of: in_bytes(abs(of.step or 0)),
+    "share": _used,
+    "turns": _turns,
+    "times": lambda of: grouped(max(round(of.requests / of.warps), 2)),
+    "lanes": lambda of: f"{of.lanes:.3g}",
+    "same": lambda of: str(of.steps.same if of.steps else 0),
+    "different": lambda of: f"{of.cost / max(of.requests, 1):.3g}",
 }
 
 
