@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import subprocess
 import sys
@@ -10,9 +11,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QSettings, QTimer
+from PySide6.QtCore import QObject, QSettings, QTimer
 from pytestqt.qtbot import QtBot
 
+from gpuviz.qt.running.activity import Loading
 from gpuviz.qt.window import window as window_room
 from gpuviz.qt.window.features import Features
 from gpuviz.qt.window.window import Window
@@ -173,3 +175,27 @@ def test_what_is_painted_first_loads_neither_emulator_nor_exports(tmp_path: Path
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.split() == []
+
+
+def test_nothing_is_looked_through_for_garbage_while_it_is_loaded(qtbot: QtBot) -> None:
+    """All that there is would be, again and again, and every thread waits meanwhile."""
+    parent, collects = QObject(), []
+    loading = Loading([lambda: collects.append(gc.isenabled())] * 2, parent)
+    with qtbot.waitSignal(loading.done):
+        loading.begin()
+    assert collects == [False, False] and gc.isenabled()
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_what_cannot_be_loaded_is_no_end_of_it(qtbot: QtBot) -> None:
+    def broken() -> None:
+        raise ImportError("no such module")
+
+    parent = QObject()
+    loading = Loading([broken], parent)
+    with qtbot.waitSignal(loading.done):
+        loading.begin()
+    assert gc.isenabled()
+    with qtbot.waitSignal(loading.done):  # again: who asks is told that it is over
+        qtbot.waitUntil(lambda: not loading._thread.is_alive())
+        loading.begin()

@@ -2,6 +2,7 @@
 how far it is, with a way to stop it; and what is loaded before it is needed.
 """
 
+import gc
 import threading
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -65,6 +66,9 @@ class InThread(QObject):
 class Loading(QObject):
     """Modules and the like, loaded one after another in a thread. The end of the application waits
     for the one under way: Qt's bindings do not survive to be loaded meanwhile.
+
+    Nothing is looked through for garbage during a step: modules are made of so many objects that
+    all of them would be, which holds every thread up for a tenth of a second.
     """
 
     done = Signal()  # also where something could not be loaded: who needs it is told
@@ -98,8 +102,11 @@ class Loading(QObject):
             for step in self._steps:
                 if self._over.wait(self._pause):
                     return
+                gc.disable()
                 step()
+                gc.enable()
         finally:
+            gc.enable()
             with suppress(RuntimeError):  # the window may be gone by now
                 self.done.emit()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Generator, Sequence
 from functools import partial
@@ -48,6 +49,13 @@ _FEATURES = (  # and what they load when they are made, or show the first pictur
     "platformdirs.unix" if sys.platform == "linux" else "platformdirs",
 )
 ROOMY = 1400  # from this width on two pictures and the lessons fit beside each other
+
+
+def _load_features() -> None:
+    """What is loaded stays: it is not looked through for garbage."""
+    for name in _FEATURES:
+        import_module(name)
+    gc.freeze()
 
 
 class Window(QMainWindow):
@@ -105,7 +113,7 @@ class Window(QMainWindow):
         view.follow("compared", self._show_compared)
         view.follow("lesson arch level compared checks", self.choices.mark)
         self._making = self._make()
-        self._loading = Loading((partial(import_module, one) for one in _FEATURES), self)
+        self._loading = Loading((_load_features,), self)
         self.stage.painted.connect(self._loading.begin)
         self._loading.done.connect(self._go_on)
         if first is not None:  # another view would be seen for a moment
