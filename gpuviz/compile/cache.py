@@ -119,7 +119,7 @@ def _exists(file: str) -> bool:
         return False
 
 
-_FORMAT = 4
+_FORMAT = 5
 KEPT = DiskCache("compile")
 NOTHING = Dependencies()
 

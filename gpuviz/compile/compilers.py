@@ -13,6 +13,7 @@ from gpuviz.compile import advice, archs, cache, headers, log, nvcc, nvrtc
 from gpuviz.compile.cache import reading, users_own
 from gpuviz.compile.headers import declaring
 from gpuviz.compile.program import (
+    FOLDER,
     BuildOptions,
     Compilation,
     CompileError,
@@ -29,8 +30,6 @@ from gpuviz.words.language import tr
 # What NVRTC gets besides: functions without a mark are device code; what the pictures need.
 _NVRTC = ("--device-as-default-execution-space", "-lineinfo", "--ptxas-options=-v")
 
-# NVRTC writes the folder it runs in into its output, unless the name is absolute.
-_FOLDER = "/gpuviz/"
 _SYSTEM = (Path("/usr"), Path("/opt"))  # where nvcc's own headers and the host's are
 _ROUNDS = 16  # each leaves something out, takes something back, or adds a header of CUDA;
 _LACKING = 6  # where a library is not installed, which is why, most often
@@ -75,7 +74,7 @@ def with_nvrtc(wanted: Compilation) -> Program:
         return kept
     refuse_devices((source, *wanted.macros), wanted.include)
     since = time.time_ns()
-    task = Task(source, _FOLDER + name, options, given, instances)
+    task = Task(source, FOLDER + name, options, given, instances)
     output = compiler.library.compile(task)
     if not output.ok and (newer := _newer(options, output.log)):
         task = replace(task, options=newer)
@@ -151,7 +150,7 @@ def _compile_split(
     lacking, full = bool([*advice.of((), split.missing)]), 0
     for _ in range(_LACKING if lacking else _ROUNDS):
         headers = {**given, **split.headers}
-        task = Task(split.source, _FOLDER + split.name, options, headers, wanted)
+        task = Task(split.source, FOLDER + split.name, options, headers, wanted)
         output, split.made = library.compile(task), wanted
         if output.ok:
             return output
@@ -164,7 +163,7 @@ def _compile_split(
         if not set(more) <= set(options):
             options = (*options, *(one for one in more if one not in options))
             continue
-        errors = [d for d in log.diagnostics(output.log, _FOLDER) if d.severity == "error"]
+        errors = [d for d in log.diagnostics(output.log, FOLDER) if d.severity == "error"]
         full += len(errors) >= _FULL
         if full > (0 if lacking else _FULL_ROUNDS):
             return output
@@ -235,7 +234,7 @@ def _split_failure(split: Split, output: Output) -> CompileError:
     lost, more = split.lost, tuple(advice.of(split.read.values(), split.missing))
     if output.ok and not lost:
         return _no_kernel(split, more)
-    made = log.failure(split.name, output.log, _FOLDER)
+    made = log.failure(split.name, output.log, FOLDER)
     words = str(made)
     if lost:
         shown = "\n".join(f"  {error}" for error in lost[:20])
@@ -321,10 +320,10 @@ def _program(
     output: Output, wanted: Compilation, compiler: str, read: tuple[str, ...] | None
 ) -> Program:
     if not output.ok:
-        failure = log.failure(wanted.name, output.log, _FOLDER)
+        failure = log.failure(wanted.name, output.log, FOLDER)
         failure.read = read
         raise failure
-    found = log.diagnostics(output.log, _FOLDER)
+    found = log.diagnostics(output.log, FOLDER)
     return Program(
         ptx=normalise(output.ptx, wanted.name, wanted.include),
         cubin=output.cubin,

@@ -159,6 +159,13 @@ def marked_lines(said: Exception | Program, file: str = "") -> dict[int, str]:
 
 _FILE = re.compile(r'^([ \t]*\.file\s+\d+\s+)"([^"]*)"(?:,\s*\d+,\s*\d+)?', re.MULTILINE)
 
+# A number of a file: its own line, or where an instruction is from.
+_NUMBER = re.compile(r"((?:^[ \t]*\.(?:file|loc)|\binlined_at)\s+)(\d+)\b", re.MULTILINE)
+HEADERS = {".h", ".hpp", ".cuh", ".hxx", ".inl"}
+
+# NVRTC writes the folder it runs in into its output, unless the name is absolute.
+FOLDER = "/gpuviz/"
+
 _OCTAL = re.compile(r"(?<!\\)(\\[0-7]{3})+")  # how NVRTC writes letters that are not ASCII
 
 
@@ -168,19 +175,27 @@ def quotable(name: str) -> str:
 
 
 def normalise(ptx: str, name: str, folders: Iterable[Path] = ()) -> str:
-    """PTX whose `.file` paths are `name` for the main source, and short for headers.
+    """PTX whose `.file` paths are `name` for the main source, which is number 1, and short for
+    headers: where a function of one comes first it has that number, and `.loc` means it.
 
     The compiler writes the folder it ran in; a header keeps what follows that of these folders, or
     its `include` folder.
     """
     own = tuple(f"{folder.as_posix()}/" for folder in folders)
-    return _FILE.sub(lambda match: f'{match[1]}"{_short(match[2], name, own)}"', ptx)
+    named = _FILE.sub(lambda match: f'{match[1]}"{_short(match[2], name, own)}"', ptx)
+    main = re.search(rf'^\s*\.file\s+(\d+)\s+"{re.escape(name)}"$', named, re.MULTILINE)
+    if main is None or main[1] == "1":
+        return named
+    swapped = {main[1]: "1", "1": main[1]}
+    return _NUMBER.sub(lambda match: match[1] + swapped.get(match[2], match[2]), named)
 
 
 def _short(path: str, name: str, own: tuple[str, ...]) -> str:
     path = _OCTAL.sub(lambda escaped: _letters(escaped[0]), path)
     slashed = path.replace("\\\\", "/").replace("\\", "/")
-    if PurePosixPath(slashed).stem == PurePosixPath(name).stem:
+    path_of, own_path = PurePosixPath(slashed), PurePosixPath(name)
+    header = path_of.suffix in HEADERS and path_of.suffix != own_path.suffix
+    if path_of.stem == own_path.stem and not header:
         return name
     if found := next(filter(slashed.startswith, own), ""):
         return slashed.removeprefix(found)

@@ -76,6 +76,8 @@ def _moved(function: Function, known: Operands, text: Spread, source: str) -> di
     symbols = [one.name for one in function.params]
     named = dict(zip(symbols, source_parameters(source, function.name, len(symbols)), strict=False))
     found: dict[int, Place] = {}
+    if not lines:
+        return found
     for line, accesses in ours.by_line().items():
         for access in (one for one in accesses if one.ptx_line not in known):
             names = {named.get(n, n) for n in ours._behind(access, frozenset())[1]}

@@ -6,10 +6,11 @@ import tempfile
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from hashlib import sha256
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Literal
 
 from gpuviz.base.errors import UnavailableError
+from gpuviz.compile.program import FOLDER, HEADERS
 from gpuviz.files.disk_cache import DiskCache, key, stamp
 from gpuviz.processes import programs as processes
 from gpuviz.traces.trace import Op
@@ -174,7 +175,7 @@ def read_listings(text: str) -> dict[str, Listing]:
 
 
 def _listing(kernel: str, lines: list[str]) -> Listing:
-    reader = _Reader()
+    reader = _Reader(any(f'//## File "{FOLDER}' in line for line in lines))
     for line in lines:
         reader.take(line)
     places = {name: address for address, names in reader.labels.items() for name in names}
@@ -191,7 +192,8 @@ def _with_target(raw: SassInstruction, places: dict[str, int]) -> SassInstructio
 class _Reader:
     """Follows the text line by line; a place holds until the next one."""
 
-    def __init__(self) -> None:
+    def __init__(self, by_nvrtc: bool) -> None:
+        self._by_nvrtc = by_nvrtc
         self.instructions: list[SassInstruction] = []
         self.labels: dict[int, list[str]] = {}
         self._waiting: list[str] = []
@@ -212,9 +214,19 @@ class _Reader:
         if file == _PTX:
             self._ptx_line = line
             return
-        if not self._new_place or "." not in file.rpartition("/")[2]:
+        if not self._new_place:
+            self._line = 0
+        if not self._line and self._is_own(file):
             self._line = line
         self._new_place = True
+
+    def _is_own(self, file: str) -> bool:
+        """Whether a file is the one compiled: what is inlined from a header has the line of its
+        call, which follows; what is called there has none.
+        """
+        if self._by_nvrtc:
+            return file.startswith(FOLDER)
+        return PurePosixPath(file.replace("\\", "/")).suffix not in ("", *HEADERS)
 
     def _instruction(self, address: int, text: str) -> None:
         for name in self._waiting:

@@ -29,6 +29,7 @@ from gpuviz.compile import (
 )
 from gpuviz.compile.worker import Facts
 from gpuviz.files.disk_cache import DiskCache
+from gpuviz.ptx.text.parser import parse
 from gpuviz.source.kernel_names import plain_name
 
 SCALE = 'extern "C" __global__ void scale(float* x) {\n  x[threadIdx.x] *= 2.0f;\n}\n'
@@ -70,6 +71,23 @@ def test_the_folder_compiled_in_leaves_no_mark(
 def test_file_paths_become_short() -> None:
     ptx = '.file\t1 "/home/me/scale.cu"\n.file 2 "C:\\\\cuda\\\\include\\\\crt\\\\mma.h", 3, 4\n'
     assert program.normalise(ptx, "scale.cu") == '.file\t1 "scale.cu"\n.file 2 "crt/mma.h"\n'
+
+
+def test_the_text_compiled_is_file_1_where_a_header_has_the_first_function(tmp_path: Path) -> None:
+    """Else every line of it would be one of the header's, which are left out."""
+    at = ".loc {0} 4 0\n.loc {1} 9 3, function_name $L, inlined_at {0} 7 5\n"
+    files = '.file {0} "a/k.h"\n.file {1} "k.cu"'
+    made = (at + files).format(1, 2)
+    assert program.normalise(made, "k.cu") == (at + files).format(2, 1)
+    (tmp_path / "far.h").write_text(
+        "__device__ __noinline__ int far(int* p, int i) { return p[i * 32]; }\n"
+    )
+    path = tmp_path / "own.cu"
+    path.write_text('#include "far.h"\n__global__ void k(int* p) {\n  p[0] = far(p, 1);\n}\n')
+    loaded = load_program(path)
+    every = (i for f in parse(loaded.ptx).functions for i in f.body)
+    (store,) = (i for i in every if i.opcode.name == "st" and "global" in i.opcode.mods)
+    assert '.file\t1 "own.cu"' in loaded.ptx and store.line == 3
 
 
 RICH = """

@@ -33,6 +33,16 @@ def test_lines_guards_targets_and_spills() -> None:
     assert [i.address for i in listing.memory] == [0, 0x20, 0x30]
 
 
+def test_what_is_inlined_from_a_header_has_the_line_of_its_call() -> None:
+    inlined = TEXT.replace('File "/gpuviz/a.cu", line 2 inlined', 'File "/x/a.cuh", line 2 inlined')
+    assert read_listings(inlined)["k"].instructions[0].line == 7
+    for suffix in (".h", ""):  # a function that is called there: a header's, a library's
+        called = inlined.replace('File "/gpuviz/a.cu", line 9', f'File "/x/b{suffix}", line 9')
+        assert read_listings(called)["k"].instructions[1].line == 0
+    own = inlined.replace("/gpuviz/", "/home/")
+    assert [i.line for i in read_listings(own)["k"].instructions[:2]] == [7, 9]
+
+
 def test_basic_blocks() -> None:
     blocks = sass_blocks(read_listings(TEXT)["k"])
     assert [len(b.instructions) for b in blocks] == [2, 2, 1]
