@@ -51,7 +51,8 @@ class Evidence:
 
     `steps` are None where no request was recorded; `fields` says that others go to the same
     records, a few bytes beside; `rows` that a lane walks along a row of a plain array; `spilled`
-    that the source has no such access. `warps` are those of the launch.
+    that the source has no such access, `printed` that it is for printf. `warps` are those of the
+    launch, `threads` those of a block.
     """
 
     row: CountRow
@@ -61,7 +62,9 @@ class Evidence:
     fields: bool = False
     rows: bool = False
     spilled: bool = False
+    printed: bool = False
     warps: int = 1
+    threads: int = LANES
 
     @property
     def requests(self) -> int:
@@ -75,6 +78,11 @@ class Evidence:
         return asked / max(self.row.made * self.row.instruction.width, 1)
 
     @property
+    def apart(self) -> tuple[int, int]:
+        """The least step of a request and the largest, where they differ."""
+        return self.steps.apart if self.steps else (0, 0)
+
+    @property
     def step(self) -> int | None:
         """Bytes from lane to lane, None when unknown or in no order."""
         return self.steps.step if self.steps else None
@@ -84,7 +92,9 @@ def reason(of: Evidence) -> Reason:
     """What is wrong with an access, if anything is."""
     space, op = kind_of(of.row.instruction)
     kind: Kind
-    if space == "local":
+    if space == "local" and of.printed:
+        kind = "fine"
+    elif space == "local":
         kind = "spilled" if of.spilled else "local"
     elif not of.cost:
         kind = "off"
@@ -97,7 +107,13 @@ def reason(of: Evidence) -> Reason:
     else:
         kind = _of_global(of)
     words = texts("reasons")[kind]
-    how = "unordered" if kind == "conflict" and of.step is None else "said"
+    how = "said"
+    if kind == "conflict" and of.apart[1]:
+        how = "varied"
+    elif kind == "conflict" and not of.step:
+        how = "unordered"
+    elif kind == "parted" and of.threads < _PARTED:
+        how = "small"
     known = {name: value(of) for name, value in _VALUES.items() if f"{{{name}}}" in words[how]}
     far = kind == "apart" and abs(of.step or 0) >= _FAR
     lesson = "matrix-layout" if far else words.get("lesson", "")
@@ -134,6 +150,9 @@ _VALUES: Mapping[str, Callable[[Evidence], str]] = {
     "step": lambda of: in_bytes(abs(of.step or 0)),
     "share": _used,
     "turns": _turns,
+    "least": lambda of: in_bytes(of.apart[0]),
+    "most": lambda of: in_bytes(of.apart[1]),
+    "threads": lambda of: str(of.threads),
     "times": lambda of: grouped(max(round(of.requests / of.warps), 2)),
     "lanes": lambda of: f"{of.lanes:.3g}",
     "same": lambda of: str(of.steps.same if of.steps else 0),
@@ -155,6 +174,7 @@ class LaneSteps:
 
     `step` is how many bytes lie from one active lane to the next, None where that differs;
     `first` the address of the first active lane; `same` how many lanes at most want one address.
+    `apart` is the least step and the largest, where requests differ in it.
     `along` is how far a lane goes from one request of its warp to the next, None where that
     differs; `again` says whether all requests of a warp are the very same.
     """
@@ -162,6 +182,7 @@ class LaneSteps:
     step: int | None
     first: int
     same: int
+    apart: tuple[int, int] = (0, 0)
     along: int | None = None
     again: bool = False
 
@@ -175,7 +196,8 @@ def steps_of(trace: Trace) -> dict[tuple[int, str], LaneSteps]:
     for number, instruction in enumerate(trace.instructions):
         rows = order[ends[number] : ends[number + 1]]
         if len(rows) and key_of(instruction) not in found:
-            steps = _steps(trace.requests.select(rows[:_SAMPLE]))
+            spread = np.linspace(0, len(rows) - 1, min(len(rows), _SAMPLE)).astype(np.int64)
+            steps = _steps(trace.requests.select(rows[spread]))
             if steps is not None:
                 walk = _walk(trace.requests, rows)
                 found[key_of(instruction)] = replace(steps, along=walk[0], again=walk[1])
@@ -194,7 +216,10 @@ def _steps(rows: Requests) -> LaneSteps | None:
     address = rows.address.astype(np.int64)
     row = int(active.any(axis=1).argmax())
     first = int(address[row, active[row].argmax()])
-    return LaneSteps(_step(address, active), first, _same(address, active))
+    each = [_step(address[n : n + 1], active[n : n + 1]) for n in range(len(rows))]
+    far = sorted({abs(step) for step in each if step})
+    apart = (far[0], far[-1]) if len(far) > 1 else (0, 0)
+    return LaneSteps(_step(address, active), first, _same(address, active), apart)
 
 
 def _walk(requests: Requests, rows: I64) -> tuple[int | None, bool]:
@@ -357,7 +382,12 @@ def _together(group: Sequence[_Place]) -> AccessCost:
             counts[key] = counts.get(key, 0) + n
     row = CountRow(group[0].row.instruction, counts, sum(one.row.silent for one in group))
     cost, ideal = (sum(getattr(one.evidence, name) for one in group) for name in ("cost", "ideal"))
-    every = replace(first.evidence, row=row, cost=cost, ideal=ideal)
+    known = [one.evidence.steps for one in group]
+    far = sorted(abs(d) for s in known if s for d in (s.step or 0, *s.apart) if d)
+    steps = first.evidence.steps
+    if steps and far and far[0] < far[-1]:
+        steps = replace(steps, apart=(far[0], far[-1]))
+    every = replace(first.evidence, row=row, cost=cost, ideal=ideal, steps=steps)
     return _access(replace(first, row=row, evidence=every))
 
 
@@ -371,6 +401,7 @@ def _places(trace: Trace, rows: Iterable[CountRow], operands: Operands) -> Itera
     steps = steps_of(trace)
     place = {key_of(i): operands.get(i.ptx_line) for i in trace.instructions}
     written, lines = set(trace.instructions), trace.source.splitlines()
+    of_block = trace.launch.threads_per_block
     warps = trace.launch.blocks * trace.launch.warps_per_block
     for row in rows:
         at = row.instruction
@@ -382,7 +413,10 @@ def _places(trace: Trace, rows: Iterable[CountRow], operands: Operands) -> Itera
         fields = bool(beside) or (here is not None and _member(here))
         spilled = at.space == "local" and at not in written
         here = None if spilled else here
-        found = Evidence(row, *_cost(row), known, fields, along, spilled, warps)
+        line = lines[at.line - 1] if 0 < at.line <= len(lines) else ""
+        printed = "printf" in line or (here is not None and here.text.startswith("printf"))
+        cost, ideal = _cost(row)
+        found = Evidence(row, cost, ideal, known, fields, along, spilled, printed, warps, of_block)
         yield _Place(row, here, found)
 
 
@@ -411,7 +445,7 @@ def _is_row(
         return False
     if any(one is None or _member(one) or one.array != here.array for one in beside):
         return False
-    walks = bool(beside) and all(one == here for one in beside)
+    walks = bool(beside) and all(one.text == here.text for one in beside if one)
     return walks or 0 < abs(known.along or 0) < step or step >= (_ROW if beside else _FAR)
 
 

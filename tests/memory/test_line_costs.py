@@ -176,6 +176,46 @@ def test_values_without_a_register_are_no_array() -> None:
     assert kinds == {"spilled", "fine"}
 
 
+SAID = """#include <cstdio>
+__global__ void f(float* a, const float* b, int n) {
+    __shared__ float t[2048];
+    for (int i = threadIdx.x; i < 2048; i += 32) t[i] = i;
+    float s = 0;
+    for (int d = 1; d <= 32; d *= 2) s += t[threadIdx.x * d];  // each turn an instruction
+    for (int i = 0; i < 4; i++) a[threadIdx.x * 8 + i] = b[threadIdx.x * 8 + i] + s;
+    s += t[threadIdx.x / 16 * 1024];
+    if (s == -1) printf("%f %d", s, n);
+    #pragma unroll 1
+    for (int d = 2; d <= 32; d *= 2) s += t[threadIdx.x * d];  // all turns one
+    a[threadIdx.x] = s;
+}
+"""
+
+
+def test_what_is_said_holds_for_all_requests() -> None:
+    """Strides that change are told from the least to the largest, not as those of the first."""
+    ranked = _ranked(SAID, "f32[256]=zeros f32[256]=rand i32=1")
+    said = {line.line: {(a.reason.kind, a.reason.said) for a in line.accesses} for line in ranked}
+    for line in (6, 11):
+        text = " ".join(text for kind, text in said[line] if kind == "conflict")
+        assert text.startswith("Lanes are 8 bytes to 128 bytes apart, by request, and"), line
+        assert text.endswith("12.4 turns in place of one on average.")
+    assert {kind for kind, _ in said[7]} == {"rows"}  # a few elements each, in copies of a loop
+    assert {text for kind, text in said[8] if kind == "conflict"} == {
+        "Lanes want different words of one bank: 2 turns in place of one."
+    }
+    assert {kind for kind, _ in said.get(9, {("fine", "")})} == {"fine"}  # what printf is given
+
+
+def test_a_block_of_few_threads_is_no_divergence() -> None:
+    source = "__global__ void f(float* a) { a[threadIdx.y * 8 + threadIdx.x] += 1; }"
+    program = compile_cuda(source)
+    job = Job(program, program.kernels[0], (1, 1, 1), (4, 2, 1), (parse("f32[64]=zeros"),))
+    run = emulated.run(job, architecture("sm_90"), options=Options(record=(0,)))
+    (line,) = line_costs(run.trace, run.counts, operands_of(program))
+    assert line.worst.reason.said.startswith("A block of 8 threads leaves the other lanes")
+
+
 def test_the_most_expensive_line_is_first_and_shares_are_of_all(ranked: list[LineCost]) -> None:
     assert ranked[0].line == 10 and ranked[0].cycles == 1024
     assert [c.cycles for c in ranked] == sorted((c.cycles for c in ranked), reverse=True)
