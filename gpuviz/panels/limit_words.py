@@ -31,13 +31,7 @@ def limit_sentence(e: Explanation, source: Sequence[str] = ()) -> str:
             reason=tr("global memory") if e.reason in FAR else tr(NAMES[e.reason]),
         )
     blocks, places = e.prediction.circumstances.blocks, e.prediction.device.multiprocessors
-    if blocks < places:
-        idle = trn(
-            "Only {n} block for {places} multiprocessors",
-            "Only {n} blocks for {places} multiprocessors",
-            blocks,
-            places=places,
-        )
+    if idle := few_blocks(blocks, places):
         said = f"{idle}. {said}"
     line = e.line
     if not line:
@@ -45,6 +39,18 @@ def limit_sentence(e: Explanation, source: Sequence[str] = ()) -> str:
     code = source[line - 1].strip() if line <= len(source) else ""
     where = tr("most of it for line {n}", n=line) + (f": {brief(code)}" if code else "")
     return f"{said}, {where}"
+
+
+def few_blocks(blocks: int, places: int) -> str:
+    """That a launch is too small for a device, "" where it is not."""
+    if blocks >= places:
+        return ""
+    return trn(
+        "Only {n} block for {places} multiprocessors",
+        "Only {n} blocks for {places} multiprocessors",
+        blocks,
+        places=places,
+    )
 
 
 def what_if_words(e: Explanation, one: WhatIf) -> str:

@@ -360,7 +360,9 @@ def _roof_names(stage: Stage, plot: Plot, roof: Roof, numbers: F32) -> Iterable[
     end = min(roof.ridge or plot.x.high, plot.x.high)
     middle = plot.x.low * (end / plot.x.low) ** 0.7
     x, y = plot.at(middle, roof.attainable(middle) / 1e9)[0].tolist()
-    yield from _plated(stage, x, y - size * 1.1, speed(roof.bandwidth), palette.accent)
+    said = speed(roof.bandwidth)
+    right = max(x, plot.area.x + text_width(said, size, True) + 6)
+    yield from _plated(stage, right, y - size * 1.1, said, palette.accent)
     if roof.ridge is None or roof.peak is None or roof.ridge >= plot.x.high:
         return
     x, y = plot.at(roof.ridge, roof.peak / 1e9)[0].tolist()

@@ -18,6 +18,7 @@ from gpuviz.ptx.text.parser import parse
 from gpuviz.run import emulated
 from gpuviz.run.advice import advice
 from gpuviz.run.run import Run
+from gpuviz.run.throughput import memory_sectors
 from gpuviz.sass.level import sass_level
 from gpuviz.sass.listing import Listing
 from gpuviz.timing.device import Device, device_of
@@ -26,9 +27,6 @@ from gpuviz.timing.prediction import SampledLaunch, predict, predict_each
 from gpuviz.timing.sample import each_alone, sample
 from gpuviz.timing.schedule import not_measured
 from gpuviz.timing.timeline import Timeline, timeline_of
-from gpuviz.timing.traffic import runs_of
-
-_SECTOR = 32
 
 
 def not_timed(module: Module, kernel: Function) -> str:
@@ -54,16 +52,6 @@ def _unknown(one: Instruction) -> str:
     if name == "mbarrier" and mods[0] in ("arrive_drop", "complete_tx") or "noinc" in mods:
         return "arrivals for good, and those of asynchronous copies, are not modelled"
     return ""
-
-
-def copied(run: Run) -> int:
-    """Sectors for which memory has to be read on behalf of bulk copies: each once, of the buffers
-    that they read.
-    """
-    asked = run.counts.others.get(Count.BULK_LOAD_SECTORS, 0)
-    _, address, _ = runs_of(run.trace)
-    read = {run.trace.launch.buffer_at(int(at)) for at in address[:: max(len(address) // 4096, 1)]}
-    return min(asked, sum(buffer.size for buffer in read if buffer) // _SECTOR)
 
 
 _REPLAYED = "how long constants take that are loaded again for other lanes is not modelled"
@@ -123,8 +111,7 @@ def _launched(
         looked_at,
         fits.blocks,
         fits.allocated_shared if shared else 0,
-        2 * first.counts.distinct_load_pairs + copied(run),
-        min(totals[Count.GLOBAL_STORE_SECTORS], sum(b.size for b in launch.buffers) // 32),
+        *memory_sectors(run),
     )
     return made, run
 

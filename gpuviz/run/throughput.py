@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from gpuviz.memory.counts import PART_OF, Count, Quantity
 from gpuviz.recordings.measurement import Peaks
 from gpuviz.run.run import Run
+from gpuviz.timing.traffic import runs_of
 
 SECTOR = 32
 
@@ -53,6 +54,23 @@ def _sum(totals: Mapping[Count, int], quantity: Quantity) -> int:
         for count, n in totals.items()
         if (count.kind[0], count.quantity) == ("global", quantity) and count.kind not in PART_OF
     )
+
+
+def memory_sectors(run: Run) -> tuple[int, int]:
+    """Sectors for which memory has to be read, each once, in whole pairs; and those stored to."""
+    held = sum(buffer.size for buffer in run.trace.launch.buffers) // SECTOR
+    stored = min(run.counts.totals[Count.GLOBAL_STORE_SECTORS], held)
+    return 2 * run.counts.distinct_load_pairs + copied(run), stored
+
+
+def copied(run: Run) -> int:
+    """Sectors for which memory has to be read on behalf of bulk copies: each once, of the buffers
+    that they read.
+    """
+    asked = run.counts.others.get(Count.BULK_LOAD_SECTORS, 0)
+    _, address, _ = runs_of(run.trace)
+    read = {run.trace.launch.buffer_at(int(at)) for at in address[:: max(len(address) // 4096, 1)]}
+    return min(asked, sum(buffer.size for buffer in read if buffer) // SECTOR)
 
 
 def throughput(work: Work, microseconds: float) -> Throughput:

@@ -2,6 +2,7 @@
 performance, in whatever process it is called.
 """
 
+import re
 from contextlib import suppress
 from dataclasses import replace
 
@@ -12,6 +13,7 @@ from gpuviz.launch.job import Job
 from gpuviz.ptx.options import Options
 from gpuviz.run import emulated
 from gpuviz.run.run import Level, Run
+from gpuviz.source.kernel_names import source_parameters
 from gpuviz.story.lesson import Plan
 
 _LARGE = 32 << 20  # bytes of a launch's arrays that are let go where nobody reads them
@@ -34,9 +36,15 @@ def run_of(
     how = emulated.through if plan.goes_on else emulated.run
     run = how(job, architecture(arch), level=level, options=options)
     if job.whose == "stranger" and run.trace.findings:
+        from gpuviz.run.roomy import as_proposed
         from gpuviz.run.tried import tried
 
-        run = tried(run, job, architecture(arch), options)
+        run = tried(
+            as_proposed(run, replace(job, guesses=_guessed(plan, job))),
+            job,
+            architecture(arch),
+            options,
+        )
     size = sum(array.nbytes for array in run.outputs.values())
     unread = plan.companion_of or (not plan.outputs and size >= _LARGE) or not run.whole
     too_large = size > _MOST and job.whose == "stranger"  # a lesson's story needs what it reads
@@ -45,6 +53,14 @@ def run_of(
     elif size > (_MOST // 2 if plan.outputs else _BEFORE):
         run = replace(run, inputs={})
     return _over_time(plan, job, architecture(arch), options, run)
+
+
+def _guessed(plan: Plan, job: Job) -> dict[str, str]:
+    """What nobody said of a launch, and what was taken for it."""
+    names = source_parameters(job.program.source, job.entry, len(plan.arguments))
+    texts = dict(zip(names, plan.arguments, strict=False))
+    texts |= {"grid": ",".join(map(str, plan.grid)), "block": ",".join(map(str, plan.block))}
+    return {one: texts.get(re.split(r"[.\[]", one)[0], "") for one in plan.guesses}
 
 
 def _over_time(plan: Plan, job: Job, arch: Architecture, options: Options, run: Run) -> Run:

@@ -129,7 +129,8 @@ class Plan(LaunchSpec):
     launch reads in L2: the one that takes longest, or each, where every block is alone on one;
     `explained` whether it tells where the time of the launch goes (`Run.explained`), with what it
     reads in memory. `placed` says whether the story shows which multiprocessors the blocks went to.
-    `checks` are what the story tells of, looked for whatever else is (see `check_table`).
+    `checks` are what the story tells of, looked for whatever else is (see `check_table`); `guesses`
+    name what of the launch nobody said: no kernel is accused of what may follow from them.
     Without a launch that is `later` the story can be told already, as only a table needs it: its
     run may be missing then.
     """
@@ -149,6 +150,7 @@ class Plan(LaunchSpec):
     placed: bool = False
     checks: tuple[str, ...] = ()
     later: bool = False
+    guesses: tuple[str, ...] = ()
 
     def companion(
         self, size: str, grid: Triple, arguments: tuple[str, ...], **changes: Any

@@ -11,6 +11,8 @@ from gpuviz.base import records, resources
 from gpuviz.base.errors import UnavailableError
 
 KIB = 1024
+SECTOR = 32  # bytes
+_SCHEDULERS = 4  # of a multiprocessor
 
 
 @dataclass(frozen=True)
@@ -80,6 +82,19 @@ class Device:
     def microseconds(self, cycles: float) -> float:
         """What a launch takes whose blocks run for so many cycles."""
         return cycles / self.clock_ghz / 1e3 + self.launch_us
+
+    def memory_work(self, read: float, written: float, active: int) -> tuple[float, float]:
+        """Bytes that go to and from memory for so many sectors, and the seconds they take at least
+        when `active` multiprocessors work; of what is written L2 keeps what it can.
+        """
+        left = max(0.0, written - self.dirty_bytes / SECTOR)
+        reading = read / min(self.dram_read, active * self.port)
+        seconds = (reading + left / self.dram_write) / (self.clock_ghz * 1e9)
+        return SECTOR * (read + left), seconds
+
+    def multiply_adds(self, active: int) -> float:
+        """Operations of 32-bit multiply-adds a second, of the `active` multiprocessors."""
+        return active * _SCHEDULERS * 2 * 32 / self.busy["fma"] * self.clock_ghz * 1e9
 
     @property
     def far_latency(self) -> float:

@@ -313,3 +313,33 @@ def test_a_file_that_says_its_launch_opens_without_a_form(
     qtbot.waitUntil(lambda: own.launch is not None and own.launch.block == (32, 1, 1))
     qtbot.waitUntil(lambda: written.currentIndex() == -1)
     assert not any(one.isVisible() for one in window.findChildren(KernelDialog))
+
+
+DEAR = """__global__ void dear(const float* a, const float* b, float* c) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    float s = a[i];
+    s += b[i * 32];
+    c[i] = s;
+}
+int main() {
+    float *a, *b, *c;
+    cudaMalloc(&a, 256), cudaMalloc(&b, 8192), cudaMalloc(&c, 256);
+    dear<<<1, 64>>>(a, b, c);
+}
+"""
+
+
+@pytest.mark.slow
+def test_an_opened_kernel_begins_at_the_dearest_finding(
+    window: Window, qtbot: QtBot, tmp_path: Path
+) -> None:
+    """Picture, time line and code are of the line that is to be changed."""
+    path = tmp_path / "dear.cu"
+    path.write_text(DEAR)
+    window.files.reopening.open(path)
+    player = window.player
+    qtbot.waitUntil(lambda: player.story is not None and player.t > 0)
+    story = player.story
+    assert story is not None and story.at is not None
+    assert story.at(player.t).title == "Line 4 costs 8 × what it could"
+    assert story.steps[story.step_at(player.t)].line == 4

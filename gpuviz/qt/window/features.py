@@ -323,6 +323,7 @@ class Features(QObject):
             self._core.course.open_any(lesson)
             if view.now.lesson.id != known:
                 view.set_values({"picture": FINDINGS})
+                self._core.director.begin_at("finding")
 
     def _add_launch(self) -> None:
         """The fields of a launch, with the first kernel of the user's own."""
