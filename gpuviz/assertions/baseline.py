@@ -59,7 +59,7 @@ def load(path: Path) -> Baseline:
     Raises
     ------
     FormatError : it holds no such counts, or those of a later gpuviz
-    OSError : it cannot be read
+    InputError, OSError : it cannot be read, or is a device or a pipe
     """
     try:
         found = msgspec.json.decode(bounded.text(path), type=Baseline)
@@ -83,7 +83,7 @@ def pin(path: Path, runs: Mapping[str, Run]) -> None:
             f'{path}: estimates from a sample are not pinned: count all blocks (blocks="all", '
             "--blocks all)"
         )
-    before = load(path).launches if path.is_file() else {}
+    before = load(path).launches if path.exists() else {}
     kept = Baseline(launches=before | {name: pinned(run) for name, run in runs.items()})
     plain = json.dumps(msgspec.to_builtins(kept), indent=1, sort_keys=True)
     files.write(path, f"{plain}\n", parents=True)
@@ -96,12 +96,12 @@ def compared(
 
     Raises
     ------
-    FormatError, OSError : as `load`
+    FormatError, InputError, OSError : as `load`
     """
     claim = f"same counts as {path.as_posix()}" + (f" within {within:.3g}" if within else "")
     if run.sampled:
         return Judgement(claim, None, "cannot be judged: the counts are estimates from a sample")
-    if not path.is_file():
+    if not path.exists():
         return Judgement(claim, None, "cannot be judged: there is no such file yet: pin it")
     kept = load(path).launches
     if name not in kept:

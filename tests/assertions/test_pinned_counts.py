@@ -1,6 +1,7 @@
 """Counts pinned in a file, reports of what was asserted, and the command line's way to both."""
 
 import json
+import os
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -8,7 +9,7 @@ import pytest
 
 import gpuviz
 from gpuviz.api.expectation import ExpectationError
-from gpuviz.base.errors import FormatError
+from gpuviz.base.errors import FormatError, InputError
 from gpuviz.cli import main
 from tests.assertions.test_claims import TEXT, turned
 from tests.test_layers import ROOT
@@ -54,6 +55,19 @@ def test_another_file_is_refused_and_left_alone(text: str, tmp_path: Path) -> No
     with pytest.raises(FormatError, match=r"other\.json"):
         gpuviz.expect(turned()).same_counts_as(file)
     assert file.read_text() == text
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes here")
+def test_a_pipe_is_refused_before_it_is_opened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was no file yet, and one to be pinned waited for its reader."""
+    file = tmp_path / "pipe.json"
+    os.mkfifo(file)
+    for update in ("", "1"):
+        monkeypatch.setenv("GPUVIZ_UPDATE", update)
+        with pytest.raises(InputError, match="a device or a pipe"):
+            gpuviz.expect(turned()).same_counts_as(file)
 
 
 def test_the_command_asserts_pins_and_reports(

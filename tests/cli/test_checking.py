@@ -86,6 +86,7 @@ def test_a_check_that_does_not_exist_is_named(count) -> None:
     assert status == 2 and "'races'" in wrong and "memory, race, init, sync" in wrong
 
 
+@pytest.mark.slow  # both engines compile it
 def test_large_launches_are_checked_when_asked_for(count, monkeypatch) -> None:
     monkeypatch.setattr(emulator, "LEAST_WORK", -(10**9))
     status, said, _ = count("race.in_place", "--engine", "auto")

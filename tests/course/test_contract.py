@@ -34,7 +34,7 @@ STAGES = {
     "projector": Stage(1280, 720, PROJECTOR, 1.15),
 }
 BACK_ROW = ("class", "projector")
-FEW = ("window", "half", "class")  # sizes of quick tests; the others when there is time
+FEW = ("window", "class")  # sizes of quick tests; the others when there is time
 MOMENTS = (0.0, 0.3, 0.6, 1.0)
 LEAST_LETTER = 12  # pixels
 LEAST = 1 / 45  # of the height, for the back row

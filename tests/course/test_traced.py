@@ -2,6 +2,7 @@
 
 import os
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from gpuviz.base.errors import FormatError, InputError
 from gpuviz.course import lesson
 from gpuviz.export.reading import read_any
+from gpuviz.run.run import Run
 from gpuviz.story import traced
 from gpuviz.story.lesson import Lesson
 from gpuviz.story.perform import perform
@@ -17,12 +19,16 @@ from gpuviz.views.link import link, parse
 from gpuviz.views.make_view import view_of
 from gpuviz.views.provenance import Provenance
 
-STRIDED = perform(lesson("coalescing"), {"stride": 2}).runs["copy"]
+
+@cache
+def strided() -> Run:
+    """A launch that a trace can be made of."""
+    return perform(lesson("coalescing"), {"stride": 2}).runs["copy"]
 
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
-    trace_file.save(STRIDED.trace, tmp_path / "a.gputrace")
+    trace_file.save(strided().trace, tmp_path / "a.gputrace")
     return tmp_path / "a.gputrace"
 
 
@@ -32,12 +38,12 @@ def test_a_trace_is_told_of_as_the_kernel_is(file: Path) -> None:
     assert done.plans == () and len(done.story.steps) == 2
     assert done.story.title == "One warp reads every second float"
     run = done.runs["kernel"]
-    blocks = len(STRIDED.trace.recorded)
-    share = STRIDED.trace.launch.blocks // blocks
+    blocks = len(strided().trace.recorded)
+    share = strided().trace.launch.blocks // blocks
     assert run.counts.totals["global_load_sectors"] == (
-        STRIDED.counts.totals["global_load_sectors"] // share
+        strided().counts.totals["global_load_sectors"] // share
     )
-    assert f"{blocks} of {STRIDED.trace.launch.blocks} blocks" in run.level_note
+    assert f"{blocks} of {strided().trace.launch.blocks} blocks" in run.level_note
 
 
 def test_it_is_counted_for_the_architecture_asked_for(file: Path) -> None:
@@ -50,7 +56,7 @@ def test_it_is_counted_for_the_architecture_asked_for(file: Path) -> None:
 
 
 def test_only_blocks_that_were_recorded_can_be_chosen(file: Path) -> None:
-    trace = replace(STRIDED.trace, recorded=(0, 5))
+    trace = replace(strided().trace, recorded=(0, 5))
     trace_file.save(trace, file)
     block = next(p for p in traced.lesson_of(file).parameters if p.id == "block")
     assert [choice.value for choice in block.choices] == [0, 5]
@@ -59,8 +65,8 @@ def test_only_blocks_that_were_recorded_can_be_chosen(file: Path) -> None:
 
 
 def test_a_trace_without_requests_says_so(file: Path) -> None:
-    none = STRIDED.trace.requests.select(slice(0))
-    trace_file.save(replace(STRIDED.trace, requests=none, recorded=()), file)
+    none = strided().trace.requests.select(slice(0))
+    trace_file.save(replace(strided().trace, requests=none, recorded=()), file)
     with pytest.raises(InputError, match="no block was recorded"):
         traced.lesson_of(file)
 
@@ -95,5 +101,5 @@ def test_files_are_told_by_what_is_in_them(file: Path, tmp_path: Path) -> None:
 
 def test_the_name_of_a_trace_need_not_be_a_text(tmp_path: Path) -> None:
     file = tmp_path / os.fsdecode(b"\xff.gputrace")
-    trace_file.save(STRIDED.trace, file)
+    trace_file.save(strided().trace, file)
     assert traced.lesson_of(file).id.startswith("trace-")

@@ -41,6 +41,7 @@ def test_each_class_has_its_kernels() -> None:
     assert all(bool(case.lines) == (case.kind != CORRECT) for case in cases())
 
 
+@pytest.mark.slow  # each is emulated once more
 def test_the_page_tells_what_is_found_now() -> None:
     text = PAGE.read_text(encoding="utf-8")
     assert page(text) == text, "run python docs/sanitizers.py tables"
