@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from gpuviz.base.errors import FormatError
-from gpuviz.cli.launch import built
+from gpuviz.cli.launch import built, settings_of
 from gpuviz.cli.no_kernel import refuse
 from gpuviz.cli.options import declare
 from gpuviz.compile import HostLaunch, NoKernel, demangled, entry_name, written_launches
@@ -43,13 +43,12 @@ def checked(path: Path, arguments: argparse.Namespace) -> dict[str, Any]:
     from gpuviz.ptx.decode.decoder import unsupported
 
     refuse(path)
-    settings = load(path)
+    settings = settings_of(arguments, path)
     try:
         program = built(arguments, path, settings, arguments.entry or "")
     except NoKernel as error:
         return _nothing(path, str(error))
-    include = (*arguments.include, *settings.include)
-    launches = written_launches(path, include)
+    launches = written_launches(path, settings.include)
     lost = () if arguments.entry else unresolved(program, launches)
     if arguments.entry:
         program = program.alone(entry_name(program.kernels, arguments.entry))
@@ -65,7 +64,7 @@ def checked(path: Path, arguments: argparse.Namespace) -> dict[str, Any]:
         "left_out": [str(one) for one in program.warnings if one.severity == "error"],
         "launches": [asdict(one) for one in launches],
         "unresolved": [asdict(one) for one in lost],
-        "settings": str(beside(path)) if settings != Settings() else "",
+        "settings": str(beside(path)) if load(path) != Settings() else "",
         "kernels": [
             {
                 "kernel": kernel,

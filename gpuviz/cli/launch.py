@@ -32,7 +32,6 @@ from gpuviz.launch.capture import CapturedLaunch, unpacked
 from gpuviz.launch.host_launch import contents_guessed, guessed_by, proposed_by
 from gpuviz.launch.job import Job
 from gpuviz.launch.settings import Settings, load
-from gpuviz.launch.signature import short_name
 from gpuviz.launch.texts import BLOCK, GRID, Kernel, LaunchTexts, sizes_of
 from gpuviz.launch.unresolved import entry_of, guessed_template, unresolved, why_not
 from gpuviz.ptx.options import Options
@@ -49,17 +48,26 @@ LONG = 1 << 21  # letters of PTX; of a longer text the kernel that is launched i
 def built(
     arguments: argparse.Namespace, path: Path, settings: Settings, entry: str = ""
 ) -> Program:
-    """The program of a file, compiled as the arguments say, and else as its settings do; with an
-    entry `f<float>` that one.
-    """
+    """The program of a file, compiled by these settings; with an entry `f<float>` that one."""
     return load_program(
         path,
         arch=compile_arch(arguments.arch),
-        defines={**settings.macros, **pairs(arguments.define, "--define")},
-        include=(*arguments.include, *settings.include),
+        defines=settings.macros,
+        include=settings.include,
         instances=(entry,) if "<" in entry else (),
-        options=settings.with_options(tuple(arguments.option)),
+        options=settings.options,
         compiler=arguments.compiler,
+    )
+
+
+def settings_of(arguments: argparse.Namespace, path: Path) -> Settings:
+    """How a file is compiled: as the arguments say, and else as its settings do."""
+    kept = load(path)
+    return replace(
+        kept,
+        macros={**kept.macros, **pairs(arguments.define, "--define")},
+        include=(*arguments.include, *kept.include),
+        options=kept.with_options(tuple(arguments.option)),
     )
 
 
@@ -113,11 +121,11 @@ def _of_file(arguments: argparse.Namespace) -> Job:
     if path.suffix == CAPTURE:
         return _captured(arguments, path).job()
     refuse(path)
-    settings = load(path)
+    settings = settings_of(arguments, path)
     found = _written(arguments, path, settings)
     wanted = arguments.entry or (found and (found.instance or found.kernel)) or settings.kernel
     program = built(arguments, path, settings, "" if found else wanted)
-    there = partial(launches_in, path, "", (*arguments.include, *settings.include))
+    there = partial(launches_in, path, "", settings.include)
     entry = _entry(program, wanted, None if arguments.entry else found, there)
     if len(program.ptx) > LONG:
         program = program.alone(entry)
@@ -177,7 +185,7 @@ def shown(arguments: argparse.Namespace) -> KernelLaunch:
     ------
     InputError : of blocks in clusters, which only a kernel's text can say
     """
-    from gpuviz.story.kernel_launch import FOLDER, KernelLaunch
+    from gpuviz.story.kernel_launch import KernelLaunch
 
     path = Path(arguments.file).absolute()
     if path.suffix == CAPTURE:
@@ -186,23 +194,7 @@ def shown(arguments: argparse.Namespace) -> KernelLaunch:
         return KernelLaunch(one.path, one.entry, one.name, *sizes, one.arguments, one.shared)
     if arguments.cluster:
         raise InputError("--cluster cannot be shown: write __cluster_dims__ at the kernel")
-    job, settings = _of_file(arguments), load(path)
-    include = (*arguments.include, *settings.include)
-    return KernelLaunch(
-        path,
-        job.entry,
-        short_name(job.entry),
-        job.grid,
-        job.block,
-        tuple(map(str, job.arguments)),
-        job.dynamic_shared,
-        tuple({**settings.macros, **pairs(arguments.define, "--define")}.items()),
-        (
-            *settings.with_options(tuple(arguments.option)),
-            *(f"{FOLDER}{Path(one).absolute()}" for one in include),
-        ),
-        guesses=tuple(job.guesses),
-    )
+    return KernelLaunch.of(path, _of_file(arguments), settings_of(arguments, path))
 
 
 def _captured(arguments: argparse.Namespace, path: Path) -> CapturedLaunch:
@@ -246,12 +238,11 @@ def _written(arguments: argparse.Namespace, path: Path, settings: Settings) -> H
     """The launch of the file's host code that is asked for; where none is said its only one, or
     that of the kernel which is named: the first of which the text says how large it is.
     """
-    include = (*arguments.include, *settings.include)
     if arguments.launch:
-        return launch_at(path, arguments.launch, include)
+        return launch_at(path, arguments.launch, settings.include)
     if arguments.grid or arguments.block or settings.launches:
         return None
-    there = launches_in(path, arguments.entry or "", include)
+    there = launches_in(path, arguments.entry or "", settings.include)
     if len(there) > 1 and not arguments.entry:
         return None
     sized = [one for one in there if all(one.sizes)]

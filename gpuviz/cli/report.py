@@ -11,10 +11,9 @@ from typing import Any
 from gpuviz.arch import architecture
 from gpuviz.base.errors import InputError
 from gpuviz.cli.count import counted
-from gpuviz.cli.launch import options_of, pairs
+from gpuviz.cli.launch import options_of, settings_of
 from gpuviz.cli.options import declare
 from gpuviz.launch.job import Job
-from gpuviz.launch.settings import Settings, load
 from gpuviz.memory.line_costs import LineCost, line_costs
 from gpuviz.memory.operands import operands_of
 from gpuviz.recordings import ncu
@@ -54,7 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
     profiled = ncu.read(arguments.file)
     if not profiled:
         raise InputError(f"{arguments.file} holds no launch: was anything profiled?")
-    settings = _settings(arguments) if arguments.source else None
+    settings = settings_of(arguments, arguments.source) if arguments.source else None
     told: list[Any] = []
     different = False
     for number, one in enumerate(profiled):
@@ -70,17 +69,6 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         out(json.dumps(told, indent=1))
     return 1 if different else 0
-
-
-def _settings(arguments: argparse.Namespace) -> Settings:
-    """How the source is compiled: as the command line says, and else as its settings do."""
-    made = load(arguments.source)
-    return replace(
-        made,
-        macros={**made.macros, **pairs(arguments.define, "--define")},
-        include=(*arguments.include, *made.include),
-        options=(*made.options, *arguments.option),
-    )
 
 
 def _predicted(job: Job, one: ProfiledLaunch, arguments: argparse.Namespace) -> _Beside:
@@ -137,6 +125,8 @@ def _rows(one: ProfiledLaunch, found: _Beside) -> Iterator[tuple[str, str, str, 
 
 def _verdict(found: _Beside) -> str:
     """How many counters are equal, and why the others may not be."""
+    if not found.compared:
+        return "none of these is predicted exactly: docs/counters.md names the metrics that are"
     unequal = [c for c in found.compared if not c.equal]
     words = english("{n} counter", "{n} counters", len(found.compared))
     causes = {cause(c.quantity, found.run): c.quantity for c in unequal}
@@ -151,4 +141,4 @@ def _apart(difference: float, predicted: float) -> str:
 
 
 def _count(value: float) -> str:
-    return f"{value:,.0f}" if value == int(value) else f"{value:,.2f}"
+    return f"{value:,.0f}" if value == int(value) or abs(value) >= 100 else f"{value:,.2f}"

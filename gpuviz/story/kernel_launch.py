@@ -1,5 +1,7 @@
 """How a kernel of the user's own is built and launched, and as the plain values that are stored."""
 
+from __future__ import annotations
+
 import json
 import shlex
 from collections.abc import Callable, Mapping
@@ -10,7 +12,9 @@ from gpuviz.arguments import parse, renamed
 from gpuviz.base import records
 from gpuviz.base.errors import Error, InputError
 from gpuviz.files.allowed_paths import local
+from gpuviz.launch.job import Job
 from gpuviz.launch.settings import Settings, beside, load, save
+from gpuviz.launch.signature import short_name
 from gpuviz.launch.texts import LaunchTexts
 from gpuviz.source.kernel_names import plain_name
 from gpuviz.story.lesson import Value
@@ -39,6 +43,22 @@ class KernelLaunch(Geometry):
     options: tuple[str, ...] = ()
     said: LaunchTexts = field(default_factory=LaunchTexts, hash=False)
     guesses: tuple[str, ...] = field(default=(), compare=False)
+
+    @classmethod
+    def of(cls, path: Path, job: Job, settings: Settings) -> KernelLaunch:
+        """A launch of a file that was compiled by these settings."""
+        return cls(
+            path.absolute(),
+            job.entry,
+            short_name(job.entry),
+            job.grid,
+            job.block,
+            tuple(map(str, job.arguments)),
+            job.dynamic_shared,
+            tuple(settings.macros.items()),
+            (*settings.options, *(f"{FOLDER}{Path(one).absolute()}" for one in settings.include)),
+            guesses=tuple(job.guesses),
+        )
 
 
 def record_of(launch: KernelLaunch) -> dict[str, Value]:

@@ -83,3 +83,12 @@ def test_our_counts_are_read_as_a_report(
     capsys.readouterr()
     assert main(["report", str(ours), *files[1:]]) == 0
     assert "6 of 6 counters as predicted" in capsys.readouterr().out
+
+
+def test_a_report_without_a_counter_that_is_predicted_says_so(
+    files: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = Path(files[0])
+    page.write_text(re.sub(r"l1tex__\w+", "another", page.read_text()))
+    assert main(["report", *files]) == 0
+    assert "none of these is predicted exactly" in capsys.readouterr().out

@@ -8,13 +8,12 @@ from pathlib import Path
 
 from gpuviz.base.errors import InputError
 from gpuviz.launch.settings import load
-from gpuviz.launch.signature import short_name
 from gpuviz.recordings import ncu
 from gpuviz.recordings.measurement import CounterValue, DeviceFacts, Measurement
 from gpuviz.recordings.ncu import ProfiledLaunch
 from gpuviz.recordings.recording import Entry, Recording, key_of
 from gpuviz.run.profiled import beside, job_of
-from gpuviz.story.kernel_launch import FOLDER, KernelLaunch
+from gpuviz.story.kernel_launch import KernelLaunch
 from gpuviz.story.lesson import Lesson
 from gpuviz.story.own_kernel.story import lesson_of
 
@@ -39,13 +38,15 @@ def opened(report: Path) -> OpenedReport:
     """
     profiled, date = ncu.read(report), datetime.fromtimestamp(report.stat().st_mtime, UTC)
     source, lessons, entries = beside(report, profiled), dict[str, Lesson](), []
+    settings = load(source)
     why = InputError(f"{report.name} holds no launch: was anything profiled?")
     for number, one in enumerate(profiled[:MOST]):
         try:
-            lesson = lesson_of(_launch(source, profiled, number))
+            job = job_of(source, settings, profiled, number)
         except InputError as error:  # a kernel of another file
             why = error
             continue
+        lesson = lesson_of(KernelLaunch.of(source, job, settings))
         (plan,) = lesson.launches(lesson.defaults())
         lessons.setdefault(lesson.id, lesson)
         found = _measured(one, date.date().isoformat())
@@ -53,23 +54,6 @@ def opened(report: Path) -> OpenedReport:
     if not entries:
         raise why
     return OpenedReport(tuple(lessons.values()), Recording(_device(profiled[0]), tuple(entries)))
-
-
-def _launch(source: Path, profiled: tuple[ProfiledLaunch, ...], number: int) -> KernelLaunch:
-    settings = load(source)
-    job = job_of(source, settings, profiled, number)
-    return KernelLaunch(
-        source.absolute(),
-        job.entry,
-        short_name(job.entry),
-        job.grid,
-        job.block,
-        tuple(map(str, job.arguments)),
-        job.dynamic_shared,
-        tuple(settings.macros.items()),
-        (*settings.options, *(f"{FOLDER}{folder}" for folder in settings.include)),
-        guesses=tuple(job.guesses),
-    )
 
 
 def _device(one: ProfiledLaunch) -> DeviceFacts:
