@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -43,8 +42,7 @@ def privatise(kernel: KernelText, job: Job) -> Iterator[Rewrite]:
             work = f"auto {call} = [&]() {work};\n    {call}();"
         text = _with_own(own, name, kind, spec.count, work, _thread(job))
         edited = kernel.edited([(kernel.body.start_byte, kernel.body.end_byte, text)])
-        does = f"add to {name} in shared memory first, once a block"
-        yield Rewrite("privatise", does, line_of(adds[0]), edited, rounds=True)
+        yield Rewrite("privatise", {"array": name}, line_of(adds[0]), edited, rounds=True)
 
 
 def _additions(kernel: KernelText) -> dict[str, list[Node]]:
@@ -105,8 +103,8 @@ def sum_of_warp(kernel: KernelText, job: Job) -> Iterator[Rewrite]:
             f"        }} else atomicAdd({to}, {total}); }}"
         )
         edited = kernel.edited([(statement.start_byte, statement.end_byte, text)])
-        does = f"add up in the warp before {re.sub(r'^&', '', to)} is added to"
-        yield Rewrite("warp sum", does, line_of(call), edited, rounds=True)
+        place_of = {"array": to.removeprefix("&")}
+        yield Rewrite("warp sum", place_of, line_of(call), edited, rounds=True)
 
 
 def _of_all(kernel: KernelText, names: list[str]) -> bool:

@@ -21,8 +21,7 @@ def restrict(kernel: KernelText, job: Job) -> Iterator[Rewrite]:
         if name.type == "identifier" and "__restrict" not in kernel.text(one):
             edits.append((name.start_byte, name.start_byte, "__restrict__ "))
     if edits:
-        does = "promise that no two pointers lead to the same place (__restrict__)"
-        yield Rewrite("restrict", does, line_of(kernel.node), kernel.edited(edits))
+        yield Rewrite("restrict", {}, line_of(kernel.node), kernel.edited(edits))
 
 
 def unroll(kernel: KernelText, job: Job) -> Iterator[Rewrite]:
@@ -35,7 +34,7 @@ def unroll(kernel: KernelText, job: Job) -> Iterator[Rewrite]:
         if b"#pragma" in before:
             continue
         edit = loop.start_byte, loop.start_byte, "\n    #pragma unroll 4\n    "
-        yield Rewrite("unroll", "unroll the loop by 4", line_of(loop), kernel.edited([edit]))
+        yield Rewrite("unroll", {}, line_of(loop), kernel.edited([edit]))
 
 
 def bounds(kernel: KernelText, job: Job) -> Iterator[Rewrite]:
@@ -45,6 +44,6 @@ def bounds(kernel: KernelText, job: Job) -> Iterator[Rewrite]:
     if taken is None or name is None or b"__launch_bounds__" in head:
         return
     if taken.registers > _MANY or taken.spill_stores_bytes:
-        said = f"__launch_bounds__({prod(job.block)}) "
-        edit = name.start_byte, name.start_byte, said
-        yield Rewrite("launch bounds", f"say {said.strip()}", line_of(name), kernel.edited([edit]))
+        threads = prod(job.block)
+        edit = name.start_byte, name.start_byte, f"__launch_bounds__({threads}) "
+        yield Rewrite("launch bounds", {"n": threads}, line_of(name), kernel.edited([edit]))

@@ -27,9 +27,8 @@ def swap(kernel: KernelText, job: Job) -> Iterator[Rewrite]:
             edits.append((one.start_byte, one.end_byte, f"{owner}.{'yx'[axis == 'y']}"))
     if any(edit[2].endswith("x") for edit in edits):
         (gx, gy, gz), (bx, by, bz) = job.grid, job.block
-        does = "exchange x and y, so that neighbouring lanes go along the other index"
         text, line = kernel.edited(edits), line_of(kernel.node)
-        yield Rewrite("swap", does, line, text, (gy, gx, gz), (by, bx, bz))
+        yield Rewrite("swap", {}, line, text, (gy, gx, gz), (by, bx, bz))
 
 
 def interleave(kernel: KernelText, job: Job) -> Iterator[Rewrite]:
@@ -46,8 +45,8 @@ def interleave(kernel: KernelText, job: Job) -> Iterator[Rewrite]:
                 if (start := _stretch(kernel, one, counted[1], counted[2]))
             ]
             if edits:
-                does = f"interleave the elements of threads, {stride.strip('()')} apart"
-                yield Rewrite("interleave", does, line_of(loop), kernel.edited(edits))
+                apart = {"stride": stride.strip("()")}
+                yield Rewrite("interleave", apart, line_of(loop), kernel.edited(edits))
 
 
 def _stretch(kernel: KernelText, node: Node, counter: str, count: str) -> str:
@@ -95,8 +94,8 @@ def shapes(kernel: KernelText, job: Job) -> Iterator[Rewrite]:
     for block in wanted:
         if block != job.block:
             gx, gy = _covering(job, block)
-            does = f"blocks of {block[0]} x {block[1]}" if y > 1 else f"blocks of {block[0]}"
-            yield Rewrite("block shape", does, line, text, (gx, gy, 1), block)
+            sizes = {"x": block[0], "y": block[1]}
+            yield Rewrite("block shape", sizes, line, text, (gx, gy, 1), block)
 
 
 def _covering(job: Job, block: Triple) -> tuple[int, int]:

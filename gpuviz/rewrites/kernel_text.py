@@ -10,11 +10,26 @@ from typing import TYPE_CHECKING
 from gpuviz.source import parts
 from gpuviz.source.kernel_names import plain_name
 from gpuviz.traces.geometry import Triple
+from gpuviz.words.language import later, tr
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
 Edit = tuple[int, int, str]  # from one byte to another, and what stands there then
+DOES = {
+    "pad": later("pad the rows of {array} by one element"),
+    "swizzle": later("swizzle the columns of {array} by row"),
+    "stage stores": later("stage through shared memory what is stored, to lie lane by lane"),
+    "stage loads": later("stage through shared memory what is loaded, to lie lane by lane"),
+    "swap": later("exchange x and y, so that neighbouring lanes go along the other index"),
+    "interleave": later("interleave the elements of threads, {stride} apart"),
+    "privatise": later("add to {array} in shared memory first, once a block"),
+    "warp sum": later("add up in the warp before {array} is added to"),
+    "restrict": later("promise that no two pointers lead to the same place (__restrict__)"),
+    "launch bounds": later("say __launch_bounds__({n})"),
+    "unroll": later("unroll the loop by 4"),
+    "block shape": later("blocks of {x} x {y}"),
+}
 INDICES = ("threadIdx", "blockIdx", "blockDim", "gridDim")
 
 
@@ -22,17 +37,22 @@ INDICES = ("threadIdx", "blockIdx", "blockDim", "gridDim")
 class Rewrite:
     """A candidate: the text, and the sizes of the launch where they change with it.
 
-    `rule` made it; `does` says what is done, in words; `line` is where. `rounds` says that sums are
+    `rule`, of DOES, made it, of what `names` says; `line` is where. `rounds` says that sums are
     made in another order, so that floating-point results may differ in their last bits.
     """
 
     rule: str
-    does: str
+    names: Mapping[str, object]
     line: int
     text: str
     grid: Triple | None = None
     block: Triple | None = None
     rounds: bool = False
+
+    @property
+    def does(self) -> str:
+        """What is done, in words."""
+        return tr(DOES[self.rule], **self.names)
 
 
 @dataclass(frozen=True)

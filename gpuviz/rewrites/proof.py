@@ -28,6 +28,7 @@ from gpuviz.run.run import Run
 from gpuviz.source.kernel_names import plain_name
 from gpuviz.timing.explanation import Explanation
 from gpuviz.traces.check_table import ALL
+from gpuviz.words.language import tr
 
 RULES: tuple[Callable[[KernelText, Job], Iterator[Rewrite]], ...] = (
     pad,
@@ -53,16 +54,29 @@ Verdict = Literal["faster", "not faster", "wrong", "does not run"]
 
 @dataclass(frozen=True, eq=False)
 class Trial:
-    """A rewrite that was tried. `outputs` says how its buffers compare, `why` what else there is to
-    say; `microseconds` is what it takes as modelled, None where it was not looked at.
+    """A rewrite that was tried. `apart` is how far its buffers are from those of before, of their
+    largest value; `why` says what is wrong; `microseconds` is what it takes as modelled, None where
+    it was not looked at.
     """
 
     rewrite: Rewrite
     verdict: Verdict
     why: str = ""
-    outputs: str = ""
+    apart: float = 0.0
     microseconds: float | None = None
     job: Job | None = None
+
+    @property
+    def outputs(self) -> str:
+        """How its buffers compare, in words; "" where they were not looked at."""
+        if self.microseconds is None:
+            return ""
+        if not self.apart:
+            return tr("equal, bit by bit")
+        said = f"{self.apart:.2g}"
+        return tr(
+            "within {share} of their largest value: sums are made in another order", share=said
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,17 +162,19 @@ def _tried(
     explained: Explanation,
     cancel: Cancel,
 ) -> Trial:
-    told = list[str]()
+    furthest = 0.0
     try:
         made = _rewritten(job, rewrite)
         for arguments, before in known:
             run = _run(replace(made, arguments=arguments), arch, cancel)
             if wrong := _faults(run):
                 return Trial(rewrite, "wrong", wrong[0])
-            same, outputs = compared(before.outputs, run.outputs, rewrite.rounds)
-            if not (same and run.whole):
-                return Trial(rewrite, "wrong", outputs if run.whole else "it does not run whole")
-            told.append(outputs)
+            if not run.whole:
+                return Trial(rewrite, "does not run", "it takes longer")
+            name, apart = furthest_apart(before.outputs, run.outputs)
+            if apart > (TOLERANCE if rewrite.rounds else 0.0):
+                return Trial(rewrite, "wrong", f"other values in {name}")
+            furthest = max(furthest, apart)
         takes = explain(made, arch, cancel=cancel, advise=False).prediction.microseconds
     except Cancelled:
         raise
@@ -168,8 +184,7 @@ def _tried(
     except Error as error:
         return Trial(rewrite, "does not run", " ".join(str(error).split())[:_LONGEST])
     gains = takes < WORTH * explained.prediction.microseconds
-    outputs = max(told, key=len)  # what is not equal has more to say
-    return Trial(rewrite, "faster" if gains else "not faster", "", outputs, takes, made)
+    return Trial(rewrite, "faster" if gains else "not faster", "", furthest, takes, made)
 
 
 def _with_other_data(
@@ -213,21 +228,18 @@ def _faults(run: Run) -> Sequence[str]:
     return [one.message for one in run.trace.findings if one.severity == "error"]
 
 
-def compared(before: Mapping[str, Any], after: Mapping[str, Any], rounds: bool) -> tuple[bool, str]:
-    """Whether buffers are alike: bit by bit, or within TOLERANCE where it `rounds`; in words."""
-    differ = [name for name, one in before.items() if one.tobytes() != after[name].tobytes()]
-    if not differ:
-        return True, "equal, bit by bit"
-    apart = {name: _relative(before[name], after[name]) for name in differ}
-    name = max(apart, key=lambda one: apart[one])
-    told = f"{name} differs by {apart[name]:.2g} of its largest value"
-    if rounds and apart[name] <= TOLERANCE:
-        return True, f"{told}: sums are made in another order"
-    return False, told if apart[name] < np.inf else f"{name} differs"
+def furthest_apart(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[str, float]:
+    """The buffer that differs most, and by what share of its largest value; integers differ
+    altogether, or are equal.
+    """
+    apart = {name: _relative(one, after[name]) for name, one in before.items()}
+    name = max(apart, key=lambda one: apart[one], default="")
+    return name, apart.get(name, 0.0)
 
 
 def _relative(before: Any, after: Any) -> float:
-    """How far values are apart, of the largest; integers are alike or not."""
+    if before.tobytes() == after.tobytes():
+        return 0.0
     if before.dtype.kind != "f":
         return np.inf
     largest = float(np.nanmax(np.abs(before), initial=0.0))

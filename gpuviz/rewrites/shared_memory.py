@@ -20,8 +20,8 @@ def pad(kernel: KernelText, job: Job) -> Iterator[Rewrite]:
         if len(array.sizes) > 1:
             last = array.sizes[-1]
             edit = last.end_byte, last.end_byte, " + 1"
-            does = f"pad the rows of {array.name} by one element"
-            yield Rewrite("pad", does, line_of(array.node), kernel.edited([edit]))
+            edited = kernel.edited([edit])
+            yield Rewrite("pad", {"array": array.name}, line_of(array.node), edited)
 
 
 def swizzle(kernel: KernelText, job: Job) -> Iterator[Rewrite]:
@@ -36,8 +36,8 @@ def swizzle(kernel: KernelText, job: Job) -> Iterator[Rewrite]:
                 text = f"({kernel.text(column)}) ^ (({kernel.text(row)}) % {_BANKS})"
                 edits.append((column.start_byte, column.end_byte, text))
         if edits:
-            does = f"swizzle the columns of {array.name} by row"
-            yield Rewrite("swizzle", does, line_of(array.node), kernel.edited(edits))
+            line = line_of(array.node)
+            yield Rewrite("swizzle", {"array": array.name}, line, kernel.edited(edits))
 
 
 def _two_indices(kernel: KernelText, node: Node, name: str) -> tuple[Node, Node] | None:
@@ -78,11 +78,10 @@ def stage(kernel: KernelText, job: Job) -> Iterator[Rewrite]:
         if kind is None or kernel.pointers.keys().isdisjoint(loads):
             continue
         outer, guards = around
-        for side in ("stored", "loaded"):
-            text = _through_tile(kernel, left, right, guards, kind, x, side == "loaded")
+        for rule in ("stage stores", "stage loads"):
+            text = _through_tile(kernel, left, right, guards, kind, x, rule == "stage loads")
             edited = kernel.edited([(outer.start_byte, outer.end_byte, text)])
-            does = f"stage through shared memory what is {side}, so that it lies lane by lane"
-            yield Rewrite("stage", does, line_of(statement), edited)
+            yield Rewrite(rule, {}, line_of(statement), edited)
 
 
 def _guards(kernel: KernelText, statement: Node) -> tuple[Node, list[Node]] | None:

@@ -152,7 +152,7 @@ def test_the_server_is_spoken_to_through_pipes(transpose: Path) -> None:
             why = await ask("why", launch=made[-1])
             assert "NVIDIA H200" in why["modelled"] and why["microseconds"] > 0
             advised = await ask("advise", launch=made[0])
-            assert advised["right_and_faster"][0]["rule"] == "stage"
+            assert advised["right_and_faster"][0]["rule"] == "stage stores"
             assert "__syncthreads" in advised["right_and_faster"][0]["diff"]
 
     anyio.run(play)

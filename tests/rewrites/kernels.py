@@ -15,7 +15,7 @@ class Textbook(NamedTuple):
 
 TEXTBOOK = {
     "transpose": Textbook(
-        "stage",
+        "stage stores",
         (8, 8),
         (32, 32),
         ("f32[65536]=zeros", "f32[65536]=rand", "i32=256"),
@@ -26,7 +26,7 @@ TEXTBOOK = {
 """,
     ),
     "gather": Textbook(
-        "stage",
+        "stage loads",
         (8, 8),
         (32, 32),
         ("f32[65536]=zeros", "f32[65536]=rand", "i32=256"),

@@ -14,7 +14,7 @@ from gpuviz.launch.job import Job
 from gpuviz.rewrites import proof
 from gpuviz.rewrites.atomics import sum_of_warp
 from gpuviz.rewrites.kernel_text import KernelText, Rewrite, kernel_text
-from gpuviz.rewrites.proof import Advised, compared
+from gpuviz.rewrites.proof import TOLERANCE, Advised, furthest_apart
 from tests.rewrites.kernels import TEXTBOOK
 
 
@@ -57,7 +57,7 @@ def always(text: str) -> object:
     """A rule that makes this text of every kernel."""
 
     def rule(kernel: KernelText, job: Job) -> Iterator[Rewrite]:
-        yield Rewrite("made up", "what is asked about", 1, text)
+        yield Rewrite("unroll", {}, 1, text)
 
     return rule
 
@@ -66,7 +66,11 @@ def always(text: str) -> object:
 @pytest.mark.parametrize(
     ("line", "verdict", "why"),
     [
-        ("y[threadIdx.x] = x[0] + x[0];", "wrong", "y differs"),  # as right where all are ones
+        (
+            "y[threadIdx.x] = x[0] + x[0];",
+            "wrong",
+            "other values in y",
+        ),  # as right where all are ones
         ("y[threadIdx.x] = 2 * x[threadIdx.x + 64];", "wrong", "illegal global access"),
         ("y[threadIdx.x] = 2 * z[threadIdx.x];", "does not run", "z"),
         ("y[0] = 1; y[threadIdx.x] = 2 * x[threadIdx.x];", "wrong", ""),
@@ -97,21 +101,20 @@ def test_an_address_that_depends_on_the_thread_is_not_summed_over_the_warp() -> 
 
 
 @pytest.mark.parametrize(
-    ("after", "rounds", "same"),
+    ("after", "least", "most"),
     [
-        (np.float32([1, 2, 4]), False, True),
-        (np.float32([1, 2, 4.00001]), True, True),
-        (np.float32([1, 2, 4.00001]), False, False),
-        (np.float32([1, 2, 4.1]), True, False),
-        (np.float32([1, 2, np.nan]), True, False),
+        (np.float32([1, 2, 4]), 0, 0),
+        (np.float32([1, 2, 4.00001]), 1e-7, TOLERANCE),
+        (np.float32([1, 2, 4.1]), 0.02, 0.03),
+        (np.float32([1, 2, np.nan]), np.inf, np.inf),
+        (np.float32([1, 2, -4]), 2, 2),
     ],
 )
-def test_buffers_are_equal_or_differ_by_rounding(
-    after: np.ndarray, rounds: bool, same: bool
-) -> None:
-    before = {"y": np.float32([1, 2, 4])}
-    assert compared(before, {"y": after}, rounds)[0] == same
-    assert not compared({"n": np.int32([1])}, {"n": np.int32([2])}, True)[0]
+def test_how_far_buffers_are_apart(after: np.ndarray, least: float, most: float) -> None:
+    before = {"x": np.int32([1]), "y": np.float32([1, 2, 4])}
+    name, apart = furthest_apart(before, {"x": np.int32([1]), "y": after})
+    assert least <= apart <= most and (not apart or name == "y")
+    assert furthest_apart(before, {"x": np.int32([2]), "y": before["y"]}) == ("x", np.inf)
 
 
 def test_blocks_of_another_shape_cover_the_same_threads() -> None:

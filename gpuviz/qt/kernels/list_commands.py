@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from gpuviz.qt.window.lesson_list import LessonList
     from gpuviz.views.state import ViewState
 
-OWN = ("kernel.rename", "kernel.remove")
+OWN = ("kernel.rename", "kernel.remove", "kernel.rewrites")
 ELSE = ("lecture.add", "run.sweep", "export.still", "edit.link")
 
 

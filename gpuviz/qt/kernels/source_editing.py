@@ -246,6 +246,11 @@ class SourceEditing(QObject):
             else:
                 self._reload(path)
 
+    def put(self, text: str) -> None:
+        """Another text in place of the one in the editor, which can be taken back there."""
+        self._editor.edit(text, undoable=True)
+        self._edit(text)
+
     def _watch_anew(self) -> None:
         """Headers that are others now, and files that took the place of those watched."""
         if any(_time(file) != time for file, time in self._headers.items()):
@@ -255,9 +260,7 @@ class SourceEditing(QObject):
     def _reload(self, path: Path) -> None:
         self._drafts.drop(path)
         self._drafts.take(path)
-        text = self._drafts.text(path)
-        self._editor.edit(text, undoable=True)
-        self._edit(text)
+        self.put(self._drafts.text(path))
         self.said.emit(tr("{file} was changed by another program: read again", file=path.name))
 
     def _choose(self, path: Path) -> bool:

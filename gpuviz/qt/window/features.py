@@ -67,6 +67,7 @@ from gpuviz.views.provenance import Provenance
 from gpuviz.words.language import tr
 
 if TYPE_CHECKING:
+    from gpuviz.qt.kernels.rewrites import KernelRewrites
     from gpuviz.qt.start.tour import Tour
     from gpuviz.qt.sweep.sweep_work import SweepWork
     from gpuviz.story.swept import CellView
@@ -147,6 +148,8 @@ class Features(QObject):
         if self.sweep_work is not None:
             self.sweep_work.close()
         self.files.close()
+        if self.rewrites is not None:
+            self.rewrites.trials.close()
         self.own_kernel.close()
 
     def _add_pictures(self) -> None:
@@ -302,6 +305,8 @@ class Features(QObject):
         editing.said.connect(self._panes.status.say)
         editing.refused.connect(self._refuse)
         editing.repair.compiled.connect(self._show_repaired)
+        self.rewrites: KernelRewrites | None = None
+        self._actions.bind("kernel.rewrites", self._try_rewrites)
         self.own_kernel.turned.connect(self._add_launch)
         self.kernel_list = KernelListCommands(
             self._core, self._panes.lessons, self._actions, self._window
@@ -324,6 +329,16 @@ class Features(QObject):
             if view.now.lesson.id != known:
                 view.set_values({"picture": FINDINGS})
                 self._core.director.begin_at("finding")
+
+    def _try_rewrites(self) -> None:
+        if self.rewrites is None:
+            from gpuviz.qt.kernels.rewrites import KernelRewrites
+
+            own, editing = self.own_kernel, self.source_editing
+            self.rewrites = KernelRewrites(self._core, own, editing, self._window)
+            self.rewrites.trials.failed.connect(self._panes.message.show_failure)
+            self._panes.status.follow_activity(self.rewrites.trials)
+        self.rewrites.begin()
 
     def _add_launch(self) -> None:
         """The fields of a launch, with the first kernel of the user's own."""
