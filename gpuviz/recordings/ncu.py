@@ -97,9 +97,8 @@ def read(path: Path) -> tuple[ProfiledLaunch, ...]:
 
 
 def _is_head(line: str) -> bool:
-    return line.startswith('"ID",') and all(
-        f'"{name}"' in line for name in (_NAME, _BLOCK, _GRID, _CC)
-    )
+    named = all(f'"{name}"' in line for name in (_NAME, _BLOCK, _GRID, _CC))
+    return line.startswith('"ID",') and named and '"Metric Value"' not in line  # page "details"
 
 
 def _exported(path: Path) -> str:

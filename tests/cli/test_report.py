@@ -62,6 +62,30 @@ def test_time_is_modelled_where_it_is_asked_for(
     assert "2,720" in line and "about " in line
 
 
+@pytest.mark.machine_code
+def test_what_an_h200_counted_is_what_is_predicted(capsys: pytest.CaptureFixture[str]) -> None:
+    """A page that ncu wrote of four launches, with the file that made them."""
+    page, source = (ROOT / f"tests/data/ncu_h200_shapes{kind}" for kind in (".csv", ".cu"))
+    assert main(["report", str(page), "--source", str(source), "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert [len(one["compared"]) for one in told] == [12] * 4
+    assert all(row["equal"] for one in told for row in one["compared"])
+    lessons = [one["finding"] and one["finding"]["lesson"] for one in told]
+    assert lessons == [None, "coalescing", "banks", "histogram"]
+
+
+def test_another_page_of_ncu_is_refused_with_the_way_to_the_raw_one(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = tmp_path / "details.csv"
+    page.write_text(
+        '"ID","Kernel Name","Block Size","Grid Size","CC","Section Name","Metric Value"\n'
+        '"0","saxpy","(256, 1, 1)","(4096, 1, 1)","9.0","Memory","3.19"\n'
+    )
+    assert main(["report", str(page)]) == 2
+    assert "ncu --page raw --csv" in capsys.readouterr().err
+
+
 def test_a_launch_of_another_file_is_refused(
     files: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
