@@ -36,7 +36,9 @@ _LACKING = 6  # where a library is not installed, which is why, most often
 _FULL, _FULL_ROUNDS = 100, 5  # errors that NVRTC tells at a time; rounds with as many
 _SHOWN = 3
 _STANDARD, _OLDER = re.compile(r"-std=c\+\+1[14]"), "requires at least C++"
-_CONCEPTS = re.compile(r"^[ \t]*(?:concept\s+\w+\s*=|requires\s)", re.MULTILINE)
+_CONCEPTS = re.compile(
+    r"^[ \t]*(?:concept\s+\w+\s*=|requires\s|#[ \t]*include[ \t]*<(?:concepts|span|ranges)>)", re.M
+)
 _NAMES = "__nv_name_map"  # where NVRTC writes the names asked for, one a line
 _NEVER_DEFINED = re.compile(r"\[with \w+=(\w+)\]\" was referenced but not defined")
 _UNDEFINED = re.compile(r'__nv_name_map\(\d+\): error: identifier "(\w+)" is undefined')

@@ -25,7 +25,8 @@ stdlib.h streambuf string string.h strings.h sys/time.h sys/types.h thread time.
 unordered_map unordered_set vector windows.h
 """
 
-_FROM_CUDA_STD = "algorithm array complex functional iterator limits numeric tuple type_traits"
+_FROM_CUDA_STD = "algorithm array complex concepts functional iterator limits numeric span tuple \
+type_traits"
 
 _STD_MATH = "abs acos asin atan atan2 cbrt ceil cos cosh erf exp exp2 fabs floor fma fmax fmin \
 fmod hypot isfinite isinf isnan log log10 log1p log2 pow round rsqrt sin sinh sqrt tan tanh trunc"
@@ -192,8 +193,8 @@ def _has(include: tuple[Path, ...], name: str) -> bool:
 
 # Names that a file may have from a header of its framework's, and where CUDA itself declares them.
 _DECLARED = {
-    "cuda_fp16.h": r"__half2?|half2?|__half_raw|__float2half\w*|__half2float|CUDART_\w+_FP16",
-    "cuda_bf16.h": r"CUDART_\w+_BF16|(?:__)?nv_bfloat16\w*|__float2bfloat16\w*|__bfloat162float",
+    "cuda_fp16.h": r"__half2?|half2?|__half_raw|__float2half\w*|__half2float",
+    "cuda_bf16.h": r"(?:__)?nv_bfloat16\w*|__float2bfloat16\w*|__bfloat162float",
     "cuda_fp8.h": r"__nv_fp8\w*",
     "cooperative_groups.h": r"cooperative_groups|cg",
     "cuda.h": r"CU(?:tensorMap|deviceptr|texObject|surfObject)",

@@ -463,3 +463,9 @@ def test_concepts_are_compiled_as_cpp_20_and_kernels_of_them_made_of_floats(tmp_
         "template <Number T, int N> __global__ void k(T* x) { x[0] = N; }\nint main() {}"
     )
     assert "k<float, 32>" in demangled(load_program(file).kernels[0])
+    file.write_text(
+        "#include <concepts>\n#include <span>\n"
+        "template <std::floating_point T> struct P { T x; };\n"
+        "__global__ void k(P<double>* p) { p[0].x = 1; }\nint main() {}"
+    )
+    assert load_program(file).kernels == ("_Z1kP1PIdE",)
