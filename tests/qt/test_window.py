@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import threading
 import weakref
 from collections.abc import Callable
 from dataclasses import replace
@@ -11,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, QSize, Qt
-from PySide6.QtGui import QGuiApplication, QImage, QPixmap
+from PySide6.QtGui import QGuiApplication, QImage
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QWidget
 from pytestqt.qtbot import QtBot
@@ -25,10 +24,9 @@ from gpuviz.qt.commands.actions import COMMANDS
 from gpuviz.qt.commands.keys_dialog import KeysDialog
 from gpuviz.qt.commands.palette_dialog import PaletteDialog
 from gpuviz.qt.controls.knobs import ChoiceKnob, NumberKnob, SwitchKnob
-from gpuviz.qt.look.theme import Theme, qcolor
-from gpuviz.qt.window import lesson_list
+from gpuviz.qt.look.theme import qcolor
 from gpuviz.qt.window.window import Window
-from gpuviz.story.lesson import Story
+from gpuviz.story.lesson import Lesson
 from gpuviz.traces.trace import Finding
 from gpuviz.words import language
 from tests.qt.fake_lesson import LESSONS, FakePerform
@@ -372,44 +370,30 @@ def test_the_list_chooses_lessons_by_key_and_click(window: Window, qtbot: QtBot)
     assert not window.player.state.playing or window.view.now.lesson.id == "sums"
 
 
+def picture(window: Window, lesson: Lesson) -> QImage | None:
+    """A lesson's thumbnail."""
+    found = window.thumbnails.picture(lesson.id, QSize(48, 27))
+    return None if found is None else found.toImage()
+
+
 def test_thumbnails_come_in_idle_time(window: Window, qtbot: QtBot) -> None:
-    def pictures(id: str) -> QPixmap | None:
-        return window.thumbnails.picture(id, QSize(48, 27))
+    there = lambda: all(picture(window, one) is not None for one in LESSONS)  # noqa: E731
+    qtbot.waitUntil(there, timeout=8000)
 
-    def all_there() -> bool:
-        return all(pictures(x.id) is not None for x in LESSONS)
 
-    qtbot.waitUntil(all_there, timeout=8000)
-    before = {x.id: pictures(x.id).toImage() for x in LESSONS}
+@pytest.mark.slow
+def test_in_another_theme_thumbnails_are_made_anew(window: Window, qtbot: QtBot) -> None:
+    there = lambda: all(picture(window, one) is not None for one in LESSONS)  # noqa: E731
+    qtbot.waitUntil(there)
+    before = [picture(window, one) for one in LESSONS]
     window.actions_["theme.light"].trigger()
-    changed = lambda: all(pictures(x.id).toImage() != before[x.id] for x in LESSONS)  # noqa: E731
-    qtbot.waitUntil(changed, timeout=8000)
-
-
-def test_thumbnails_are_drawn_in_a_thread_and_not_while_values_change(
-    window: Window, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    drawn: list[tuple[str, threading.Thread]] = []
-    draw = lesson_list.thumbnail
-
-    def noted(story: Story, theme: Theme) -> QImage:
-        drawn.append((story.title, threading.current_thread()))
-        return draw(story, theme)
-
-    monkeypatch.setattr(lesson_list, "thumbnail", noted)
-    for stride in (5, 6, 7):
-        with qtbot.waitSignal(window.director.performed):
-            window.view.set_values({"stride": stride})
-        assert not drawn
-    qtbot.waitUntil(lambda: bool(drawn))
-    assert drawn[0][0].endswith("every word 7")
-    assert threading.main_thread() not in {thread for _, thread in drawn}
+    now = lambda: [picture(window, one) for one in LESSONS]  # noqa: E731
+    qtbot.waitUntil(lambda: all(a != b for a, b in zip(before, now(), strict=True)))
 
 
 def test_a_lesson_that_is_not_shown_any_more_holds_no_run(window: Window, qtbot: QtBot) -> None:
     """Its thumbnail had held its story, and that all of its runs: of thirty lessons a gigabyte."""
-    ready = lambda: window.thumbnails.picture(LESSONS[0].id, QSize(48, 27)) is not None  # noqa: E731
-    qtbot.waitUntil(ready, timeout=8000)
+    qtbot.waitUntil(lambda: picture(window, LESSONS[0]) is not None, timeout=8000)
     gone = weakref.ref(window.player.story)
     for lesson in LESSONS[1:3]:
         with qtbot.waitSignal(window.director.performed, timeout=8000):
