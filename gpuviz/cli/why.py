@@ -3,11 +3,12 @@
 import argparse
 import json
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from gpuviz.arch import architecture
-from gpuviz.base.errors import InputError
+from gpuviz.base.errors import InputError, KernelFault
 from gpuviz.cli.launch import jobs
 from gpuviz.cli.options import declare_launch
 from gpuviz.cli.painter import painter_for
@@ -57,7 +58,8 @@ def run(arguments: argparse.Namespace) -> int:
     subjects = {}
     for role, job in chosen.items():
         if job.loose:  # of which nobody said how long its buffers are
-            job, _ = roomy.run(job, arch, level="ptx", options=options)
+            with suppress(KernelFault):  # of the kernel: it is told, and gone past
+                job, _ = roomy.run(job, arch, level="ptx", options=options)
         found = explain(
             job,
             arch,
@@ -144,6 +146,7 @@ def as_json(subject: Subject, role: str = "") -> dict[str, Any]:
         "microseconds": made.microseconds,
         "l2_to_l1_sectors": made.l2_to_l1,
         "dram_read_sectors": made.dram_read,
+        "fault": e.fault,
         "limiter": e.limits.limiter,
         "line": e.line,
         "bounds": [bar._asdict() for bar in bars_of(e)],

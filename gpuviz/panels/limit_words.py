@@ -99,7 +99,7 @@ def model_note(device: Device) -> str:
 def size_note(e: Explanation) -> str:
     """How much of the launch was looked at; "" when all of a multiprocessor."""
     made = e.timeline
-    said = []
+    said = [tr("a GPU ends this launch by a fault: {fault}", fault=e.fault)] if e.fault else []
     if made.scale != 1.0:
         said.append(
             tr(

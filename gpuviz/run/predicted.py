@@ -157,7 +157,7 @@ def timelines(
 
 def _run(job: Job, arch: Architecture, options: Options, record: tuple[int, ...]) -> Run:
     wanted = replace(options, record=record, path=True, record_limit=_RECORD)
-    return emulated.run(job, arch, level="ptx", options=wanted)
+    return emulated.through(job, arch, level="ptx", options=wanted)
 
 
 _EMULATING = 0.6  # of the time it takes
@@ -195,4 +195,6 @@ def explain(
         prediction, lambda share: progress(_EMULATING + share * (1 - _EMULATING)), cancel
     )
     wanted = job.whose == "stranger" if advise is None else advise
+    fault = next((one.message for one in run.trace.findings if one.severity == "error"), "")
+    found = replace(found, fault=fault)
     return replace(found, advice=advice(found, run, job)) if wanted else found

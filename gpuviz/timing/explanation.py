@@ -210,6 +210,7 @@ class Explanation:
     timeline: Timeline  # of the multiprocessor that takes longest
     start: Timeline | None = None  # from its beginning, where `timeline` shows a later stretch
     advice: tuple[Advice, ...] = ()  # what to change, the first thing first
+    fault: str = ""  # that a GPU would have ended the launch by: this is past it, or up to it
 
     @property
     def waits(self) -> dict[State, float]:

@@ -197,38 +197,6 @@ def test_faults_come_before_what_costs_and_both_are_chosen_by_a_click() -> None:
     assert inks == sorted(inks)  # "bad", then "warn"
 
 
-DEAR = """__global__ void dear(const float* a, const float* b, float* c) {
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    float s = a[i];
-    s += b[i * 32];
-    c[i] = s;
-}
-"""
-
-
-def test_the_story_of_what_was_found_begins_at_the_dearest(tmp_path: Path) -> None:
-    """Title, step, and what is chosen of the list are of one line."""
-    path = tmp_path / "dear.cu"
-    path.write_text(DEAR)
-    given = "f32[64]=rand", "f32[2048]=rand", "f32[64]=zeros"
-    launch = KernelLaunch(path, "_Z4dearPKfS0_Pf", "dear", (1, 1, 1), (64, 1, 1), given)
-    story = perform(lesson_of(launch), {"picture": FINDINGS}, checks=ALL).story
-    assert story.at is not None and story.search is not None
-    t = float(story.search.find("finding")[0])
-    assert story.at(t).title == "Line 4 costs 8 × what it could"
-    assert story.steps[story.step_at(t)].line == 4 and "Below" not in story.at(t).sentence
-
-
-def test_it_begins_at_the_first_fault_that_is_shown() -> None:
-    story = shown("histogram", picture=FINDINGS).story
-    assert story.at is not None and story.search is not None
-    t = float(story.search.find("finding")[0])
-    listed = next(p for p in panels(story.at(t).body) if isinstance(p, FindingList))
-    assert listed.chosen >= 0 and "race" in story.at(t).title.lower()
-    clean = shown("stencil", picture=FINDINGS).story
-    assert clean.search is not None and not len(clean.search.find("finding"))
-
-
 def test_what_follows_from_a_guess_accuses_no_kernel(tmp_path: Path) -> None:
     """Nobody said how long `in` is: the window says that, as `count` does."""
     path = tmp_path / "far.cu"

@@ -343,3 +343,35 @@ def test_an_opened_kernel_begins_at_the_dearest_finding(
     assert story is not None and story.at is not None
     assert story.at(player.t).title == "Line 4 costs 8 × what it could"
     assert story.steps[story.step_at(player.t)].line == 4
+
+
+RACE = """__global__ void count(const unsigned char* data, unsigned* bins, int n) {
+    __shared__ unsigned local[64];
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (threadIdx.x < 64) local[threadIdx.x] = 0;
+    if (i < n) local[data[i] % 64]++;
+    if (threadIdx.x < 64) atomicAdd(&bins[threadIdx.x], local[threadIdx.x]);
+}
+int main() {
+    unsigned char* data; unsigned* bins;
+    cudaMalloc(&data, 4000), cudaMalloc(&bins, 256);
+    count<<<32, 128>>>(data, bins, 4000);
+}
+"""
+
+
+@pytest.mark.slow
+def test_an_opened_kernel_with_faults_begins_at_the_first(
+    window: Window, qtbot: QtBot, tmp_path: Path
+) -> None:
+    """Also where that is another warp's."""
+    path = tmp_path / "count.cu"
+    path.write_text(RACE)
+    window.files.reopening.open(path)
+    player = window.player
+    qtbot.waitUntil(lambda: player.story is not None and player.t > 0)
+    qtbot.waitUntil(lambda: "Race" in str(player.story and player.story.at(player.t).title))
+    assert window.view.now.values["finding"] == 0
+    story = player.story
+    assert story is not None and story.at is not None
+    assert story.steps[story.step_at(player.t)].line == 5

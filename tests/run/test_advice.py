@@ -8,7 +8,7 @@ from gpuviz.arch import architecture
 from gpuviz.arguments import parse
 from gpuviz.compile import compile_cuda
 from gpuviz.launch.job import Job
-from gpuviz.panels.limit_words import advice_words, limit_sentence
+from gpuviz.panels.limit_words import advice_words, limit_sentence, size_note
 from gpuviz.run.predicted import explain
 from gpuviz.timing.explanation import Explanation
 
@@ -97,3 +97,12 @@ def test_one_lane_that_works_alone_is_told_as_that() -> None:
     body = "if (threadIdx.x == 0) for (int k = 0; k < 256; k++) o[blockIdx.x] += a[i + k];"
     e = _explained("const float* a, float* o", body, "f32[70000]=zeros f32[264]=zeros", 264, 256)
     assert any("One lane works while the others" in one.said for one in e.advice)
+
+
+def test_a_fault_is_told_and_time_is_of_what_goes_on() -> None:
+    """As counts are: an access outside of all buffers had ended all that is said of time."""
+    e = _explained("float* a", "a[i] += 1;\na[i + 4096] = 1;", "f32[2048]=zeros", 8, 256)
+    assert e.fault.startswith("illegal global access") and "CUDA line 5" in e.fault
+    assert e.prediction.cycles > 0 and e.line
+    assert "a GPU ends this launch by a fault: illegal global access" in size_note(e)
+    assert not _explained("float* a", "a[i] += 1;", "f32[2048]=zeros", 8, 256).fault

@@ -117,15 +117,9 @@ class Director(QObject):
         self._player.seek(self._player.state.start)
         self._view.set_values(wanted, right)
 
-    def begin_at(self, words: str) -> None:
-        """Have the story that is told next begin where its search finds these words."""
-        self._going = words
-
-    def _arrive(self, stays: bool = False) -> None:
-        """Go to where a click wants to be, now that its story is told; it `stays` to be gone to
-        where more will be known of the story.
-        """
-        going, self._going = self._going, self._going if stays else ""
+    def _arrive(self) -> None:
+        """Go to where a click wants to be, now that its story is told."""
+        going, self._going = self._going, ""
         story = self._player.story
         if not going or story is None or story.search is None:
             return
@@ -212,7 +206,7 @@ class Director(QObject):
         same = self._told is not None and self._told.id == job.lesson.id
         self._told, self._showing = job.lesson, made
         self._player.tell(made.story, keep=same)
-        self._arrive(stays=job.hurried)
+        self._arrive()
         self.performed.emit(made)
 
     def retell(self, made: Exhibit) -> None:

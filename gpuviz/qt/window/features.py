@@ -19,6 +19,7 @@ from gpuviz.base.errors import InputError, failure_of
 from gpuviz.compile import CompileError
 from gpuviz.compile.program import marked_lines
 from gpuviz.gpu.consent import Code
+from gpuviz.panels.layout import panels
 from gpuviz.panels.panel import GO
 from gpuviz.qt.code.buffers_view import BuffersView
 from gpuviz.qt.code.code_view import CodeView
@@ -328,7 +329,19 @@ class Features(QObject):
             self._core.course.open_any(lesson)
             if view.now.lesson.id != known:
                 view.set_values({"picture": FINDINGS})
-                self._core.director.begin_at("finding")
+                self._core.director.performed.connect(self._begin)
+
+    def _begin(self, showing: Exhibit) -> None:
+        """Where the first of what was found is, once all is looked for."""
+        from gpuviz.story.own_kernel.findings import FindingList
+
+        variant, at = showing.sides[0].variant, showing.sides[0].performance.story.at
+        if variant.prebuilt or variant.lesson.id != self._core.view.now.lesson.id:
+            return
+        self._core.director.performed.disconnect(self._begin)
+        shown = panels(at(0.0).body) if at is not None else ()
+        if found := next((one for one in shown if isinstance(one, FindingList)), None):
+            self._core.director.pick(found.choose(0), False)
 
     def _try_rewrites(self) -> None:
         if self.rewrites is None:

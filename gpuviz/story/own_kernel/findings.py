@@ -17,7 +17,6 @@ from gpuviz.draw.stage import Stage
 from gpuviz.panels.layout import at_least, columns, first, rows, share, spare
 from gpuviz.panels.lines import Line, Lines
 from gpuviz.panels.panel import GO, Ink, Need, Panel, Values, color
-from gpuviz.run.run import Run
 from gpuviz.story.own_kernel import phases, requests
 from gpuviz.story.own_kernel.costs import Costly, costly
 from gpuviz.story.own_kernel.events import ALL, Events, every_warp
@@ -137,9 +136,9 @@ def picture(moment: Moment) -> Narration:
         faults = len(found)
         if number < faults:
             return {CHOSEN: number, **_go(moment.events, found[number])}
-        one = costs[number - faults]
-        line = f"line {one.access.instruction.line}"
-        return {CHOSEN: number, GO: f"{_words_of(one)} | {line} | #1"}
+        at = costs[number - faults].access.instruction
+        op = "atomic" if at.op == "reduction" else at.op
+        return {CHOSEN: number, GO: f"line {at.line} {op} {at.space} | line {at.line} | #1"}
 
     listed = FindingList(
         (*(_row(launch, one) for one in found), *map(_cost_row, costs)),
@@ -188,23 +187,6 @@ def chosen_at(moment: Moment) -> int:
     fitting = [n for n, one in enumerate(found) if _is_of(moment.events, moment.number, one)]
     clicked = moment.values.get(CHOSEN, -1)
     return int(clicked) if clicked in fitting else next(iter(fitting), -1)
-
-
-def begins(run: Run, events: Events) -> str:
-    """Words for the moment that a story of what was found begins at: the first fault that these
-    events have, else the dearest access; "" where there is none.
-    """
-    for one in run.trace.findings:
-        for number in np.flatnonzero(events.lines == one.line).tolist():
-            if _is_of(events, number, one):
-                return f"#{number + 1}"
-    return "" if run.trace.findings else " | ".join(map(_words_of, costly(run)))
-
-
-def _words_of(one: Costly) -> str:
-    """That find the requests of an access."""
-    at = one.access.instruction
-    return f"line {at.line} {'atomic' if at.op == 'reduction' else at.op} {at.space}"
 
 
 def _is_of(events: Events, number: int, one: Finding) -> bool:

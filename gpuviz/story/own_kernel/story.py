@@ -50,9 +50,9 @@ _OF_INSTRUCTIONS: dict[str, Test] = {
 }
 
 
-def search(events: Events, steps: LongSteps, run: Run) -> Search:
+def search(events: Events, steps: LongSteps) -> Search:
     """What finds moments of events on their time line."""
-    tests = _Tests(events, run)
+    tests = _Tests(events)
 
     def find(text: str) -> F64:
         return np.asarray(steps.stops[np.flatnonzero(tests.of(text))])
@@ -63,8 +63,8 @@ def search(events: Events, steps: LongSteps, run: Run) -> Search:
 class _Tests:
     """Which events words mean."""
 
-    def __init__(self, events: Events, run: Run) -> None:
-        self._events, self._run = events, run
+    def __init__(self, events: Events) -> None:
+        self._events = events
         self._excess = lru_cache(maxsize=1)(lambda: _excess(events))
 
     def of(self, text: str) -> Bool:
@@ -115,9 +115,6 @@ class _Tests:
             return self._rows(self._by_instruction(test))
         if word.rstrip("s") == "conflict":
             return self._excessive("shared")
-        if word == "finding":
-            tried = map(self.of, filter(None, findings.begins(self._run, events).split(" | ")))
-            return next((fits for fits in tried if fits.any()), np.zeros(len(events), bool))
         if word == "uncoalesced":
             return self._excessive("global")
         return self._other(word, number)
@@ -139,8 +136,8 @@ class _Tests:
         raise InputError(
             tr(
                 "{word} cannot be looked for: try line 12, load, store, atomic, barrier, shared, "
-                "global, conflict, uncoalesced, partial, warp 3, lane 5, phase 2, turn 4, #100, "
-                "finding, or a buffer: {names}",
+                "global, conflict, uncoalesced, partial, warp 3, lane 5, phase 2, turn 4, #100, or "
+                "a buffer: {names}",
                 word=repr(word),
                 names=names,
             )
@@ -272,7 +269,7 @@ def narrate(values: Values, runs: Mapping[str, Run], guesses: Sequence[str] = ()
         told = picture(moment_at(t))
         return Picture(told.title, told.sentence, rows(told.body, *doubt))
 
-    story = Story.of(steps, at, search=search(events, steps, run))
+    story = Story.of(steps, at, search=search(events, steps))
     if values.get(NAME) != FINDINGS:
         return story
     frame = story.frame
