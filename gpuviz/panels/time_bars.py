@@ -18,7 +18,7 @@ from gpuviz.draw.stage import Stage
 from gpuviz.panels.panel import Ink, Need, Panel, Values
 from gpuviz.words.language import duration, time_unit, tr
 
-_LOW, _TALL = 1.25, 10.0  # letters of the lowest and of the highest row
+_LOW, _TALL = 1.25, 14.0  # letters of the lowest and of the highest row
 _SIDE, _SPARE = 0.36, 0.04  # of the width: names at most; what is free behind the longest time
 _HEAD, _FOOT, _TICKS = 1.9, 1.5, 6
 

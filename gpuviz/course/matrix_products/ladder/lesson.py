@@ -116,7 +116,7 @@ def narrate(values: Values, runs: Runs) -> Story:
             body = reading.body(t)
         else:
             pair = on_one_axis(times, (*below, rung), rung, size, own, ending.share(t))
-            body = rows(share(1, pair), *maps, gap=0.8)
+            body = rows(share(3, pair), *maps, gap=0.8)
         return Picture(title, said[now], body, longest(said))
 
     return Story.of(script, at, _expected(rung), said[0])

@@ -23,13 +23,13 @@ from gpuviz.panels.layout import Node, columns, first, rows, share
 from gpuviz.panels.listing import CodeListing, Listings
 from gpuviz.panels.panel import Need, Panel
 from gpuviz.panels.picture import Picture
-from gpuviz.panels.table import Column, Table
+from gpuviz.panels.time_bars import TimeBars
 from gpuviz.ptx.text.ir import Function, Module, Reg
 from gpuviz.ptx.text.parser import parse
 from gpuviz.run.run import Run
-from gpuviz.story.measured import LaunchTime, badge_of, time_of
+from gpuviz.story.measured import LaunchTime, time_bars, time_of
 from gpuviz.traces.trace import LANES, Requests, Trace, lane_mask
-from gpuviz.words.language import grouped, tr
+from gpuviz.words.language import grouped, tr, trn
 
 _TALL, _LOW = 40.0, 16.0  # most and least height of a box at scale 1
 _FEW = 4  # up to so many stand in one row
@@ -66,7 +66,6 @@ class WordBoxes(Panel):
 
 
 _GAP, _LEAST = 0.6, 8.0  # letters: between parts of a picture; of a map of the array
-_ROWS = 5  # of the table
 _WORD = 4
 
 
@@ -210,51 +209,33 @@ def arrays_of(indexed: Run, unrolled: Run, elements: int) -> Arrays:
 
 
 def compared(arrays: Arrays, told: float) -> Picture:
-    """The array in both kernels, the table told so far: log, PTX, requests, and where it is."""
-    table = Table(_facts(arrays), shown=int(told * 2.5 * _ROWS) + 1)
+    """The array in both kernels: how long they take, their PTX, and where it is."""
+    times = share(1, _bars(arrays, told))
     names = (tr("indexed at run time"), tr("unrolled"))
     code = tuple(
         CodeListing(f"{name} · CUDA, PTX", one.source, one.ptx, brief=name)
         for name, one in zip(names, arrays.placed, strict=True)
     )
-    body: Node = rows(table, Listings(code), gap=_GAP)
+    body: Node = rows(times, Listings(code), gap=_GAP)
     if arrays.loads is not None:
         kept = range(arrays.elements)
         registers = WordBoxes(tuple(f"kept[{k}]" for k in kept), tuple(map(str, kept)))
         copies = replace(_copies(arrays.loads, float(len(arrays.loads.word))), least=_LEAST)
         places = columns(share(1, copies), share(1, registers))
-        body = first(rows(table, Listings(code, whole=True), share(1, places), gap=_GAP), body)
+        body = first(rows(times, Listings(code, whole=True), share(1, places), gap=_GAP), body)
     title = tr("float kept[{count}]: where does an automatic array live?", count=arrays.elements)
     return Picture(title, arrays.verdict, body)
 
 
-def _facts(arrays: Arrays) -> tuple[Column, ...]:
-    """What the two kernels make of the array, and how long they take."""
-
-    def said(value: int, unit: str = "") -> str:
-        return tr("not known") if value < 0 else grouped(value) + unit
-
-    timed = next((time.device for time in arrays.times if time is not None), "")
-    names = (
-        tr("stack of a thread (log)"),
-        tr("registers of a thread (log)"),
-        tr("local requests (model)"),
-        tr("local sectors (model)"),
-        tr("time ({badge})", badge=", ".join(filter(None, (badge_of(arrays.times), timed)))),
-    )
-    indexed, unrolled = (
-        (
-            said(one.stack, tr(" bytes")),
-            *map(said, (one.registers, one.requests, one.sectors)),
-            time.whole if time else "–",
-        )
-        for one, time in zip(arrays.placed, arrays.times, strict=True)
-    )
-    return (
-        Column((tr("array"),), names, "left"),
-        Column((tr("indexed at run time"), tr("indexed")), indexed),
-        Column((tr("unrolled"),), unrolled),
-    )
+def _bars(arrays: Arrays, told: float) -> TimeBars:
+    """Both kernels on one axis of time, with what the compiler made of the array."""
+    notes = list[tuple[str, ...]]()
+    for one in arrays.placed:
+        held = trn("{n} register", "{n} registers", one.registers)
+        local = tr("{n} local sectors", n=grouped(one.sectors))
+        notes.append((f"{local} · {held}", local) if one.registers >= 0 else (local,))
+    names = (tr("indexed at run time"), tr("indexed")), (tr("unrolled"),)
+    return time_bars(zip(names, arrays.times, strict=True), None, notes, told)
 
 
 def loading(loads: LocalLoads, share: float) -> Picture:

@@ -168,7 +168,7 @@ def _script(
         for about in (down, up)
     }
     seconds = (SECONDS[scene.moment.part] * own[scene.about] for scene in scenes)
-    script = Script(_DOWN, pace(seconds, 0.0, LASTING[1]))
+    script = Script(_DOWN, pace(seconds, 0.0, LASTING[1] - _END))
     for one in scenes:
         result = results[one.role == _UP]
         compared = tr("compare"), f"{result.name}: {result.said}"

@@ -230,7 +230,8 @@ def _times(n: int, width: int, naive: Run, tiled: Run, over: float) -> TimeBars:
     names = [(tr("tiles of {b} × {b}", b=b), tr("{b} × {b}", b=b)) for b in widths]
     shared = [tr("{n} bytes of shared memory", n=grouped(8 * b * b)) for b in widths]
     launches: list[Launch] = [(tr("naive"), time_of(naive)), *zip(names, mine, strict=True)]
-    return time_bars(launches, 1 + widths.index(width), ["", *shared], over)
+    blocks = tr("blocks of {b} × {b}", b=width)
+    return time_bars(launches, 1 + widths.index(width), [blocks, *shared], over)
 
 
 def _mine(widths: list[int], width: int, n: int, tiled: Run) -> list[LaunchTime | None]:
