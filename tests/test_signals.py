@@ -88,6 +88,7 @@ KERNEL = """__global__ void k(float* a, int n) {
 """
 LECTURE = 'gpuviz-lecture = 1\ntitle = "Mine"\n\n[[slide]]\nlesson = "coalescing"\n'
 MEASURED = str(ROOT / "tests" / "data" / "h200_first_launches.json")
+SHAPES = ROOT / "tests" / "data" / "ncu_h200_shapes"
 WORK = {
     "": [[], ["k.cu"]],
     "list": [["--json"]],
@@ -104,6 +105,9 @@ WORK = {
     "verify": [[MEASURED]],
     "run": [LAUNCH],
     "why": [[*LAUNCH, "-o", "out.svg"]],
+    "advise": [LAUNCH],
+    "report": [[f"{SHAPES}.csv", "--source", f"{SHAPES}.cu", "--time"]],
+    "mcp": [[]],
     "capture": [["wait.py", "-o", "out.gpucapture"]],
     "sweep": [["--scene", "banks", "--vary", "stride=1..32", "-o", "out.jsonl"]],
     "device": [[]],
