@@ -211,3 +211,15 @@ def test_what_follows_from_a_guess_accuses_no_kernel(tmp_path: Path) -> None:
     (one,) = done.runs["kernel"].trace.findings
     assert one.severity == "warning" and "as proposed (in = i32[16]=zeros)" in one.message
     assert "Say what is right of in: nobody did" in done.story.sentence
+
+
+def test_findings_are_told_where_the_warp_shown_asks_nothing(tmp_path: Path) -> None:
+    """They are of the launch: the first warp of a stencil may be all margin."""
+    path = tmp_path / "late.cu"
+    text = "__global__ void late(float* a) { if (threadIdx.x > 31) a[threadIdx.x * 32] = 1; }\n"
+    path.write_text(text)
+    launch = KernelLaunch(path, "_Z4latePf", "late", (1, 1, 1), (64, 1, 1), ("f32[2048]=zeros",))
+    story = perform(lesson_of(launch), {"picture": FINDINGS}, checks=ALL).story
+    assert story.title == "Line 1 costs 8 × what it could"
+    plain = perform(lesson_of(launch), {"picture": "request"}, checks=ALL).story
+    assert plain.title == "Warp 0 of block 0 asks nothing of memory"

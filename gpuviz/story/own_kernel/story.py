@@ -257,6 +257,8 @@ def narrate(values: Values, runs: Mapping[str, Run], guesses: Sequence[str] = ()
     warp = ALL if values.get("every") else _chosen(values, "warp")
     events = events_of(run.trace, architecture(run.arch), block, warp)
     doubt = (*_doubt(run.unchecked), *_guessed(guesses))
+    if not len(events) and values.get(NAME) == FINDINGS:  # which are of all warps
+        events = events_of(run.trace, architecture(run.arch), block, ALL)
     if not len(events):
         return _nothing(block, warp, doubt)
     steps = steps_of(events, ROLE)
