@@ -1,0 +1,1 @@
+"""A trial: sm_90 machine code executed as it stands, instead of matched to its PTX."""
