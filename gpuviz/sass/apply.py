@@ -58,6 +58,8 @@ class Replay(Sums):
             yield access
         elif match.kind == "same":
             yield access
+        elif match.kind == "summed":
+            yield _of_leader(access)
         else:
             for emit in match.emits:
                 yield self._as(access, emit)
@@ -71,6 +73,13 @@ class Replay(Sums):
             self.misaligned.add(access.instruction.ptx_line)
             address = address & ~np.uint64(emit.width - 1)
         return replace(access, instruction=_named(access.instruction, emit), address=address)
+
+
+def _of_leader(access: Access) -> Access:
+    """The access of the first active lane of each warp."""
+    if access.active is None:
+        return replace(access, active=np.arange(LANES) == np.zeros((len(access.address), 1)))
+    return replace(access, active=access.active & (access.active.cumsum(axis=1) == 1))
 
 
 def _named(instruction: MemoryInstruction, emit: Emit) -> MemoryInstruction:

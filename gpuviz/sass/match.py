@@ -12,6 +12,7 @@ instruction the PTX line it comes from; a merged access has the line of one of i
 4. Guarded instructions are issued to warps without an active lane as well (`Owners`).
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -19,6 +20,8 @@ from gpuviz.ptx.text.flow import Span, spans
 from gpuviz.ptx.text.ir import Function, Instruction, Module
 from gpuviz.ptx.text.isa import ATOMICS, kind_of
 from gpuviz.sass.flow import SassBlock, dominators, loops, name_of, sass_blocks
+from gpuviz.sass.frames import framed
+from gpuviz.sass.leaders import led
 from gpuviz.sass.listing import Listing, SassInstruction
 from gpuviz.sass.moved_loads import hoisted, sunk
 from gpuviz.sass.pair import (
@@ -65,6 +68,9 @@ class Owners:
         self._above = dominators(following)
         self._headers = frozenset(loops(following))
         self._tests = {n for n, pc in enumerate(self._first) if pc in added}
+        seen = Counter(i.ptx_line for b in code for i in b.instructions if name_of(i) in _ANCHORS)
+        # Lines of which there is one anchor, so that its block of code is issued as often.
+        self._once = {line for line, count in seen.items() if count == 1}
 
     def issued(self, emit: Emit, access: Access, place: int) -> Emit:
         """The same with its owner, where it is guarded; `place` is its block of machine code."""
@@ -91,7 +97,8 @@ class Owners:
             best = next((b for b in reversed(chain) if self._lines[b] & lines), None)
             if best is not None:
                 return best
-        return block
+        lines = self._present(sass_block, _ANCHORS) & self._once
+        return next((b for b, own in enumerate(self._lines) if own & lines), block)
 
     def _chain(self, block: int) -> list[int]:
         """The block and those that dominate it, up to the header of its loop."""
@@ -151,6 +158,8 @@ def _text(match: Match, at: Instruction, plan: Plan) -> str:
         return f"the compiler removed this {name}: {why}"
     if match.kind == "split":
         return f"the compiler split this {name} into {len(match.emits)}"
+    if match.kind == "summed":
+        return "the compiler sums over the lanes of the warp first: one lane makes the access"
     if match.kind == "unmatched":
         return f"no machine instruction could be matched to this {name}: counted as in the PTX"
     if any(e.owner >= 0 for e in match.emits):
@@ -166,7 +175,7 @@ Idle = list[tuple[int, Emit]]
 
 def make_plan(module: Module, listing: Listing) -> Plan:
     """The plan of one kernel: for its function and the device functions its code contains."""
-    code = sass_blocks(listing)
+    code, summed = sass_blocks(listing), led(listing.instructions)
     lines = {i.ptx_line for i in listing.instructions}
     functions: list[Function] = []
     matches: dict[int, Match] = {}
@@ -177,9 +186,12 @@ def make_plan(module: Module, listing: Listing) -> Plan:
         if lines.isdisjoint(i.ptx_line for i in function.body):
             functions.append(function)
             continue
+        before = len(function.body)
+        function = framed(function, listing, code, next_pc + len(origin))
+        next_pc += len(function.body) - before
         function = hoisted(sunk(function, code), code)
         unrolled = unroll(function, shapes_of(function, code), next_pc + len(origin))
-        matching = _Matcher(unrolled, code)
+        matching = _Matcher(unrolled, code, summed)
         functions.append(unrolled.function)
         origin.update(unrolled.origin)
         matches.update(matching.matches())
@@ -238,8 +250,11 @@ def _twins(matches: dict[int, Match], listing: Listing) -> set[int]:
 class _Matcher:
     """Matches one function; `idle` are instructions whose guard never holds, found on the way."""
 
-    def __init__(self, unrolled: UnrolledFunction, code: Sequence[SassBlock]) -> None:
+    def __init__(
+        self, unrolled: UnrolledFunction, code: Sequence[SassBlock], led: frozenset[int]
+    ) -> None:
         self.idle: Idle = []
+        self._led = led
         self._unrolled = unrolled
         self._code = code
         self._blocks = spans(unrolled.function)
@@ -274,7 +289,7 @@ class _Matcher:
     def _group(self, members: Sequence[Access], shares: Mapping[int, Shares]) -> list[Match]:
         """The first version of a group stands for the others, which are copies of it."""
         if kind_of(members[0].instruction) in ATOMICS:
-            return [atomic(m, shares.values()) for m in members]
+            return [atomic(m, shares.values(), self._led) for m in members]
         mine = {n: share for n, known in shares.items() if (share := known.of(members)) != []}
         if not mine and members[0].pc in self._unrolled.chunks:
             return unmatched(members)  # a loop that was unrolled as a whole: there is no rest

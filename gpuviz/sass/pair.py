@@ -302,10 +302,15 @@ def _of_windows(access: Access, placed: Sequence[Window]) -> Match:
     return Match(piece.pc, "same" if plain else "widened", emits)
 
 
-def atomic(access: Access, shares: Iterable[Shares]) -> Match:
-    """An atomic stays one: the counter knows what loops and votes the assembler makes of it."""
+def atomic(access: Access, shares: Iterable[Shares], led: frozenset[int]) -> Match:
+    """An atomic stays one: the counter knows what loops and votes the assembler makes of it.
+
+    `led` are the addresses of those that one lane makes for its warp.
+    """
     found = [i for share in shares for i in share.at(access.line)]
     emits = tuple(Emit(i, 0, i.memory.width) for i in found if i.memory is not None)
+    if emits and led.issuperset(e.sass.address for e in emits):
+        return Match(access.pc, "summed", emits)
     return Match(access.pc, "same" if emits else "dropped", emits)
 
 

@@ -7,7 +7,7 @@ from typing import Literal
 from gpuviz.ptx.text.ir import Module
 from gpuviz.sass.listing import SassInstruction
 
-Kind = Literal["same", "merged", "dropped", "split", "widened", "unmatched"]
+Kind = Literal["same", "merged", "dropped", "split", "widened", "summed", "unmatched"]
 
 
 @dataclass(frozen=True)
