@@ -46,6 +46,7 @@ def test_a_suffix_may_have_two_points() -> None:
     assert format_of(Path("trace.json")) is JSON and format_of(Path("a.trace.svg")) is SVG
 
 
+@pytest.mark.slow
 @pytest.mark.machine_code
 def test_the_launch_of_the_moment_is_written_with_the_record_of_its_view(tmp_path: Path) -> None:
     asked: list[str] = []

@@ -76,10 +76,10 @@ def test_counts_of_small_launches_equal_the_hardwares(entry: Entry) -> None:
     assert [c for c in compared if not c.equal] == [] and len(compared) > 20
 
 
-def recorded_launches() -> list[tuple[str, Plan, int | None]]:
-    """Of every lesson and preset: the launch, and what the driver said of it."""
+def recorded_launches(lessons: tuple[Lesson, ...]) -> list[tuple[str, Plan, int | None]]:
+    """Of each preset: the launch, and what the driver said of it."""
     found = []
-    for one, _, plan, _ in variants(SCENES):
+    for one, _, plan, _ in variants(lessons):
         measurement = lookup.shipped().find(plan).measurement
         if measurement is not None:
             found.append((f"{one.id} {plan.role}", plan, measurement.resident_blocks))
@@ -89,13 +89,13 @@ def recorded_launches() -> list[tuple[str, Plan, int | None]]:
 @pytest.mark.skipif(not nvrtc.libraries(), reason="NVRTC is not installed")
 @pytest.mark.parametrize("each", [6, pytest.param(1, marks=pytest.mark.slow)])
 def test_the_driver_finds_room_for_as_many_blocks_as_predicted(each: int) -> None:
-    arch, said = architecture("9.0"), recorded_launches()[::each]
+    arch, said = architecture("9.0"), recorded_launches(SCENES[::each])
     for name, plan, driver in said:
         known = resources_of(plan)
         threads, shared = prod(plan.block), known.static_shared_bytes + plan.dynamic_shared
         predicted = occupancy(arch, threads, known.registers, shared)
         assert (name, driver) == (name, predicted.blocks)
-    assert len(said) > 60 // each
+    assert len(said) > (60 if each == 1 else 5)
 
 
 def resources_of(plan: Plan) -> Resources:
