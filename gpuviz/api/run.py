@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from gpuviz.results.table import Table
     from gpuviz.rewrites.proof import Advised
     from gpuviz.run import run as base
+    from gpuviz.run.fidelity import Fidelity
     from gpuviz.timing.explanation import Explanation
     from gpuviz.traces.trace import Trace
     from gpuviz.views.lesson_view import Subject
@@ -88,6 +89,15 @@ class Run:
         """What to know of the numbers, in words."""
         found = self._run.measurement
         return (*self._run.notes, *filter(None, found.notes if found else ()))
+
+    @property
+    def fidelity(self) -> Fidelity:
+        """How sure the counts are: `kind` is "exact", "exact but" or "modelled"; `doubts` say which
+        counters may differ on a GPU, why, and to which side.
+        """
+        from gpuviz.run.fidelity import fidelity
+
+        return fidelity(self._run)
 
     @property
     def printed(self) -> str:

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
 class Limits(Table):
     """The cycles that each resource works, the largest first; `kind` "waits" is what a warp waits
-    on average. All is modelled: `caption` says for which device, and how well.
+    on average. All is modelled: `caption` says for which device, and how well; `interval` between
+    which microseconds eight of ten launches of its class lie.
     """
 
     def __init__(self, subject: Subject) -> None:
@@ -28,7 +29,7 @@ class Limits(Table):
         e = subject.explained
         self._subject, made = subject, e.prediction
         self.limiter, self.line = e.limits.limiter, e.line
-        self.cycles, self.microseconds = made.cycles, made.microseconds
+        self.cycles, self.microseconds, self.interval = made.cycles, made.microseconds, e.interval
         rows = [
             (
                 bar.resource,

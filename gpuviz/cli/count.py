@@ -3,7 +3,7 @@
 import argparse
 import json
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,7 @@ from gpuviz.memory.operands import operands_of
 from gpuviz.ptx.options import Options, OutOfTime
 from gpuviz.results.table import text as table
 from gpuviz.run import emulated, roomy
+from gpuviz.run.fidelity import fidelity
 from gpuviz.run.run import Level, Run
 from gpuviz.run.tried import tried
 from gpuviz.source.kernel_names import source_parameters
@@ -156,6 +157,7 @@ def as_json(run: Run, role: str = "", ranked: list[LineCost] | None = None) -> d
         "checks": list(run.checked),
         "findings": [vars(finding) for finding in trace.findings],
         "notes": list(run.notes),
+        "fidelity": asdict(fidelity(run)),
         "printed": trace.printed,
         "engine": run.engine,
         "engine_note": run.engine_note,
@@ -210,6 +212,8 @@ def as_text(
     elif "compiled engine" in run.engine_note:  # asked for, or chosen, and did not
         head.append(run.engine_note)
     head += run.notes
+    if (sure := fidelity(run)).kind == "exact but":
+        head.append(sure.words)
     if run.coverage and run.coverage.how == "sample":
         head.append("--go-on counts all blocks, however long it takes")
     totals = [(key, *_total(run, key, n)) for key, n in run.counts.totals.items() if n]

@@ -2,7 +2,7 @@
 
 import argparse
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
@@ -17,7 +17,16 @@ from gpuviz.recordings.stall_reasons import ALL
 from gpuviz.results.table import text as table
 from gpuviz.run import verification
 from gpuviz.run.stalls import agreement, errors, largest
-from gpuviz.run.timing import Quantity, Row, Spread, Summary, compare_times, spread, summary
+from gpuviz.run.timing import (
+    Quantity,
+    Row,
+    Spread,
+    Summary,
+    TimeClass,
+    compare_times,
+    spread,
+    summary,
+)
 from gpuviz.run.verification import Comparison, Measurements
 from gpuviz.words.language import english
 from gpuviz.words.terminal import out, passing
@@ -137,7 +146,7 @@ def run_time(measured: Measurements, options: Options, as_json: bool) -> int:
         out(as_table(rows))
         for launch, reason in compared.failed.items():
             out(f"{launch}: no prediction: {reason}")
-        out("\n".join(["", *_waits(rows), last_line(found)]))
+        out("\n".join(["", classes(found.classes), "", *_waits(rows), last_line(found)]))
     return 1 if found.missed or compared.failed else 0
 
 
@@ -174,6 +183,21 @@ def _waits(rows: Sequence[Row]) -> list[str]:
         f"what warps wait for most: as counted in {first} of {all_of}, among the two largest in "
         f"{second}",
     ]
+
+
+def classes(found: Mapping[str, TimeClass]) -> str:
+    """A row for each class of launches: how far off its times are."""
+    head = ("times by class", "rows", "mean", "median", "p90", "worst", "measured / modelled")
+    lines = [
+        (
+            *(name, str(one.errors.count)),
+            *(f"{n:.1f} %" for n in (one.errors.mean, one.errors.median)),
+            *(f"{n:.1f} %" for n in (one.errors.p90, one.errors.worst)),
+            f"{one.low:.2f} to {one.high:.2f}",
+        )
+        for name, one in found.items()
+    ]
+    return table(head, lines, ">1 >2 >3 >4 >5 >6")
 
 
 def last_line(found: Summary) -> str:

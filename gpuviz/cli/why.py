@@ -144,6 +144,7 @@ def as_json(subject: Subject, role: str = "") -> dict[str, Any]:
         "modelled": model_note(made.device),
         "cycles": made.cycles,
         "microseconds": made.microseconds,
+        "interval": e.interval,
         "l2_to_l1_sectors": made.l2_to_l1,
         "dram_read_sectors": made.dram_read,
         "fault": e.fault,

@@ -35,6 +35,7 @@ def write(export: Export, file: IO[bytes]) -> None:
         "limits": limit_sentence(e, subject.source.splitlines()),
         "cycles": e.prediction.cycles,
         "microseconds": e.prediction.microseconds,
+        "interval": e.interval,
     }
     head = json.dumps({"displayTimeUnit": "ns", "otherData": about})[:-1]
     view = export.view.provenance.text()

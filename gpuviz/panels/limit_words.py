@@ -6,7 +6,17 @@ from gpuviz.panels.state_inks import NAMES
 from gpuviz.timing.device import Device
 from gpuviz.timing.explanation import Advice, Explanation, WhatIf
 from gpuviz.timing.warp_states import FAR
-from gpuviz.words.language import brief, duration, grouped, percent, texts, tr, trn
+from gpuviz.words.language import (
+    brief,
+    duration,
+    grouped,
+    percent,
+    texts,
+    three,
+    time_unit,
+    tr,
+    trn,
+)
 
 RESOURCES: Mapping[str, str] = texts("rows")["resources"]
 """What can limit a launch."""
@@ -121,9 +131,15 @@ def size_note(e: Explanation) -> str:
 
 
 def time_words(e: Explanation) -> str:
-    """The time predicted, and what of it is the launch itself."""
-    return tr(
-        "{time}, {launch} of it for the launch itself",
-        time=duration(e.prediction.microseconds),
-        launch=duration(e.prediction.device.launch_us),
-    )
+    """The time predicted, with its interval, and what of it is the launch itself."""
+    time = tr("{time}, {low} to {high}", **interval_values(e))
+    launch = duration(e.prediction.device.launch_us)
+    return tr("{time}; {launch} of it for the launch itself", time=time, launch=launch)
+
+
+def interval_values(e: Explanation) -> dict[str, str]:
+    """A time predicted, and from where to where it may lie, in the unit of the time."""
+    time = e.prediction.microseconds
+    scale, _ = time_unit(time)
+    low, high = (three(us / scale) for us in e.interval)
+    return {"time": duration(time), "low": low, "high": high}

@@ -4,7 +4,8 @@ It defines what every other engine has to do.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from gpuviz.ptx.decode.decoder import Decoder
 from gpuviz.ptx.decode.memory import polls
 from gpuviz.ptx.options import Options
 from gpuviz.ptx.prepare import PreparedLaunch
+from gpuviz.ptx.recorders import BlockRecorder, EnoughError, Findings, PathRecorder
 from gpuviz.ptx.simt.code import FunctionCode
 from gpuviz.ptx.simt.machine import Machine
 from gpuviz.ptx.simt.program import Execution, Program, reachable
@@ -21,6 +23,7 @@ from gpuviz.traces.observe import Listeners, Sink
 from gpuviz.traces.trace import Finding
 
 BATCH_THREADS = 32768  # threads in step: enough to hide Python, few enough for the cache
+STEPS = 24_000  # instructions of blocks that are recorded with their paths
 RIVAL_THREADS = 2048  # where one of all succeeds in each round of a loop (compare and swap)
 
 
@@ -150,6 +153,51 @@ def interpret(
     for end in told.launch_end:
         end()
     return Done(execution.printed.text, fault)
+
+
+def record(
+    launched: PreparedLaunch,
+    sinks: Sequence[Sink],
+    options: Options,
+    ranges: Sequence[tuple[int, int]],
+) -> set[int]:
+    """Run those blocks of some ranges that sinks keep, for these: which they were. With their
+    paths they run in step, far apart in the grid as they may be, where none needs its neighbours,
+    and no longer than it takes to see how they go on.
+    """
+    kept = [sink for sink in sinks if isinstance(sink, BlockRecorder | Findings)]
+    recorders = [sink for sink in kept if isinstance(sink, BlockRecorder)]
+    blocks = {tuple(sink.blocks.tolist()) for sink in recorders}
+    wanted = [b for b in sorted(set().union(*blocks)) if any(f <= b < f + n for f, n in ranges)]
+    if not options.path or [tuple(wanted)] != list(blocks) or not _alone(launched.program):
+        if wanted:
+            interpret(launched, kept, options, [(block, 1) for block in wanted])
+        return set(wanted)
+    program = replace(launched.program, gathered=np.array(wanted))
+    paths = [sink for sink in recorders if isinstance(sink, PathRecorder)]
+    for sink in recorders:
+        sink.gathered = True
+    for one in paths:
+        one.steps = STEPS
+    size = max(1, BATCH_THREADS // launched.launch.threads_per_block)
+    try:
+        for first in range(0, len(wanted), size):
+            part = first, min(size, len(wanted) - first)
+            with suppress(EnoughError):  # the rest goes on alike
+                interpret(replace(launched, program=program), kept, options, [part])
+    finally:
+        for sink in recorders:
+            sink.gathered = False
+        for one in paths:
+            one.steps = 0
+    return set(wanted)
+
+
+def _alone(program: Program) -> bool:
+    """Whether no block is told apart by its neighbours: no clusters, nothing handed over."""
+    body = [i for f in reachable(program.module, program.kernel) for i in f.body]
+    waits = any(map(_waits_for_others, body))
+    return program.cluster.size == 1 and not transfers(program) and not waits
 
 
 def _execution(

@@ -46,13 +46,19 @@ class BlockRecorder(Sink):
         self.blocks: I64 = np.unique(np.fromiter(blocks, np.int64))
         self.limit = limit
         self.full = False
+        self.gathered = False  # they are run as if there were no others
         self._here = self.blocks[:0]  # those of the batch
         self._parts: list[tuple[Array, ...]] = []
         self._rows = 0
 
     def blocks_begin(self, first: int, count: int) -> None:
         """A batch begins: which of its blocks are asked for?"""
-        self._here = self.blocks[(self.blocks >= first) & (self.blocks < first + count)]
+        known = np.arange(len(self.blocks)) if self.gathered else self.blocks
+        self._here = known[(known >= first) & (known < first + count)]
+
+    def _number(self, block: I64) -> I64:
+        """Which blocks of the launch they are."""
+        return self.blocks[block] if self.gathered else block
 
     @property
     def _listening(self) -> bool:
@@ -119,7 +125,7 @@ class RequestRecorder(BlockRecorder):
         self._keep(
             np.full(len(row), self._numbers.setdefault(at, len(self._numbers)), np.int32),
             np.full(len(row), self._step, np.int64),
-            block,
+            self._number(block),
             warp.astype(np.int32),
             self._phase[block - self._first],
             bits,
@@ -181,12 +187,25 @@ class RequestRecorder(BlockRecorder):
         self._rows, self.full = 0, False
 
 
+class EnoughError(Exception):
+    """What was to be recorded has been."""
+
+
 class PathRecorder(BlockRecorder):
-    """Keeps the way of the warps of the blocks asked for through the program."""
+    """Keeps the way of the warps of the blocks asked for through the program; after `steps`
+    instructions, whoever executes them, it has enough (0: never).
+    """
 
     def __init__(self, blocks: Iterable[int], limit: int) -> None:
         super().__init__(blocks, limit)
+        self.steps = 0
+        self._done = 0
         self._numbers: dict[Stretch, int] = {}
+
+    def blocks_begin(self, first: int, count: int) -> None:
+        """A batch begins, which is followed anew."""
+        super().blocks_begin(first, count)
+        self._done = 0
 
     @property
     def stretches(self) -> tuple[Stretch, ...]:
@@ -197,12 +216,15 @@ class PathRecorder(BlockRecorder):
         """Keep that warps of these blocks executed a stretch of the program."""
         if not self._listening:
             return
+        if self.steps and self._done >= self.steps:
+            raise EnoughError
+        self._done += stretch.count
         warps, active = lanes.rows()
         row, block, warp = warps.of(self._here)
         if len(row):
             self._keep(
                 np.full(len(row), self._numbers.setdefault(stretch, len(self._numbers)), np.int32),
-                block,
+                self._number(block),
                 warp.astype(np.int32),
                 np.full(len(row), _ALL) if active is None else lane_bits(active[row]),
             )

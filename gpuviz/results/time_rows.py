@@ -3,7 +3,7 @@ out."""
 
 from collections.abc import Mapping, Sequence
 
-from gpuviz.panels.limit_words import model_note
+from gpuviz.panels.limit_words import interval_values, model_note
 from gpuviz.recordings.stall_reasons import ALL, KEYS, PREFIX
 from gpuviz.results.quantities import Row
 from gpuviz.run.stalls import modelled
@@ -27,7 +27,8 @@ def time_rows(found: Sequence[Explanation | None]) -> list[Row]:
     rows = [Row(tr("Time and caches"))]
     for key in _WORDS["times"]:
         values, strong = _of(key, predicted), key == "duration_ns"
-        rows.append(Row(tr(_WORDS["times"][key]), note, key, values, strong=strong, modelled=True))
+        hint = "\n".join([note, *(_between(e) for e in known)]) if strong else note
+        rows.append(Row(tr(_WORDS["times"][key]), hint, key, values, strong=strong, modelled=True))
     hint = tr("For each instruction issued. A click shows or hides these rows.")
     if any(e.prediction.circumstances.dram_share for e in known):
         hint += "\n" + tr(
@@ -40,6 +41,10 @@ def time_rows(found: Sequence[Explanation | None]) -> list[Row]:
         label, strong = tr(WAITS[key]), key == ALL
         rows.append(Row(label, hint, key, values, strong=strong, modelled=True, digits=2))
     return rows
+
+
+def _between(e: Explanation) -> str:
+    return tr("{time}, {low} to {high}", **interval_values(e))
 
 
 def _of(key: str, predicted: Sequence[Mapping[str, float] | None]) -> tuple[float | None, ...]:

@@ -4,6 +4,8 @@ multiprocessors, ask what if.
 
 from dataclasses import replace
 
+import numpy as np
+
 from gpuviz.arch import Architecture
 from gpuviz.arch.occupancy import occupancy
 from gpuviz.base.errors import UnavailableError
@@ -27,6 +29,7 @@ from gpuviz.timing.prediction import SampledLaunch, predict, predict_each
 from gpuviz.timing.sample import each_alone, sample
 from gpuviz.timing.schedule import not_measured
 from gpuviz.timing.timeline import Timeline, timeline_of
+from gpuviz.traces.trace import Trace
 
 
 def not_timed(module: Module, kernel: Function) -> str:
@@ -85,7 +88,7 @@ def _launched(
         raise _no_time(job, level.reason)
     if shape := not_measured(level.listing.instructions, device):
         raise _no_time(job, f"how long {shape} takes was not measured")
-    first = first or _run(job, arch, options, (0,))
+    first = first or _run(job, arch, options, ())
     known = set(first.trace.recorded)
     launch, totals = first.trace.launch, first.counts.totals
     if totals.get(Count.CONSTANT_LOAD_REPLAYS):
@@ -97,7 +100,7 @@ def _launched(
         device,
         launch.blocks,
         fits.blocks,
-        len(first.trace.requests) / max(len(known), 1),
+        sum(n for count, n in totals.items() if count.quantity == "requests") / launch.blocks,
         first.trace.warp_instructions / max(warps, 1),
     )
     enough = first.trace.path is not None and known >= set(looked_at.recorded)
@@ -112,8 +115,23 @@ def _launched(
         fits.blocks,
         fits.allocated_shared if shared else 0,
         *memory_sectors(run),
+        recorded_share(module, run.trace),
     )
     return made, run
+
+
+def recorded_share(module: Module, trace: Trace) -> float:
+    """Which part of what the recorded blocks do was recorded: 1 where all warps have ended."""
+    path = trace.path
+    if path is None or not len(path.stretch):
+        return 1.0
+    ends = {i.pc for f in module.functions for i in f.body if i.opcode.name in ("ret", "exit")}
+    last = {n for n, s in enumerate(trace.stretches) if s.pc + s.count - 1 in ends}
+    if int(path.stretch[-1]) in last:
+        return 1.0
+    done = int(np.array([s.count for s in trace.stretches])[path.stretch].sum())
+    every = trace.warp_instructions * len(trace.recorded) / max(trace.launch.blocks, 1)
+    return min(1.0, done / max(every, 1.0))
 
 
 def _at_home(listing: Listing, job: Job) -> Listing:

@@ -17,10 +17,10 @@ from gpuviz.run.stalls import Stalls, predicted_waits, stalls_of
 from gpuviz.run.verification import Measurements, job_of
 from gpuviz.timing.device import H200, Device
 from gpuviz.timing.explanation import Limits, limits
+from gpuviz.timing.interval import GROUPS, SHORT_US, class_of
 from gpuviz.timing.prediction import Prediction, SampledLaunch, predict
 from gpuviz.timing.timeline import timeline_of
 
-SHORT_US = 5.0  # less than this is mostly launch
 DIFFERENT = 0.1  # times of a pair that differ by more have an order
 # What is asked for, in hundredths: more than a median and a 90th percentile may be; at least.
 ERRORS = {"time": (12.0, 30.0), "l2_to_l1": (2.0, 10.0), "dram": (3.0, 15.0)}
@@ -47,11 +47,7 @@ _STALLS = {
     "math_pipe_throttle": "compute",
     "dispatch_stall": "compute",
 }
-_GROUPS = {
-    **dict.fromkeys(("issue", "alu", "fma", "fp64", "special", "tensor"), "compute"),
-    **dict.fromkeys(("lines", "wavefronts"), "l1"),
-    "atomics": "l2",
-}
+_COUNTED_AS = {**GROUPS, "atomics": "l2"} | {n: n for n in ("latency", "barrier", "launch")}
 
 
 @dataclass(frozen=True)
@@ -85,6 +81,7 @@ class Row:
     line: int
     counters: tuple[str, ...]
     seconds: float
+    kind: str  # of launches whose times err alike (`timing.interval`)
     stalls: Stalls = field(default_factory=dict)
 
     @property
@@ -92,7 +89,7 @@ class Row:
         """Whether counters name what limits; None where nothing was counted."""
         if not self.counters:
             return None
-        return _GROUPS.get(self.limiter, self.limiter) in self.counters
+        return _COUNTED_AS.get(self.limiter, self.limiter) in self.counters
 
 
 @dataclass(frozen=True)
@@ -197,6 +194,7 @@ def _row(
         limit.line,
         _counted(counters, launch.stalls.get(state, {}), fits),
         seconds,
+        class_of(prediction, limit.limiter),
         stalls,
     )
 
@@ -219,11 +217,24 @@ def _counted(
 
 @dataclass(frozen=True)
 class Spread:
-    """Absolute errors in hundredths: how many, their median and their 90th percentile."""
+    """Absolute errors in hundredths: how many, their mean, median, 90th percentile, the largest."""
 
     count: int
     median: float
     p90: float
+    mean: float
+    worst: float
+
+
+@dataclass(frozen=True)
+class TimeClass:
+    """The times of a class of launches: their errors, and between which multiples of what was
+    modelled eight of ten were measured.
+    """
+
+    errors: Spread
+    low: float
+    high: float
 
 
 @dataclass(frozen=True)
@@ -235,6 +246,7 @@ class Summary:
     dram: Spread | None
     pairs: float | None
     limiter: float | None
+    classes: Mapping[str, TimeClass] = field(default_factory=dict)
 
     @property
     def missed(self) -> tuple[str, ...]:
@@ -261,7 +273,24 @@ def summary(rows: Sequence[Row]) -> Summary:
         spread([r.dram.error for r in rows]),
         100.0 * sum(ordered) / len(ordered) if ordered else None,
         100.0 * sum(known) / len(known) if known else None,
+        classes(rows),
     )
+
+
+def classes(rows: Sequence[Row]) -> dict[str, TimeClass]:
+    """Times by class, and of "all" that are not short."""
+    found: dict[str, list[float]] = {}
+    for row in rows:
+        error = row.microseconds.error
+        if error is not None:
+            for name in (row.kind,) if row.kind == "short" else (row.kind, "all"):
+                found.setdefault(name, []).append(error)
+    made = {}
+    for name, errors in sorted(found.items()):
+        low, high = np.quantile(1.0 / (1.0 + np.array(errors)), (0.1, 0.9))
+        if of := spread(errors):
+            made[name] = TimeClass(of, float(low), float(high))
+    return made
 
 
 def _pairs(rows: Sequence[Row], state: str) -> list[bool]:
@@ -281,4 +310,5 @@ def spread(errors: Sequence[float | None]) -> Spread | None:
     known = 100.0 * np.abs([e for e in errors if e is not None])
     if not len(known):
         return None
-    return Spread(len(known), float(np.median(known)), float(np.quantile(known, 0.9)))
+    median, p90 = np.quantile(known, (0.5, 0.9))
+    return Spread(len(known), float(median), float(p90), float(known.mean()), float(known.max()))

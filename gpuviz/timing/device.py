@@ -57,13 +57,16 @@ class Device:
     l2_requests: float  # lines a cycle of which L2 gives some sectors
     l2_fill: float  # that come from memory
     l2_write: float  # that are written whole
-    l2_partial: float  # that are written in part
+    l2_partial: float  # lines a cycle that are written in part
     dram_read: float
-    dram_write: float
+    dram_write: float  # where nothing is read
+    dram_turn: float  # cycles that a sector written takes more where as many are read
     dirty_bytes: float  # what L2 keeps without writing
+    l2_bytes: float  # of what is read and written, what L2 holds of it in the end
     dram_rest: float  # sectors read beside a kernel's data, less those of its code
     atomic_sectors: float
-    atomic_packets: float  # at two lines
+    atomic_packets: float  # of a slice
+    swap: float  # a try to swap a word of shared memory
     barrier_latency: float  # from the last warp's arrival until all go on
     warm_bytes: int  # data that is still in L2 when a launch is measured again
     bulk_latency: float  # until a bulk copy asks for its first line
@@ -76,6 +79,9 @@ class Device:
     wgmma_read: float  # that each row of A and column of B takes to be read
     wgmma_latency: float  # from when the tensor core is free until what was multiplied is there
     tensor_latency: float  # until the product of doubles is there, beyond what keeps the core
+    # What was measured for each microsecond modelled, by class (`timing.interval`): of ten launches
+    # one took less than the first, one more than the second.
+    interval: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     tensor: Mapping[str, float] = field(default_factory=dict)  # a warp's product keeps it, by shape
     busy: Mapping[str, float] = field(default_factory=dict)  # a warp keeps a unit of a scheduler
 

@@ -11,6 +11,7 @@ import numpy as np
 from gpuviz.base.arrays import F64, I32
 from gpuviz.base.errors import Cancelled
 from gpuviz.timing.facts import Facts, busy, facts
+from gpuviz.timing.interval import interval
 from gpuviz.timing.multiprocessor import PARTS, Sum, Work, run
 from gpuviz.timing.native import native
 from gpuviz.timing.prediction import Prediction
@@ -241,11 +242,21 @@ class Explanation:
         return int(np.bincount(lines, spans.end[rows] - spans.start[rows]).argmax())
 
     @property
+    def interval(self) -> tuple[float, float]:
+        """Microseconds between which eight of ten measured launches of its class would lie."""
+        return interval(self.prediction, self.limits.limiter)
+
+    @property
     def counted(self) -> dict[str, float]:
-        """What hardware counters count of it, too, by their names: nanoseconds, and sectors."""
+        """What hardware counters count of it, too, by their names: nanoseconds (with the interval
+        that they lie in), and sectors.
+        """
         made = self.prediction
+        low, high = self.interval
         return {
             "duration_ns": made.microseconds * 1e3,
+            "duration_low_ns": low * 1e3,
+            "duration_high_ns": high * 1e3,
             "l2_to_l1_sectors": made.l2_to_l1,
             "dram_read_sectors": made.dram_read,
         }

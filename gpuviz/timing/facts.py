@@ -18,15 +18,17 @@ class Circumstances:
     """Of a launch: how many blocks it has, what of it matters to the caches.
 
     `resident` blocks with `shared` bytes each (0: none) are on a multiprocessor at once;
-    `written_bytes` go to global memory; atomics hit `atomic_pairs` of lines; memory is read for
-    `dram_share` of what a multiprocessor touches first (0: all is in L2).
+    `written_bytes` go to global memory, of `used_bytes` that are read or written; atomics hit
+    `atomic_slices` of L2; memory is read for `dram_share` of what a multiprocessor touches first
+    (0: all is in L2).
     """
 
     blocks: int
     resident: int
     shared: int
     written_bytes: int
-    atomic_pairs: int
+    used_bytes: int
+    atomic_slices: int
     dram_share: float
 
 
@@ -44,12 +46,12 @@ class Facts:
     l2_request: float  # cycles of a line at the least, of which sectors are read
     l2_fill: float  # cycles of L2 for each sector that comes from memory
     l2_write: float
-    l2_partial: float  # of a sector that is written in part
+    l2_partial: float  # of a line at the least, of which sectors are written in part
     dram_sector: float  # cycles a sector
     dram_share: float  # sectors memory is read for, of those this multiprocessor touches first
     dram_write: float  # cycles of memory for each sector written, where L2 cannot keep it
     atomic_sector: float  # cycles of L2 for each sector of an atomic
-    atomic_packet: float  # cycles of L2 for each packet, where few pairs of lines share the work
+    atomic_packet: float  # cycles of L2 for half a packet, where few slices share the work
     busy: F64  # (I,) cycles that each instruction keeps its unit
     latency: F64  # (I,) cycles until the result is there that a scoreboard watches
 
@@ -58,7 +60,10 @@ def facts(device: Device, launch: Circumstances, code: Code) -> Facts:
     """What `simulate` wants to know of a device."""
     active = min(device.multiprocessors, launch.blocks)
     cold = launch.dram_share > 0
-    kept = device.dirty_bytes / max(launch.written_bytes, 1)
+    written, read = launch.written_bytes, launch.used_bytes - launch.written_bytes
+    held = min(device.dirty_bytes, device.l2_bytes * written / max(launch.used_bytes, 1))
+    out = max(0.0, written - held)  # to memory; the rest is in L2 when the launch has ended
+    turning = min(1.0, read / max(out, 1.0)) * device.dram_turn
 
     def share(sectors: float) -> float:
         return max(1.0 / device.port, active / sectors)
@@ -72,12 +77,12 @@ def facts(device: Device, launch: Circumstances, code: Code) -> Facts:
         l2_request=active / device.l2_requests,
         l2_fill=active / device.l2_fill,
         l2_write=share(device.l2_write),
-        l2_partial=share(device.l2_partial),
+        l2_partial=active / device.l2_partial,
         dram_sector=active / device.dram_read,
         dram_share=launch.dram_share,
-        dram_write=max(0.0, 1.0 - kept) * active / device.dram_write,
+        dram_write=out / max(written, 1) * active * (1.0 / device.dram_write + turning),
         atomic_sector=active / device.atomic_sectors,
-        atomic_packet=active / (device.atomic_packets * max(launch.atomic_pairs, 1)),
+        atomic_packet=active / (2.0 * device.atomic_packets * max(launch.atomic_slices, 1)),
         busy=busy(device, code),
         latency=latency(device, code),
     )

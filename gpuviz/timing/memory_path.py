@@ -12,6 +12,7 @@ from gpuviz.timing.schedule import Kind
 
 RECENT = 2000.0  # cycles over which memory's work is averaged
 LEAST_IDLE = 0.1
+LANES = 32.0
 
 
 def serve(sm: Multiprocessor, one: Issue, begin: float, cycles: float) -> None:
@@ -37,6 +38,18 @@ def shared_access(work: Work, facts: Facts, sm: Multiprocessor, one: Issue) -> N
         serve(sm, one, begin, cycles)
     one.result = begin + cycles + facts.device.shared_latency
     one.read = begin + cycles
+    if work.code.swaps[one.instruction] == 1 and one.request >= 0:
+        swap(facts, sm, one, begin, cycles)
+
+
+def swap(facts: Facts, sm: Multiprocessor, one: Issue, begin: float, tries: float) -> None:
+    """A loop that swaps a word until no other lane was sooner: a lane of those that want one word
+    gets through at each try, and all warps of the block are likely to want the one wanted most.
+    """
+    slots = sm.slots
+    begin = max(begin, slots.swapped[one.slot])
+    slots.swapped[one.slot] = begin + tries * tries / LANES * facts.device.swap
+    one.result = begin + tries * facts.device.swap
 
 
 def load(work: Work, facts: Facts, sm: Multiprocessor, one: Issue) -> None:
@@ -176,8 +189,9 @@ def store(work: Work, facts: Facts, sm: Multiprocessor, one: Issue) -> None:
         sm.out.sums[Sum.WRITTEN] += written
         path.dram = max(path.dram, path.lsu) + written * facts.dram_write
         sm.out.sums[Sum.DRAM_CYCLES] += written * facts.dram_write
-        cycles = (written - some) * facts.l2_write
-        cycles += some * facts.l2_partial
+        cycles = written * facts.l2_write
+        if some > 0.0:
+            cycles = max(cycles, facts.l2_partial)
         path.l2 = max(path.l2, path.lsu) + cycles
         sm.out.sums[Sum.L2_CYCLES] += cycles
     path.writes = path.l2

@@ -162,13 +162,14 @@ class Clock:
 @dataclass(frozen=True, eq=False)
 class Slots:
     """Places of blocks (S,): which block runs (-1: none), how many of its warps have not ended, and
-    wait at its barrier; from when it is free.
+    wait at its barrier; from when it is free; until when its warps swap a word of shared memory.
     """
 
     block: I32
     alive: I32
     waiting: I32
     free: F64
+    swapped: F64
 
 
 @dataclass(frozen=True, eq=False)

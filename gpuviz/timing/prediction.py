@@ -34,7 +34,8 @@ class SampledLaunch:
     """A launch whose blocks in `sample` were recorded with their path.
 
     `resident` blocks fit a multiprocessor, with `shared` bytes each; of the whole launch:
-    memory has to be read for `loaded` sectors (whole pairs); `written` are stored to.
+    memory has to be read for `loaded` sectors (whole pairs); `written` are stored to. Of what
+    the blocks do `share` was recorded, the beginning: the rest goes on alike.
     """
 
     trace: Trace
@@ -47,6 +48,7 @@ class SampledLaunch:
     shared: int
     loaded: int
     written: int
+    share: float = 1.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +88,8 @@ def predict_each(launched: SampledLaunch, device: Device, cold: bool = True) -> 
         launched.resident,
         launched.shared,
         launched.written * _SECTOR,
-        _atomic_pairs(works[0]),
+        _used_bytes(launched),
+        _atomic_slices(works[0]),
         1.0,
     )
     share, near = 0.0, [np.zeros(work.lines) for work in works]
@@ -99,7 +102,8 @@ def predict_each(launched: SampledLaunch, device: Device, cold: bool = True) -> 
     around = replace(around, dram_share=share)
     ends = _outcomes(works, device, around, near)
     scales = [_longer(ends[0], launched.resident, most)] + [1.0] * (len(works) - 1)
-    simulated = sum(len(work.blocks) for work in works)
+    scales = [scale / launched.share for scale in scales]
+    simulated = sum(len(work.blocks) for work in works) * launched.share
     sums = np.sum([o.sums for o in ends], axis=0) * blocks / simulated
     rest = device.dram_rest + len(code) * 16 / _SECTOR
     return [
@@ -136,7 +140,7 @@ def _in_l2(
     """
     alone = _outcomes(works, device, around, [np.zeros(work.lines) for work in works])
     looked_at = sum(len(work.blocks) for work in works)
-    touched = sum(o.sums[Sum.TOUCHED] for o in alone)
+    touched = sum(o.sums[Sum.TOUCHED] for o in alone) / launched.share
     share = min(1.0, launched.loaded * looked_at / max(touched * around.blocks, 1.0))
     active = min(device.multiprocessors, around.blocks)
     return share, nearness([o.touched for o in alone], device.far_latency, active)
@@ -190,8 +194,17 @@ def _round(share: tuple[int, ...], launched: SampledLaunch) -> tuple[int, ...]:
     return (share * -(-wanted // len(share)))[:wanted]
 
 
-def _atomic_pairs(work: Work) -> int:
-    """How many different pairs of lines the atomics of the blocks looked at go to."""
+def _used_bytes(launched: SampledLaunch) -> int:
+    """What is read or written of global memory: no more than there is of it."""
+    every = sum(buffer.size for buffer in launched.trace.launch.buffers)
+    written = launched.written * _SECTOR
+    return max(written, min(launched.loaded * _SECTOR + written, every))
+
+
+def _atomic_slices(work: Work) -> int:
+    """How many slices of L2 the atomics of the blocks looked at go to: four lines side by side lie
+    in one.
+    """
     streams, traffic = work.streams, work.traffic
     asks, atomic = work.code.asks == 1, work.code.kind == Kind.ATOMIC
     rows = []
@@ -203,7 +216,7 @@ def _atomic_pairs(work: Work) -> int:
     requests = np.unique(np.concatenate(rows)) if rows else np.zeros(0, np.int64)
     parts = [traffic.line[traffic.first[q] : traffic.first[q + 1]] for q in requests.tolist()]
     lines = np.concatenate(parts) if parts else np.zeros(0, np.int32)
-    return len(np.unique(traffic.address[lines] // np.uint64(2)))
+    return len(np.unique(traffic.address[lines] // np.uint64(_SLICE)))
 
 
 def nearness(touched: Sequence[F64], latency: float, active: int) -> list[F64]:
@@ -233,4 +246,5 @@ def _nearness_of(when: F64, own: int, latency: float, active: int) -> F64:
 
 
 _SECTOR = 32
+_SLICE = 4  # lines
 _ROUNDS = 3  # of resident blocks, to see at which pace a multiprocessor goes on

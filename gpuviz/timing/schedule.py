@@ -137,8 +137,9 @@ class Code:
     until the result is there, or the operands have been read; `waits` has bit i set for scoreboard
     i; `kind` and `pipe` by number; `special` are those of the slow part of that unit, `shape` that
     of a matrix instruction, "" of others; `line` of the CUDA source, `ptx_line` of the PTX; `jumps`
-    is 1 where the warp may go elsewhere, `asks` where it asks memory; `hands` is what it does at an
-    mbarrier, and `groups` with groups, 0 for nothing.
+    is 1 where the warp may go elsewhere, `asks` where it asks memory, `swaps` where it is tried
+    again until no other lane was sooner; `hands` is what it does at an mbarrier, and `groups` with
+    groups, 0 for nothing.
     """
 
     stall: I32
@@ -152,6 +153,7 @@ class Code:
     jumps: I32
     asks: I32
     hands: I32
+    swaps: I32
     groups: I32
     special: Bool
     shape: tuple[str, ...]
@@ -172,6 +174,7 @@ def code_of(instructions: Sequence[SassInstruction]) -> Code:
         "jumps": [i.target >= 0 for i in instructions],
         "asks": [asks_memory(i) for i in instructions],
         "hands": hands_of(instructions),
+        "swaps": [swaps(i) for i in instructions],
     }
     columns["groups"] = groups_of(instructions, columns["sets"])
     return Code(
@@ -179,6 +182,11 @@ def code_of(instructions: Sequence[SassInstruction]) -> Code:
         special=np.array([name_of(i) in _FUNCTIONS for i in instructions], bool),
         shape=tuple(shape_of(i) for i in instructions),
     )
+
+
+def swaps(instruction: SassInstruction) -> bool:
+    """Whether it swaps a word of shared memory, and is tried until no other lane was sooner."""
+    return instruction.opcode.startswith("ATOMS.CAST")
 
 
 def hands_of(code: Sequence[SassInstruction]) -> list[int]:

@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from gpuviz.base.arrays import I32, I64, Bool
-from gpuviz.ptx.text.ir import Module
+from gpuviz.ptx.text.ir import Instruction, Module
 from gpuviz.sass.flow import SassBlock, name_of
 from gpuviz.sass.listing import SassInstruction
 from gpuviz.sass.unroll import is_data
@@ -108,6 +108,61 @@ def _only_jumps(block: SassBlock) -> bool:
     return all(name_of(i) in _BESIDE for i in block.instructions)
 
 
+def split(
+    module: Module, stretches: Sequence[Stretch], code: Sequence[SassBlock]
+) -> tuple[list[Stretch], dict[int, range]]:
+    """The stretches, and those that several blocks of machine code stand for one after another in
+    pieces: a division, say, is a block and a call. Of these the numbers of their pieces.
+    """
+    by_pc = {i.pc: i for f in module.functions for i in f.body}
+    held: dict[int, set[int]] = {}
+    for place, block in enumerate(code):
+        for one in filter(_is_data, block.instructions):
+            held.setdefault(one.ptx_line, set()).add(place)
+    found, reach = list(stretches), reachable(code)
+    pieces: dict[int, range] = {}
+    for number, stretch in enumerate(stretches):
+        cuts, here = [stretch.pc], set[int]()
+        for i in _body(by_pc, stretch):
+            there = held.get(i.ptx_line, set())
+            if here and there and not here & there:
+                there = {b for b in there if any(_follows(a, b, reach) for a in here)}
+                cuts += [i.pc] * bool(there)
+            here = (here & there or there) if there else here
+        if len(cuts) == 1:
+            continue
+        pieces[number] = range(len(found), len(found) + len(cuts))
+        ends = [*cuts[1:], stretch.pc + stretch.count]
+        found += [replace(stretch, pc=a, count=b - a) for a, b in zip(cuts, ends, strict=True)]
+    return found, pieces
+
+
+def _follows(a: int, b: int, reach: Sequence[Set[int]]) -> bool:
+    """Whether a block comes after another as often as that one is executed."""
+    return b in reach[a] and (a in reach[b]) == (a in reach[a])
+
+
+def reachable(code: Sequence[SassBlock]) -> list[set[int]]:
+    """For each block those that may come after it, itself where it is in a loop."""
+    found: list[set[int]] = []
+    for block in code:
+        seen: set[int] = set()
+        work = list(block.next)
+        while work:
+            here = work.pop()
+            if here not in seen:
+                seen.add(here)
+                work += code[here].next
+        found.append(seen)
+    return found
+
+
+def _body(by_pc: Mapping[int, Instruction], stretch: Stretch) -> list[Instruction]:
+    return [by_pc[pc] for pc in range(stretch.pc, stretch.pc + stretch.count)]
+
+
+_ALIKE = frozenset({"and", "or", "xor", "shl", "shr", "add", "sub", "mul", "mad", "min", "max"})
+_COUNTING = 4  # instructions at most of a stretch that only counts turns of a loop
 _ARITHMETIC = frozenset({"FADD", "FMUL", "FFMA", "DADD", "DMUL", "DFMA", "HADD2", "HMUL2", "HFMA2"})
 _LEAVING = frozenset({"ret", "exit", "bra"})
 
@@ -133,11 +188,14 @@ class Covers:
         self._counting: set[int] = set()
         parts = parts_of_others(code)
         for number, stretch in enumerate(stretches):
-            body = [by_pc[pc] for pc in range(stretch.pc, stretch.pc + stretch.count)]
+            body = _body(by_pc, stretch)
             lines = {i.ptx_line for i in body} & every
             data = {i.ptx_line for i in body if is_data(i)} & every
             if all(i.opcode.name in _LEAVING for i in body):
                 continue  # the way out is part of whatever comes before
+            plain = {i.ptx_line for i in body if _whole_numbers(i)} & every
+            if not data and _unrolled(plain, code):
+                data = lines = plain
             if not data:
                 self._counting.add(number)
             for place, block in enumerate(code):
@@ -146,7 +204,7 @@ class Covers:
                 found = Counter(
                     i.ptx_line
                     for i in block.instructions
-                    if i.ptx_line in lines and (not data or _is_data(i))
+                    if i.ptx_line in lines and (not data or data is plain or _is_data(i))
                 )
                 if many := _copies(found, data or lines, bool(data)):
                     copies[place][number] = many
@@ -154,6 +212,7 @@ class Covers:
             for number in held:
                 self._candidates[number].append(Cover(place, held))
         self._links = _Links(code, {n for n, held in enumerate(copies) if held})
+        self._reach = reachable(code)
 
     def way(self, path: Sequence[int]) -> list[Visit]:
         """The blocks of machine code that a warp executes, from the stretches it executes."""
@@ -173,6 +232,12 @@ class Covers:
         best: tuple[int, int, bool, Cover] | None = None
         least: tuple[int, int, Cover] | None = None
         for cover in self._candidates[path[at]]:
+            if (
+                before >= 0
+                and path[at] in self._counting
+                and cover.block not in self._reach[before]
+            ):
+                continue  # it was computed before
             end, used = self._taken(cover, path, at)
             if used == cover.copies[path[at]]:
                 rank = used, end, cover.block in following
@@ -273,6 +338,20 @@ def _copies(found: Counter[int], lines: set[int], data: bool) -> int:
     return max(often, key=lambda n: (often[n], n)) if data else 1
 
 
+def _whole_numbers(instruction: Instruction) -> bool:
+    """Whether it is as a rule one machine instruction of 32 bits."""
+    opcode = instruction.opcode
+    return opcode.name in _ALIKE and opcode.mods[-1:] in (("b32",), ("u32",), ("s32",))
+
+
+def _unrolled(lines: set[int], code: Sequence[SassBlock]) -> bool:
+    """Whether a block holds several copies of a stretch that does more than count turns."""
+    if len(lines) <= _COUNTING:
+        return False
+    held = (Counter(i.ptx_line for i in b.instructions if i.ptx_line in lines) for b in code)
+    return any(_copies(found, lines, True) > 1 for found in held)
+
+
 @dataclass(frozen=True, eq=False)
 class Streams:
     """What warps issue: warp w of block b executes `code[start[s]:start[s + 1]]`, s = `of[b, w]`.
@@ -292,6 +371,7 @@ def streams_of(
     """The streams of all recorded warps; warps that go the same way share one. Whoever polls an
     mbarrier asks once.
     """
+    stretches, parted = split(module, stretches, code)
     covers = Covers(module, stretches, code)
     pieces = _Pieces(module, stretches, code)
     order = np.lexsort((np.arange(len(path.block)), path.warp, path.block))
@@ -306,7 +386,8 @@ def streams_of(
             continue
         number = known.setdefault(stretch[a:b].tobytes(), len(known))
         if number == len(made):
-            way = mended(covers.way(stretch[a:b].tolist()), code)
+            passed = [n for s in stretch[a:b].tolist() for n in parted.get(s, (s,))]
+            way = mended(covers.way(passed), code)
             made.append(pieces.of(way))
         of[int(block[a]), int(warp[a])] = number
     start = np.cumsum([0, *(len(one) for one, _ in made)]).astype(np.int64)

@@ -7,6 +7,7 @@ ask L2 for bytes side by side, line by line.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -19,7 +20,7 @@ from gpuviz.memory.banks import wavefronts
 from gpuviz.memory.lanes import distinct
 from gpuviz.sass.listing import SassInstruction
 from gpuviz.sass.plan import Plan
-from gpuviz.timing.schedule import asks_memory
+from gpuviz.timing.schedule import asks_memory, swaps
 from gpuviz.timing.streams import Streams
 from gpuviz.traces.trace import HANDOVERS, Op, Trace, lane_mask
 
@@ -81,7 +82,9 @@ def traffic_of(
             op: Op = "store" if memory.op == "store" else "load"
             found = wavefronts(arch, address, active, width, op)
             turns[of] = np.maximum(found.count, 1)
-            if memory.op in ("atomic", "reduction"):
+            if swaps(sass):
+                turns[of] = _at_one(address, active)
+            elif memory.op in ("atomic", "reduction"):
                 turns[of] *= 2
         elif at.space in ("global", "local"):
             if at.space == "local":
@@ -90,7 +93,7 @@ def traffic_of(
             if memory.op == "load":
                 turns[of] = _turns(arch, address, active, width)
             if memory.op in ("atomic", "reduction"):
-                turns[of] = _packets(address, active)
+                turns[of] = _half_packets(address, active, bool(_FLOATS.search(sass.opcode)))
     return _traffic(count, turns, pairs, made, start)
 
 
@@ -101,7 +104,9 @@ def _given(
     the row of the trace, and the number of the machine instruction.
     """
     asks = np.array([*(asks_memory(i) for i in instructions), False], bool)
-    ptx_line = np.array([i.ptx_line for i in instructions] + [0], np.int64)
+    tried = {i.ptx_line for i in instructions if swaps(i)}  # the request is the swap's
+    lines = [-1 if i.ptx_line in tried and not swaps(i) else i.ptx_line for i in instructions]
+    ptx_line = np.array([*lines, 0], np.int64)
     order, queues = _queues(trace)
     parts: list[I32] = [np.zeros(0, np.int32)]
     rows_made, which_made = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
@@ -197,18 +202,40 @@ def _turns(arch: Architecture, address: U64, active: Bool, width: int) -> I32:
     return np.asarray(np.maximum.reduce([served, looked_up, least]), np.int32)
 
 
-def _packets(address: U64, active: Bool) -> I64:
-    """What an atomic sends to L2: for each sector as many packets as lanes meet at one address."""
+_FLOATS = re.compile(r"\.F(16|32|64)")  # RED.E.ADD.F32
+_FLOAT = 5  # what a sum of floats takes where a packet takes two
+
+
+def _half_packets(address: U64, active: Bool, of_floats: bool) -> I64:
+    """What an atomic sends to L2, in halves of packets; floats at one address wait in turn."""
+    halves = 2 * _packets(address, active)
+    of_one = _FLOAT * _at_one(address, active)
+    return np.maximum(halves, of_one) if of_floats else halves
+
+
+def _at_one(address: U64, active: Bool) -> I64:
+    """How many lanes meet at one address, at the most."""
     ordered = np.sort(np.where(active, address, _NOWHERE), axis=1)
+    return np.asarray(_before(ordered).max(axis=1) + 1, np.int64)
+
+
+def _before(ordered: U64) -> I64:
+    """Of each lane how many lanes before it have its address, -1 where it is nowhere."""
     again = np.zeros(ordered.shape, np.int64)
     for lane in range(1, ordered.shape[1]):
         same = ordered[:, lane] == ordered[:, lane - 1]
         again[:, lane] = np.where(same, again[:, lane - 1] + 1, 0)
     again[ordered == _NOWHERE] = -1
+    return again
+
+
+def _packets(address: U64, active: Bool) -> I64:
+    """What an atomic sends to L2: for each sector as many packets as lanes meet at one address."""
+    ordered = np.sort(np.where(active, address, _NOWHERE), axis=1)
     rows = np.repeat(np.arange(len(ordered)), ordered.shape[1])
     sector = (ordered // np.uint64(SECTOR)).ravel()
     heads = starts(rows, sector)
-    most = np.maximum.reduceat(again.ravel(), heads) + 1
+    most = np.maximum.reduceat(_before(ordered).ravel(), heads) + 1
     return np.bincount(rows[heads], most, len(ordered)).astype(np.int64)
 
 

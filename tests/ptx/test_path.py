@@ -68,3 +68,21 @@ def test_stretches_know_their_lines() -> None:
     lines = {line for s in kept.stretches for line in s.lines}
     assert {5, 6, 8, 9} <= lines
     assert all(s.function == "two_ways" and s.count > 0 for s in kept.stretches)
+
+
+def test_blocks_far_apart_are_recorded_in_step_as_they_are_one_by_one() -> None:
+    record = (1, 5, 6, 40)
+
+    def recorded(path: bool) -> Trace:
+        options = Options(record=record, path=path, engine="compiled")
+        out = np.zeros(48 * 64 + 32, np.int32)
+        return launch(KERNEL, "two_ways", 48, 64, out, 16, 3, options=options).trace
+
+    together, alone = recorded(True), recorded(False)
+    assert together.path is not None and together.recorded == record
+    assert set(together.path.block.tolist()) == set(record)
+    for block in record:
+        a, b = (t.requests.select(t.requests.block == block) for t in (together, alone))
+        orders = [np.argsort(one.warp, kind="stable") for one in (a, b)]
+        for name in ("warp", "phase", "active", "address"):
+            assert (getattr(a, name)[orders[0]] == getattr(b, name)[orders[1]]).all()

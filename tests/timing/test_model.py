@@ -10,16 +10,19 @@ from gpuviz.base.errors import UnavailableError
 from gpuviz.cli import main
 from gpuviz.course import lesson
 from gpuviz.ptx.options import Options
+from gpuviz.run import verification
 from gpuviz.run.predicted import launched
 from gpuviz.run.timing import Quantity, Row, summary
 from gpuviz.sass.listing import read_listings
 from gpuviz.story.perform import job_of
 from gpuviz.timing.device import H200
 from gpuviz.timing.explanation import limits, mended
+from gpuviz.timing.facts import Circumstances, facts
+from gpuviz.timing.interval import ratios
 from gpuviz.timing.prediction import nearness, predict
 from gpuviz.timing.sample import blocks_of, sample
 from gpuviz.timing.schedule import Kind, Pipe, code_of
-from gpuviz.timing.traffic import _packets
+from gpuviz.timing.traffic import _half_packets, _packets
 from tests.timing.launches import FILE, MEASURED, known
 
 
@@ -105,12 +108,15 @@ def test_the_summary_counts_long_launches_and_their_order() -> None:
     def row(us: float, measured: float, limiter: str) -> Row:
         exact = Quantity(4.0, 4.0)
         times = Quantity(us, measured)
-        return Row("k", "k", "cold", times, exact, exact, limiter, 1, ("l1", "latency"), 0.1)
+        return Row("k", "k", "cold", times, exact, exact, limiter, 1, ("l1", "latency"), 0.1, "l1")
 
     found = summary([row(11.0, 10.0, "lines"), row(30.0, 20.0, "dram"), row(9.0, 4.0, "latency")])
     assert found.time is not None and found.time.count == 2
     assert found.time.median == pytest.approx(30.0) and found.pairs == 100.0
     assert found.limiter == pytest.approx(100 * 2 / 3) and found.missed == ("time", "limiter")
+    every = found.classes["l1"]
+    assert every.errors.count == 3 and every.errors.worst == pytest.approx(125.0)
+    assert every.low == pytest.approx(0.4889, abs=1e-3) and found.classes["all"] == every
 
 
 def test_a_file_without_times_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -149,3 +155,36 @@ def test_constants_that_are_loaded_again_get_no_time() -> None:
         job = job_of(next(p for p in every if p.role == "constant"), "sm_90")
         with pytest.raises(UnavailableError, match="loaded again") if refused else nullcontext():
             launched(job, arch("9.0"), H200, Options())
+
+
+def test_floats_at_one_address_wait_for_each_other() -> None:
+    address = np.zeros((1, 32), np.uint64)
+    one = np.arange(32)[None, :] == 0
+    assert _half_packets(address, one, False).tolist() == [2]
+    assert _half_packets(address, one, True).tolist() == [5]
+    assert _half_packets(address, np.ones((1, 32), bool), True).tolist() == [160]
+
+
+def test_what_l2_still_holds_is_not_written_to_memory() -> None:
+    def write(written: int, used: int) -> float:
+        return facts(H200, Circumstances(4096, 8, 0, written, used, 0, 0.0), code_of([])).dram_write
+
+    megabyte = 1_000_000
+    assert write(16 * megabyte, 16 * megabyte) == 0.0  # all stays
+    alone, beside = write(64 * megabyte, 64 * megabyte), write(64 * megabyte, 128 * megabyte)
+    assert 0.0 < alone < beside  # what is read takes room, and memory turns round
+
+
+def test_a_class_that_hardly_anybody_measured_has_the_interval_of_all() -> None:
+    assert ratios(H200, "tensor") == H200.interval["all"] != ratios(H200, "atomics")
+
+
+@pytest.mark.machine_code
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["softmax_warp_64", "hashes_256", "copy_four_256"])
+def test_divisions_and_unrolled_whole_numbers_are_followed(name: str) -> None:
+    measured = verification.load(FILE.with_name("h200_variants.json"))
+    launch = next(one for one in measured.launches if one.name == name)
+    job = verification.job_of(measured, launch)
+    made = predict(launched(job, measured.arch, H200, Options()), H200)
+    assert made.instructions == pytest.approx(launch.measured["instructions"] or 0.0, rel=0.03)

@@ -17,7 +17,7 @@ from gpuviz.ptx.compiled.memory_map import SOURCE
 from gpuviz.ptx.compiled.routines import ALL
 from gpuviz.ptx.compiled.worker import Group
 from gpuviz.ptx.compiled.writer import Bailout
-from gpuviz.ptx.interpreter import chosen_blocks, interpret
+from gpuviz.ptx.interpreter import chosen_blocks, record
 from gpuviz.ptx.options import Options
 from gpuviz.ptx.prepare import PreparedLaunch
 from gpuviz.ptx.recorders import BlockRecorder, Findings
@@ -223,14 +223,11 @@ def _record(
     options: Options,
 ) -> None:
     """Run the blocks that are to be kept once more, on the NumPy engine."""
-    wanted = sorted(
-        {int(b) for sink in kept if isinstance(sink, BlockRecorder) for b in sink.blocks}
-    )
-    inside = [(b, 1) for b in wanted if any(f <= b < f + n for f, n in ranges)]
-    if not inside:
+    recorders = [sink for sink in kept if isinstance(sink, BlockRecorder)]
+    if not any(len(sink.blocks) for sink in recorders):
         return
     after = put_back(launched.program, done.before)
     try:
-        interpret(launched, kept, options, inside)
+        record(launched, kept, options, ranges)
     finally:
         put_back(launched.program, after)

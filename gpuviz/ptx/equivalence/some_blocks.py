@@ -13,10 +13,10 @@ from gpuviz.base.arrays import I64, U64
 from gpuviz.ptx.equivalence.block_classes import BlockClass, BlockClasses, Moves
 from gpuviz.ptx.equivalence.request_patterns import PERIOD, Pattern, PatternCounter, Requests
 from gpuviz.ptx.equivalence.shift import NoProof
-from gpuviz.ptx.interpreter import interpret
+from gpuviz.ptx.interpreter import interpret, record
 from gpuviz.ptx.options import Options, OutOfTime
 from gpuviz.ptx.prepare import PreparedLaunch
-from gpuviz.ptx.recorders import BlockRecorder, BranchTotals, Findings, Tally
+from gpuviz.ptx.recorders import BranchTotals, Tally
 from gpuviz.traces.geometry import Triple
 from gpuviz.traces.observe import Access, Listeners, Many, Place, Sink, Sums, Transfer
 from gpuviz.traces.trace import LANES, Coverage, Launch, MemoryInstruction, Stretch
@@ -298,7 +298,8 @@ def observe(
         run.add(one.block)
         options.progress(totals.blocks / launch.blocks)
     _tell(launched, totals, sinks)
-    more = _record(launched, sinks, options)  # memory has changed, addresses do not depend on it
+    # Memory has changed; addresses do not depend on it.
+    more = record(launched, sinks, options, [(0, launch.blocks)])
     return Coverage("classes", len(run | more), launch.blocks, len(run))
 
 
@@ -311,7 +312,7 @@ def from_sample(
     ------
     KernelFault, Cancelled : see `sample`
     """
-    more = _record(launched, sinks, options)
+    more = record(launched, sinks, options, [(0, launched.launch.blocks)])
     found = sample(launched, options)
     run, totals, each = {one.block for one in found}, Totals(), []
     for one in found:
@@ -325,13 +326,3 @@ def from_sample(
 def _tell(launched: PreparedLaunch, totals: Totals, sinks: Sequence[Sink]) -> None:
     """Tell the sinks that sum up."""
     totals.announce(launched.launch, [sink for sink in sinks if isinstance(sink, Sums)])
-
-
-def _record(launched: PreparedLaunch, sinks: Sequence[Sink], options: Options) -> set[int]:
-    """Run the blocks that sinks keep, for these: which they were."""
-    kept = [sink for sink in sinks if isinstance(sink, BlockRecorder | Findings)]
-    wanted = {int(b) for sink in kept if isinstance(sink, BlockRecorder) for b in sink.blocks}
-    wanted = {block for block in wanted if 0 <= block < launched.launch.blocks}
-    if wanted:
-        interpret(launched, kept, options, [(block, 1) for block in sorted(wanted)])
-    return wanted

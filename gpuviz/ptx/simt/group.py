@@ -240,7 +240,8 @@ class Group:
         """Block of the launch and thread of the element at a flat index of the layout."""
         thread = int(self.layout.thread.reshape(-1)[flat])
         block, column = divmod(thread, self.layout.threads)
-        return self.layout.first_block + block, column
+        numbers = np.array([self.layout.first_block + block])
+        return int(self.machine.execution.program.block_numbers(numbers)[0]), column
 
     def who(self, flat: int) -> str:
         """Block and thread of the element at a flat index, for messages."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from gpuviz.arguments import ImageSpec
+from gpuviz.base.arrays import I64
 from gpuviz.base.errors import LaunchError
 from gpuviz.compile import demangled
 from gpuviz.processes.memory import check_memory
@@ -49,6 +50,12 @@ class Program:
     workspace: int = 0  # of barriers of the whole grid, as the driver gives to cooperative launches
     reserved: int = 0  # where the system's part of shared memory begins, where the code asks for it
     own_shared: int = 0  # bytes of shared memory without it
+    # The blocks of the grid that are run as if there were no others, numbered in this order.
+    gathered: I64 | None = None
+
+    def block_numbers(self, numbers: I64) -> I64:
+        """Which blocks of the grid those that are run are."""
+        return numbers if self.gathered is None else self.gathered[numbers]
 
     @property
     def cluster(self) -> Cluster:

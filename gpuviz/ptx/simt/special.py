@@ -46,7 +46,8 @@ def _tid(program: Program, axis: int, g: Group, kind: str) -> Array:
 def _ctaid(program: Program, axis: int, g: Group, kind: str) -> Array:
     if program.grid[axis] == 1:
         return constant(0, kind)
-    return _split(g.layout.row + g.layout.first_block, program.grid, axis).astype(container(kind))
+    number = program.block_numbers(g.layout.row + g.layout.first_block)
+    return _split(number, program.grid, axis).astype(container(kind))
 
 
 def _size_of(field: str, program: Program, axis: int, g: Group, kind: str) -> Array:

@@ -173,7 +173,7 @@ def reads_of(run: Run, blocks: tuple[int, ...]) -> Reads:
     fits = occupancy(arch, launch.threads_per_block, registers, shared)
     resident = max(1, min(fits.blocks, len(blocks)))
     around = Circumstances(
-        launch.blocks, fits.blocks, fits.allocated_shared if shared else 0, 0, 0, 0.0
+        launch.blocks, fits.blocks, fits.allocated_shared if shared else 0, 0, 0, 0, 0.0
     )
     l1 = l1_bytes(H200, around) if arch.looks_in_l1 else 0
     return Reads(run, _loads(run.trace, blocks[:resident]), l1, resident, launch.blocks)
