@@ -314,11 +314,12 @@ def _times(costs: tuple[Cost, ...], now: int, over: float) -> TimeBars:
     """The ways on one axis of time, `now` being the one shown."""
     whole, shuffles = tr("neighbours, whole warps"), tr("warp shuffles")
     names = tr("neighbours first"), whole, tr("halves onto halves"), shuffles
-    notes = [
-        (f"{waves} · {tr('{n} PTX instructions', n=f'{cost.instructions:g}')}", waves)
-        for cost in costs
-        for waves in (tr("{n} wavefronts a block", n=f"{cost.wavefronts:g}"),)
-    ]
+    notes = list[tuple[str, ...]]()
+    for cost in costs:
+        waves = tr("{n} wavefronts a block", n=f"{cost.wavefronts:g}")
+        both = f"{waves} · {tr('{n} PTX instructions', n=f'{cost.instructions:g}')}"
+        lanes = tr("{n} lanes issued for them", n=cost.issued)
+        notes.append((f"{both} · {lanes}", both, waves))
     launches = [(name, cost.time) for name, cost in zip(names, costs, strict=True)]
     return time_bars(launches, now, notes, over, picks=[{"way": way} for way in _WAYS])
 
