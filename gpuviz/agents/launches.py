@@ -21,6 +21,7 @@ from gpuviz.cli import check, parser
 from gpuviz.cli.count import counted
 from gpuviz.cli.launch import jobs, options_of
 from gpuviz.cli.options import launch_of_words
+from gpuviz.files import bounded
 from gpuviz.launch.job import Job
 from gpuviz.memory.line_costs import LineCost, line_costs
 from gpuviz.memory.operands import operands_of
@@ -110,7 +111,7 @@ def paint(
     """A PNG of what a request of a line does, or of the whole launch; raises as `Run.picture`."""
     picture = Picturable(launch.run, launch.job).picture(panel, line=line)
     with TemporaryDirectory() as folder:
-        return picture.save(Path(folder) / "picture.png").read_bytes()
+        return bounded.read(picture.save(Path(folder) / "picture.png"))
 
 
 def _written(file: Path) -> int:
