@@ -149,11 +149,17 @@ def _written(story: object) -> list[list[str]]:
         [
             _plain(text)
             for mark in story.frame(t, STAGE).marks  # type: ignore[attr-defined]
-            if isinstance(mark, Texts)
+            if isinstance(mark, Texts) and not _ticks(mark)
             for text in mark.strings
         ]
         for t in moments
     ]
+
+
+def _ticks(mark: Texts) -> bool:
+    """Whether it is the numbers along an axis of time: round ones, that are no launch's."""
+    plain = [_plain(text) for text in mark.strings]
+    return len(plain) > 1 and all(text == "0" or _TIME.fullmatch(text) for text in plain)
 
 
 def _texts(story: object) -> set[str]:

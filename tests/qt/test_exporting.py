@@ -536,7 +536,7 @@ def test_counts_as_data(suffix: str, window: Window, answer: Answer, qtbot: QtBo
     answer.name = f"counts{suffix}"
     window.actions_["export.counts"].trigger()
     done(window, qtbot)
-    assert answer.asked[0].suffixes == (".csv", ".json", ".md")
+    assert answer.asked[0].suffixes == (".csv", ".ncu.csv", ".json", ".md")
     said = (answer.folder / answer.name).read_text()
     assert "modelled" in said and "4096" in said.replace("\N{NARROW NO-BREAK SPACE}", "")
 

@@ -9,7 +9,7 @@ from gpuviz.run.fidelity import fidelity
 ROWS = """extern "C" __global__ void rows(const float* a, float* b)
 { b[blockIdx.x * 32 + threadIdx.x] = a[blockIdx.x * 32 + threadIdx.x] * 2.0f; }"""
 SUMS = """extern "C" __global__ void sums(int* total)
-{ atomicAdd(total, (int)(threadIdx.x * threadIdx.x)); }"""
+{ atomicAdd(&total[threadIdx.x % LINES * 32 + threadIdx.x / LINES % 32], 1); }"""
 
 
 @pytest.mark.machine_code
@@ -25,8 +25,11 @@ def test_a_plain_copy_is_exact_and_as_the_ptx_has_it_may_differ() -> None:
 
 
 @pytest.mark.machine_code
-def test_a_sum_over_the_warp_before_its_atomic_is_told_with_its_direction() -> None:
-    run = gpuviz.trace(SUMS, 4, 64, (np.zeros(1, np.int32),))
-    doubt = next(d for d in run.fidelity.doubts if "sum over a warp" in d.why)
-    assert doubt.counters == ("global_reduction",) and doubt.direction == "fewer"
-    assert "global_reduction" in fidelity(run._run).words
+@pytest.mark.parametrize(("lines", "sure"), [(4, True), (8, False)])
+def test_atomics_over_more_lines_than_their_rule_was_read_for_are_told(
+    lines: int, sure: bool
+) -> None:
+    run = gpuviz.trace(SUMS.replace("LINES", str(lines)), 4, 64, (np.zeros(512, np.int32),))
+    doubts = [d for d in run.fidelity.doubts if d.counters == ("global_reduction_sectors",)]
+    assert not doubts if sure else doubts[0].direction == "more"
+    assert ("global_reduction_sectors" in fidelity(run._run).words) is not sure

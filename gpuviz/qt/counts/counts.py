@@ -39,7 +39,7 @@ from gpuviz.results.count_columns import (
 )
 from gpuviz.results.quantities import Row, folded, rows_for, rows_of
 from gpuviz.results.residuals import all_verdicts
-from gpuviz.run.fidelity import KINDS, fidelity
+from gpuviz.run.fidelity import fidelity
 from gpuviz.run.run import not_checked
 from gpuviz.story.exhibit import Exhibit
 from gpuviz.words.language import tr
@@ -111,14 +111,14 @@ class Counts(QWidget):
         first = next(iter(showing.runs.values()))
         archs = dict.fromkeys(run.arch for run in showing.runs.values())
         sure = [fidelity(run) for run in showing.runs.values()]
-        kinds = dict.fromkeys(tr(KINDS[one.kind]) for one in sure)
-        self.level.setText(f"{' | '.join(archs)} · {first.level} · {' | '.join(kinds)}")
+        self.level.setText(f"{' | '.join(archs)} · {first.level}")
         told = tr(
             "Architecture, and whose memory instructions are counted: "
             "those of the assembled code (sass) or of the PTX."
         )
         self.level.setToolTip("\n".join(dict.fromkeys((told, *(one.words for one in sure)))))
-        every = (n for r in showing.runs.values() for n in (not_checked(r.unchecked), r.level_note))
+        every = [n for r in showing.runs.values() for n in (not_checked(r.unchecked), r.level_note)]
+        every += [one.words for one in sure if one.kind != "exact" and first.level == "sass"]
         show_words(self.note, "\n".join(dict.fromkeys(filter(None, every))))
         show_words(self.expected, showing.story.expected)
         self._fill()
