@@ -19,7 +19,7 @@ from gpuviz.run.run import Run
 from gpuviz.story.lesson import Lesson, Parameter, Plan, Preset, Runs, Story, Values, number
 from gpuviz.story.measured import time_bars
 from gpuviz.story.script import Act, Script, line_with
-from gpuviz.words.language import grouped, tr
+from gpuviz.words.language import grouped, tr, trn
 
 _THREADS, _DEGREE = 256, 64
 _ROOF, _POINT, _NAIVE, _TILE, _END = 2.5, 1.0, 2.0, 2.0, 4.5  # seconds
@@ -356,9 +356,15 @@ def _expected(values: Values) -> str:
     return f"{form}; {published}" if published else form
 
 
+def _operations(one: Point) -> str:
+    count = 1 if one.ratio == 1 else 2
+    said = f"{one.ratio:.3g}"
+    return trn("{n} operation a float", "{n} operations a float", count, n=said)
+
+
 def _detail(shown: _RooflinePoints, one: Point) -> str:
     """A kernel in a few words."""
-    detail = tr("{n} operations a float", n=f"{one.ratio:.3g}")
+    detail = _operations(one)
     if shown.roof is None:
         return detail
     return f"{detail} · {rate(shown.roof.attainable(one.intensity))}"
@@ -457,10 +463,7 @@ def _times(shown: _RooflinePoints, over: float) -> TimeBars:
     """The product, without tiles and with wider and wider ones, on one axis of time."""
     launches = [(p.name, p.time) for p in shown.products]
     notes = [
-        (
-            tr("{n} operations a float · {rate}", n=f"{p.ratio:.3g}", rate=rate(p.rate or 0)),
-            tr("{n} operations a float", n=f"{p.ratio:.3g}"),
-        )[not p.rate :]
+        (f"{_operations(p)} · {rate(p.rate or 0)}", _operations(p))[not p.rate :]
         for p in shown.products
     ]
     picks = [{"tile": width} for width in WIDTHS]
