@@ -183,7 +183,7 @@ def normalise(ptx: str, name: str, folders: Iterable[Path] = ()) -> str:
     """
     own = tuple(f"{folder.as_posix()}/" for folder in folders)
     named = _FILE.sub(lambda match: f'{match[1]}"{_short(match[2], name, own)}"', ptx)
-    main = re.search(rf'^\s*\.file\s+(\d+)\s+"{re.escape(name)}"$', named, re.MULTILINE)
+    main = re.search(rf'^[ \t]*\.file[ \t]+(\d+)[ \t]+"{re.escape(name)}"$', named, re.MULTILINE)
     if main is None or main[1] == "1":
         return named
     swapped = {main[1]: "1", "1": main[1]}
