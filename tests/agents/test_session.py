@@ -84,8 +84,8 @@ def in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(server, "call", here)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("in_this_process")
-@pytest.mark.machine_code
 def test_a_slow_transpose_becomes_the_padded_one_by_answers_alone(transpose: Path) -> None:
     async def play() -> None:
         async with Client(server.server()) as client:
