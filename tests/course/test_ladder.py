@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -15,6 +16,9 @@ from gpuviz.compile.archs import with_features
 from gpuviz.course.matrix_products.ladder.lesson import LESSON
 from gpuviz.course.matrix_products.ladder.panels import SIZES, cells_of, gained, idle, on_one_axis
 from gpuviz.course.matrix_products.ladder.rungs import FP32, RUNGS
+from gpuviz.draw.marks import Texts
+from gpuviz.draw.palette import DARK
+from gpuviz.draw.stage import Stage
 from gpuviz.memory.counts import Count
 from gpuviz.panels.layout import panels
 from gpuviz.panels.time_bars import TimeBars
@@ -70,6 +74,34 @@ def cost_of(run: Run, side: int, numbers: str = "fp32") -> Cost:
 
 def run_of(rung: int) -> Run:
     return performed(LESSON, {"rung": rung}).runs[RUNGS[rung - 1].name]
+
+
+@pytest.mark.parametrize("rung", EVERY)
+def test_a_rung_tells_what_64_products_of_a_lane_take(rung: int) -> None:
+    """As counted here, from the launch that is drawn; nothing of what TMA and wgmma ask for."""
+    one, cost = RUNGS[rung - 1], cost_of(run_of(rung), SIDE, RUNGS[rung - 1].numbers)
+    story = performed(LESSON, {"rung": rung}).story
+    (line,) = (
+        text
+        for mark in story.frame(story.duration, Stage(1920, 1080, DARK)).marks
+        if isinstance(mark, Texts)
+        for text in mark.strings
+        if text.startswith(f"{one.name}: ") and "busiest" in text
+    )
+    told = [
+        None if text == "–" else float(text.replace("\N{NARROW NO-BREAK SPACE}", ""))
+        for text in re.findall(r"([\d.\u202f]+|–) (?:sectors|shared|PTX)", line)
+    ]
+    wanted = (
+        None if one.boxes else cost.sectors,
+        None if one.unread else cost.wavefronts,
+        cost.instructions,
+    )
+    assert [n is None for n in told] == [n is None for n in wanted]
+    assert [n for n in told if n is not None] == pytest.approx(
+        [n for n in wanted if n is not None], rel=0.01
+    )
+    assert line.endswith("reading" if cost.read > cost.multiply else "multiplying")
 
 
 @pytest.mark.parametrize("rung", EVERY)

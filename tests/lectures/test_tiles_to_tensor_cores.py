@@ -56,7 +56,7 @@ def test_rungs_have_the_counts_that_the_notes_tell(
     rung: int, name: str, told: tuple[str, ...]
 ) -> None:
     assert RUNGS[rung - 1].name == name and len(RUNGS) == 18
-    words = [re.sub(r"\s", "", word) for word in table(rung)]
+    words = re.findall(r"[\w.]+|–", " ".join(table(rung)).replace("\N{NARROW NO-BREAK SPACE}", ""))
     assert [one for one in told if one not in words] == []
 
 

@@ -37,6 +37,7 @@ ELSEWHERE = {
     "reduction": r"lanes add",  # a round's requests, of several lines
     "coalescing": r"of the rest, and find it in L1",  # what others of the block use
     "alignment": r"of them are padding",
+    "ladder": r"PTX instructions; busiest",  # for 64 products of a lane: tests/course/test_ladder
     "occupancy": r"achieved occupancy",
 }
 PRODUCT = "P = M N"  # what kernels of the matrix product say they do

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -13,23 +14,33 @@ from gpuviz.course.matrix_products.ladder.panels import SIZES, beside, cells_of,
 from gpuviz.course.matrix_products.ladder.rungs import RUNGS, Rung
 from gpuviz.course.together.thread_coarsening.lesson import number as brief
 from gpuviz.memory.bank_request import BankRequest, one_request
+from gpuviz.memory.counts import Count
 from gpuviz.memory.request import Request, first_requests
 from gpuviz.memory.units import counted
 from gpuviz.panels.address_map import AddressMap
 from gpuviz.panels.bank_board import with_board
 from gpuviz.panels.bank_map import BankMap
 from gpuviz.panels.layout import Node, Part, columns, rows, share, spare
+from gpuviz.panels.lines import Line, Lines
 from gpuviz.panels.picture import Picture, longest
 from gpuviz.recordings.ladder_times import shipped
 from gpuviz.story.lesson import Lesson, Parameter, Plan, Preset, Runs, Story, Values, number
 from gpuviz.story.script import Act, Script
-from gpuviz.traces.trace import Trace
+from gpuviz.traces.trace import LANES, Trace
 from gpuviz.words.language import tr
 
 _DRAWN = 256  # rows and columns of the matrices that are drawn and counted
 _SOURCE, _CELLS, _SEND, _ONE, _MOST, _END = 4.0, 4.0, 1.0, 0.8, 4.0, 5.0  # seconds
 _EACH = 64  # products a lane that counts are told for
 _TENSOR, _WGMMA = (8, 0), (9, 0)  # the first capability with all of mma's rungs; that of wgmma's
+# Products that a multiprocessor of an H100 or H200 makes a cycle: of floats, and on 4 tensor cores
+# (NVIDIA H100 Tensor Core GPU Architecture, 2022).
+_UNITS = {"fp32": 128, "tf32": 4 * 256, "fp16": 4 * 512}
+_WAVEFRONTS = (
+    Count.SHARED_LOAD_WAVEFRONTS,
+    Count.SHARED_STORE_WAVEFRONTS,
+    Count.SHARED_COPY_WAVEFRONTS,
+)
 
 LOOK_FOR = (
     "What each idea adds to a matrix product, from the naive kernel to the speed of a library's."
@@ -101,7 +112,7 @@ def narrate(values: Values, runs: Runs) -> Story:
     ending = script.act(_END, "result", tr("result"), tr("beside the rung below"))
     size, times = number(values, "size"), shipped()
     own = {one.entry: beside(times, one, size, runs[one.name]) for one in (rung, *below)}
-    maps = _side_by_side(values, runs)
+    maps, costs = _side_by_side(values, runs), _costs(values, runs)
     said = tr(rung.idea) + ".", held, reading.sentence(), gained(times, below, rung, size)
     title = tr("Rung {n} of {all}: {name}", n=values["rung"], all=len(RUNGS), name=tr(rung.name))
 
@@ -116,7 +127,7 @@ def narrate(values: Values, runs: Runs) -> Story:
             body = reading.body(t)
         else:
             pair = on_one_axis(times, (*below, rung), rung, size, own, ending.share(t))
-            body = rows(share(3, pair), *maps, gap=0.8)
+            body = rows(share(3, pair), costs, *maps, gap=0.8)
         return Picture(title, said[now], body, longest(said))
 
     return Story.of(script, at, _expected(rung), said[0])
@@ -178,6 +189,41 @@ def _cost(request: BankRequest | Request) -> str:
     if isinstance(request, BankRequest):
         return counted("wavefront", request.count)
     return request.counted(request.count)
+
+
+class _Costs(Lines):
+    """Lines that a class may be asked about."""
+
+    answers: ClassVar[bool] = True
+
+
+def _costs(values: Values, runs: Runs) -> Lines:
+    """What as many products take on the rung below and here, by the counts of the launches drawn:
+    a line each.
+    """
+    share = _EACH * LANES / _DRAWN**3
+    lines = [Line((tr("For {n} products of each lane of a warp:", n=_EACH),), "muted")]
+    for rung in _shown(values)[::-1]:
+        totals, made = runs[rung.name].counts.totals, runs[rung.name].trace.warp_instructions
+        waves = sum(totals[name] for name in _WAVEFRONTS)
+        read = totals[Count.GLOBAL_LOAD_SECTORS] + totals[Count.GLOBAL_COPY_SECTORS]
+        lined = totals[Count.GLOBAL_LOAD_LINES] + totals[Count.GLOBAL_COPY_LINES]
+        # Stages of L1 work side by side.
+        reads = max(waves, lined) * share > _EACH * LANES / _UNITS[rung.numbers]
+        told = {
+            "name": tr(rung.name),
+            "sectors": "–" if rung.boxes else brief(read * share, 2),
+            "waves": "–" if rung.unread else brief(waves * share, 2),
+            "n": brief(made * share, 1),
+            "busy": tr("reading") if reads else tr("multiplying"),
+        }
+        said = tr(
+            "{name}: {sectors} sectors, {waves} shared wavefronts, {n} PTX instructions; busiest: "
+            "{busy}",
+            **told,
+        )
+        lines.append(Line((said,), "ink" if rung is _shown(values)[0] else "muted"))
+    return _Costs(tuple(lines))
 
 
 def _side_by_side(values: Values, runs: Runs) -> tuple[Part, ...]:
