@@ -14,6 +14,7 @@ from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
 from gpuviz.agents import server
+from gpuviz.cli import main
 from gpuviz.processes.calls import here
 
 TRANSPOSE = """
@@ -156,3 +157,12 @@ def test_the_server_is_spoken_to_through_pipes(transpose: Path) -> None:
             assert "__syncthreads" in advised["right_and_faster"][0]["diff"]
 
     anyio.run(play)
+
+
+def test_without_the_package_it_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delitem(sys.modules, "gpuviz.agents.server")
+    monkeypatch.setitem(sys.modules, "mcp.server.mcpserver", None)
+    assert main(["mcp"]) == 3
+    assert "pip install 'gpuviz[agents]'" in capsys.readouterr().err
