@@ -38,6 +38,7 @@ def window(qtbot: QtBot, tmp_path: Path) -> Iterator[Window]:
     shown = Window(partial(perform, call=calls.call), COURSE, settings)
     shown.show()
     qtbot.waitExposed(shown)
+    qtbot.waitUntil(lambda: shown.director.showing is not None, timeout=PATIENCE)
     yield shown
     shown.close()
     shown.deleteLater()
