@@ -31,7 +31,7 @@ every = pytest.mark.parametrize(("name", "preset"), CASES, ids=IDS)
 ELSEWHERE = {
     "caches": r"L1|L2|memory sends|sectors$|^\d[\d\u202f.]* [GM]B|by arithmetic|less, and need",
     "block-shape": r"median place|one thread more or less",  # all 1,023 shapes, in a file
-    "ilp-tlp": r"lines are under way|a load|lanes idle for|from global memory",
+    "ilp-tlp": r"lines are under way|a load|lanes idle for|from global memory|warps needed$",
     "latency": r"lines are under way|a hop took|cycles a hop",
     "divergence": r"instructions, \d+ lanes|machine instructions",  # the way of a warp
     "reduction": r"lanes add",  # a round's requests, of several lines
