@@ -112,12 +112,7 @@ def findings(launch: CountedLaunch, most: int = _MOST) -> Answer:
 
 
 def _costly(launch: CountedLaunch) -> list[tuple[LineCost, AccessCost]]:
-    return [
-        (line, access)
-        for line in launch.costs
-        for access in line.accesses
-        if access.reason.kind not in ("fine", "off")
-    ]
+    return [(line, access) for line in launch.costs for access in line.accesses if access.wasteful]
 
 
 def _cost(line: LineCost, access: AccessCost) -> Answer:

@@ -32,7 +32,6 @@ from gpuviz.run.run import Run
 from gpuviz.timing.explanation import Explanation
 from gpuviz.traces.check_table import ALL
 
-ROOM = 4 << 30  # bytes that a call may take
 _KEPT = 32  # launches; the one counted longest ago goes first
 
 

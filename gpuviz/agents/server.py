@@ -16,7 +16,7 @@ from gpuviz import __version__
 from gpuviz.agents import answers, launches
 from gpuviz.agents.answers import Answer
 from gpuviz.base.errors import Error, UnavailableError
-from gpuviz.processes.calls import call
+from gpuviz.processes.calls import ROOM, call
 from gpuviz.timing.explanation import Explanation
 
 Result = TypeVar("Result")
@@ -159,9 +159,9 @@ class _Tools:
 
 
 async def _apart(function: Callable[..., Result], *args: object) -> Result:
-    """Call in another process, within `launches.ROOM`; not any more when nobody waits for it."""
+    """Call in another process, within `ROOM`; not any more when nobody waits for it."""
     unwanted = threading.Event()
-    asked = partial(call, function, *args, memory=launches.ROOM, cancel=unwanted.is_set)
+    asked = partial(call, function, *args, memory=ROOM, cancel=unwanted.is_set)
     try:
         return await anyio.to_thread.run_sync(asked, abandon_on_cancel=True)
     finally:

@@ -28,9 +28,10 @@ def kept_with_first(most: int = 4) -> Callable[[Callable[P, R]], Callable[P, R]]
         def known(*args: P.args, **named: P.kwargs) -> R:
             place = vars(args[0]).setdefault(_PLACE, _Made())
             made: dict[Any, R] = place.setdefault(make, {})
-            if (rest := args[1:]) in made:
-                return made[rest]
-            found = made[rest] = make(*args, **named)
+            asked = args[1:], tuple(sorted(named.items()))
+            if asked in made:
+                return made[asked]
+            found = made[asked] = make(*args, **named)
             for oldest in list(made)[:-most]:
                 made.pop(oldest, None)
             return found

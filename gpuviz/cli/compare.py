@@ -5,7 +5,6 @@ import json
 import math
 import re
 import shlex
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ from gpuviz.arch import architecture
 from gpuviz.cli.checking import told
 from gpuviz.cli.launch import jobs, options_of
 from gpuviz.cli.options import launch_of_words
-from gpuviz.compile import again, demangled, entry_name
+from gpuviz.compile import again, demangled
 from gpuviz.launch.job import Job
 from gpuviz.launch.versions import before
 from gpuviz.memory.line_costs import LineCost, line_costs
@@ -25,7 +24,7 @@ from gpuviz.results.quantities import multiple
 from gpuviz.results.table import text as table
 from gpuviz.run import emulated
 from gpuviz.run.run import Run
-from gpuviz.source.kernel_names import plain_name
+from gpuviz.source.kernel_names import same_kernel
 from gpuviz.words.terminal import out
 
 _VERSION = re.compile(r"(.+)@-(\d+)$")
@@ -97,12 +96,7 @@ def _jobs(arguments: argparse.Namespace) -> dict[str, Job]:
     earlier = before(file, int(version[2]))
     job = jobs(argparse.Namespace(**{**vars(arguments), "file": version[1]}))[""]
     program = again(job.program, earlier.text())
-    return {"": replace(job, program=program, entry=_same_kernel(program.kernels, job.entry))}
-
-
-def _same_kernel(kernels: Sequence[str], entry: str) -> str:
-    """The kernel of another text that a mangled name means; its plain name, if types changed."""
-    return entry if entry in kernels else entry_name(kernels, plain_name(entry))
+    return {"": replace(job, program=program, entry=same_kernel(program.kernels, job.entry))}
 
 
 def _as_json(a: _Side, b: _Side) -> dict[str, Any]:

@@ -291,6 +291,11 @@ class AccessCost:
         return self.cost * _CYCLES[self.unit]
 
     @property
+    def wasteful(self) -> bool:
+        """Whether something is wrong with it."""
+        return self.reason.kind not in ("fine", "off")
+
+    @property
     def excess(self) -> float:
         """Cycles beyond the ideal."""
         return (self.cost - self.ideal) * _CYCLES[self.unit]

@@ -33,6 +33,7 @@ from gpuviz.processes import programs
 from gpuviz.processes.worker import Late, Lost, WorkerProcess
 
 Result = TypeVar("Result")
+ROOM = 4 * programs.GIB  # bytes that a call may take which tries a user's own kernels
 _KEPT = 2  # processes that wait for work
 _GRACE = 2.0  # seconds that a call which is not wanted any more has to notice
 _MANY = 1 << 20  # bytes

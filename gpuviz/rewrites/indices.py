@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from gpuviz.launch.job import Job
-from gpuviz.rewrites.kernel_text import INDICES, Edit, KernelText, Rewrite, line_of
+from gpuviz.rewrites.kernel_text import INDICES, KernelText, Rewrite, line_of
 from gpuviz.traces.geometry import Triple
 
 if TYPE_CHECKING:
@@ -20,11 +20,7 @@ _STRIDES = ("(gridDim.x * blockDim.x)", "blockDim.x")
 
 def swap(kernel: KernelText, job: Job) -> Iterator[Rewrite]:
     """x and y change places, in the kernel and in the launch: lanes walk along the other way."""
-    edits = list[Edit]()
-    for one in kernel.nodes("field_expression"):
-        owner, _, axis = kernel.text(one).partition(".")
-        if owner in INDICES and axis in ("x", "y"):
-            edits.append((one.start_byte, one.end_byte, f"{owner}.{'yx'[axis == 'y']}"))
+    edits = kernel.index_edits(kernel.body, owners=INDICES)
     if any(edit[2].endswith("x") for edit in edits):
         (gx, gy, gz), (bx, by, bz) = job.grid, job.block
         text, line = kernel.edited(edits), line_of(kernel.node)

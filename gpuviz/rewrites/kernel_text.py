@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -90,12 +90,10 @@ class KernelText:
 
     def nodes(self, *kinds: str, within: Node | None = None) -> Iterator[Node]:
         """The nodes of some kinds, in order."""
-        waiting = [self.body if within is None else within]
-        while waiting:
-            node = waiting.pop()
-            if node.type in kinds:
-                yield node
-            waiting += reversed(node.children)
+        root = self.body if within is None else within
+        if root.type in kinds:
+            yield root
+        yield from parts.descend(root, frozenset(kinds))
 
     def fresh(self, name: str) -> str:
         """A name that the text does not have: this one, or longer."""
@@ -142,12 +140,17 @@ class KernelText:
         name = self.text(inner) if inner is not None and named else ""
         return SharedArray(name, node, tuple(reversed(sizes)))
 
-    def index_edits(self, within: Node, names: Mapping[str, str] | None = None) -> list[Edit]:
-        """x for y and y for x, in the indices of a thread, and these names for others."""
+    def index_edits(
+        self,
+        within: Node,
+        names: Mapping[str, str] | None = None,
+        owners: Collection[str] = ("threadIdx",),
+    ) -> list[Edit]:
+        """x for y and y for x, in the indices of a thread or in these, and names for others."""
         found = []
         for one in self.nodes("field_expression", within=within):
             owner, _, axis = self.text(one).partition(".")
-            if owner == "threadIdx" and axis in ("x", "y"):
+            if owner in owners and axis in ("x", "y"):
                 found.append((one.start_byte, one.end_byte, f"{owner}.{'yx'[axis == 'y']}"))
         for one in self.nodes("identifier", within=within):
             if (name := self.text(one)) in (names or {}):

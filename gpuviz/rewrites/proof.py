@@ -13,7 +13,7 @@ from gpuviz.arch import Architecture
 from gpuviz.arguments import BufferSpec, Spec
 from gpuviz.base.errors import Cancelled, Error, InputError, KernelFault
 from gpuviz.base.waiting import Cancel, Progress, go_on, quiet
-from gpuviz.compile import again, entry_name
+from gpuviz.compile import again
 from gpuviz.launch.job import Job
 from gpuviz.ptx.options import Options, OutOfTime
 from gpuviz.recordings.measurement import largest_difference
@@ -25,7 +25,7 @@ from gpuviz.rewrites.shared_memory import pad, stage, swizzle
 from gpuviz.run import emulated
 from gpuviz.run.predicted import explain
 from gpuviz.run.run import Run
-from gpuviz.source.kernel_names import plain_name
+from gpuviz.source.kernel_names import plain_name, same_kernel
 from gpuviz.timing.explanation import Explanation
 from gpuviz.traces.check_table import ALL
 from gpuviz.words.language import tr
@@ -210,9 +210,7 @@ def _with_other_data(
 def _rewritten(job: Job, rewrite: Rewrite) -> Job:
     changed = rewrite.text != job.program.source
     program = again(job.program, rewrite.text) if changed else job.program
-    entry = job.entry
-    if entry not in program.kernels:
-        entry = entry_name(program.kernels, plain_name(entry))
+    entry = same_kernel(program.kernels, job.entry)
     grid, block = rewrite.grid or job.grid, rewrite.block or job.block
     return replace(job, program=program, entry=entry, grid=grid, block=block)
 

@@ -49,7 +49,7 @@ def advice(e: Explanation, run: Run, job: Job) -> tuple[Advice, ...]:
 
 def _wrong(run: Run, job: Job) -> Iterator[AccessCost]:
     for line in line_costs(run.trace, run.counts, operands_of(job.program)):
-        yield from (one for one in line.accesses if one.reason.kind not in ("fine", "off"))
+        yield from (one for one in line.accesses if one.wasteful)
 
 
 def _of_accesses(e: Explanation, group: Sequence[AccessCost]) -> Advice:

@@ -7,17 +7,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from gpuviz.memory.counts import by_name
-from gpuviz.words.language import later, tr
+from gpuviz.words.language import tr
 
 if TYPE_CHECKING:
     from gpuviz.memory.counting import CountRow
     from gpuviz.run.run import Run
 
-KINDS = {
-    "exact": later("exact"),
-    "exact but": later("exact, but for some"),
-    "modelled": later("estimated"),
-}
 _SPACES = ("global", "shared", "local")
 _LINES = 4  # of a request of atomics
 

@@ -103,6 +103,14 @@ def entry_name(kernels: Sequence[str], wanted: str = "", given: Sequence[str] = 
     raise InputError(_nothing(kernels, wanted))
 
 
+def same_kernel(kernels: Sequence[str], entry: str) -> str:
+    """The kernel of another text that a mangled name means; its plain name, if types changed.
+
+    InputError as `entry_name`.
+    """
+    return entry if entry in kernels else entry_name(kernels, plain_name(entry))
+
+
 def _nothing(kernels: Sequence[str], wanted: str) -> str:
     if not kernels:
         return (

@@ -35,6 +35,14 @@ def test_it_is_made_once_and_the_newest_are_kept() -> None:
     assert made[2:] == [(2, 0), (3, 0), (1, 0)]
 
 
+def test_what_is_asked_by_name_is_another_question() -> None:
+    one = Large()
+    made.clear()
+    pair(one, 1, b=2)
+    pair(one, 1, b=3)
+    assert made == [(1, 2), (1, 3)]
+
+
 def test_it_goes_with_the_object() -> None:
     one = Large()
     pair(one, 1)

@@ -57,8 +57,14 @@ def test_what_is_proven_is_put_into_the_editor_and_runs(
     assert first is not None
     dialog.list.setCurrentItem(first)
     chosen = dialog.trial.rewrite.text
-    qtbot.mouseClick(dialog.use, Qt.MouseButton.LeftButton)
     own = window.features.own_kernel
+    said: list[str] = []
+    window.features.source_editing.said.connect(said.append)
+    source, own.text = own.text, "// written since"
+    dialog.chosen.emit(dialog.trial)  # is not put over what was written meanwhile
+    assert own.text == "// written since" and "try the rewrites again" in said[-1]
+    own.text = source
+    qtbot.mouseClick(dialog.use, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: own.text == chosen, timeout=WAIT)
 
     def ran() -> bool:

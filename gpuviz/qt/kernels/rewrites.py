@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
@@ -10,7 +11,7 @@ from PySide6.QtWidgets import QDialog, QDialogButtonBox, QTreeWidget, QTreeWidge
 
 from gpuviz.arch import architecture
 from gpuviz.base.errors import failure_of
-from gpuviz.processes.calls import call
+from gpuviz.processes.calls import ROOM, call
 from gpuviz.qt.code.code_view import CodeView
 from gpuviz.qt.controls.controls import label, plain_tip
 from gpuviz.qt.controls.layouts import column_of
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from gpuviz.story.exhibit import Exhibit
 
 _SIZE = (900, 620)
-_ROOM = 4 << 30  # bytes that trying may take
 
 
 class RewriteTrials(Activity):
@@ -49,7 +49,7 @@ class RewriteTrials(Activity):
         def work(progress: Progress, cancel: Cancel) -> Advised:
             job = core.meter.sources.job_of(plan, arch, library=showing.library)
             how = architecture(arch)
-            return call(advise, job, how, memory=_ROOM, progress=progress, cancel=cancel)
+            return call(advise, job, how, memory=ROOM, progress=progress, cancel=cancel)
 
         if not self.busy:
             self._begin(work)
@@ -170,13 +170,14 @@ class KernelRewrites(QObject):
         if self.dialog is not None:
             self.dialog.deleteLater()
         self.dialog = RewritesDialog(found, self._core.theme, self._window)
-        self.dialog.chosen.connect(self._use)
+        self.dialog.chosen.connect(partial(self._use, found))
         self.dialog.show()
 
-    def _use(self, trial: Trial) -> None:
-        """Its text, and its sizes where they are others."""
+    def _use(self, found: Advised, trial: Trial) -> None:
+        """Its text, and its sizes where they are others; not over what was written since."""
         launch, made = self._own.launch, trial.job
-        if launch is None or self._own.text is None or made is None:
+        if launch is None or made is None or self._own.text != found.job.program.source:
+            self._editing.said.emit(tr("the source is another one since: try the rewrites again"))
             return
         self._editing.put(trial.rewrite.text)
         if (made.grid, made.block) != (launch.grid, launch.block):

@@ -32,7 +32,7 @@ def costly(run: Run) -> tuple[Costly, ...]:
     for line in line_costs(run.trace, run.counts):
         for access in line.accesses:
             dear = access.cost > _WORTH * access.ideal
-            wrong = dear and access.reason.kind not in ("fine", "off")
+            wrong = dear and access.wasteful
             if line.line and wrong and line.share >= _LEAST:
                 kind = access.instruction.space, access.reason.kind
                 found.setdefault((line.line, *kind), _costly(access, line.share))
